@@ -1,0 +1,62 @@
+"""Compile the pure packages with mypyc; KRAFTCTL_PURE=1 asks for a build without a C compiler."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_ext import build_ext
+from setuptools.extension import Extension
+
+ROOT = Path(__file__).resolve().parent
+PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
+GENERATED_GROUPS = 4
+"""Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
+
+CORE = ("metadata", "image", "controller", "raft", "node")
+
+
+class ParallelBuildExt(build_ext):
+    """One C compiler per core; setuptools alone would run them one after the other."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count() or 1
+
+
+def sources_under(directory: Path) -> list[str]:
+    """Every module below `directory`, relative to the root, in a stable order."""
+    return sorted(str(path.relative_to(ROOT)) for path in directory.rglob("*.py"))
+
+
+def module_or_package(name: str) -> list[str]:
+    """The sources of `kraftctl.<name>`, be it one file or a directory."""
+    module = ROOT / "kraftctl" / f"{name}.py"
+    return [str(module.relative_to(ROOT))] if module.exists() else sources_under(ROOT / "kraftctl" / name)
+
+
+def groups() -> list[tuple[list[str], str]]:
+    """What is compiled together: (files, name of the shared object)."""
+    protocol = sources_under(ROOT / "protocol" / "kraftctl_protocol")
+    generated = [path for path in protocol if "/generated/" in path]
+    by_hand = [path for path in protocol if "/generated/" not in path]
+    core = [path for name in (*CORE, "request_context") for path in module_or_package(name)]
+    parts = [(generated[n::GENERATED_GROUPS], f"kraftctl_messages_{n}") for n in range(GENERATED_GROUPS)]
+    return [(files, name) for files, name in [(by_hand, "kraftctl_wire"), (core, "kraftctl_core"), *parts] if files]
+
+
+def extensions() -> list[Extension]:
+    """One extension per module, over a few shared objects of native code."""
+    if PURE:
+        return []
+    from mypyc.build import mypycify
+
+    parts = groups()
+    files = [path for group, _ in parts for path in group]
+    options = ["--config-file", str(ROOT / "pyproject.toml")]
+    return mypycify(options + files, opt_level="1", debug_level="0", separate=parts, multi_file=False)  # type: ignore[no-any-return]
+
+
+setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt})
