@@ -1,0 +1,166 @@
+"""Everything a raft node can ask for (KIP-595). Effects run in list order: that order is the protocol."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.message import Message
+
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+
+
+class WriteQuorumState:
+    """Replace the quorum-state file and fsync it *before* the next effect: a vote is a promise."""
+
+    def __init__(self, state: ElectionState) -> None:
+        self.state = state
+
+
+class AppendBatch:
+    """Append one encoded record batch to the log (not yet flushed). Offsets are both inclusive.
+
+    Whoever replays the log skips control batches but counts their offsets.
+    """
+
+    def __init__(
+        self, base_offset: int, last_offset: int, epoch: int, batch: bytes, is_control: bool
+    ) -> None:
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.epoch = epoch
+        self.batch = batch
+        self.is_control = is_control
+
+
+class FlushLog:
+    """Fsync the log up to `end_offset` off the loop, then report `LogFlushed`.
+
+    Never asked for twice at a time: appends that arrive meanwhile share the next flush.
+    """
+
+    def __init__(self, end_offset: int) -> None:
+        self.end_offset = end_offset
+
+
+class TruncateLog:
+    """Drop every record at or above `end_offset`; uncommitted by contract."""
+
+    def __init__(self, end_offset: int) -> None:
+        self.end_offset = end_offset
+
+
+class Respond:
+    """Send this answer."""
+
+    def __init__(self, request_id: int, response: Message) -> None:
+        self.request_id = request_id
+        self.response = response
+
+
+class RespondFetch:
+    """Read whole batches from `read_offset` to the end of the log, put them into
+    `response.responses[0].partitions[0].records`, and send it.
+
+    At most `max_bytes`, yet always at least one batch. An empty read is a valid answer.
+    """
+
+    def __init__(self, request_id: int, response: Message, read_offset: int, max_bytes: int) -> None:
+        self.request_id = request_id
+        self.response = response
+        self.read_offset = read_offset
+        self.max_bytes = max_bytes
+
+
+class RespondFetchSnapshot:
+    """Read `size_bytes` of the checkpoint file from `position` into
+    `response.topics[0].partitions[0].unaligned_records`, and send it.
+    """
+
+    def __init__(
+        self, request_id: int, response: Message, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int
+    ) -> None:
+        self.request_id = request_id
+        self.response = response
+        self.snapshot_id = snapshot_id
+        self.position = position
+        self.size_bytes = size_bytes
+
+
+class HighWatermarkUpdated:
+    """Everything below `offset` (exclusive) is committed, for ever. Only rises, even across epochs."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+
+class BecameLeader:
+    """This node leads `epoch`. Its LeaderChange record sits at `epoch_start_offset`, appended already.
+
+    The controller becomes active once the high watermark has passed `epoch_start_offset`: only
+    then is every record of earlier epochs known to be committed (KAFKA-16286).
+    """
+
+    def __init__(self, epoch: int, epoch_start_offset: int) -> None:
+        self.epoch = epoch
+        self.epoch_start_offset = epoch_start_offset
+
+
+class LeadershipLost:
+    """This node led `epoch` and does no more: whatever is not committed may vanish."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+
+class LeaderChanged:
+    """The leader of `epoch` became known (`leader_id` -1: unknown). Also emitted for ourselves."""
+
+    def __init__(self, leader_id: int, epoch: int) -> None:
+        self.leader_id = leader_id
+        self.epoch = epoch
+
+
+class SendRequest:
+    """Send `request` to a peer in the highest version both know; report `ResponseReceived`.
+
+    `destination_id` is negative for a bootstrap server whose id is not known yet.
+    """
+
+    def __init__(
+        self, send_id: int, destination_id: int, host: str, port: int, api_key: int, request: Message
+    ) -> None:
+        self.send_id = send_id
+        self.destination_id = destination_id
+        self.host = host
+        self.port = port
+        self.api_key = api_key
+        self.request = request
+
+
+INFO = "INFO"
+WARN = "WARN"
+ERROR = "ERROR"
+
+
+class Notice:
+    """A line for the log, in Kafka's terms; `level` is INFO, WARN or ERROR."""
+
+    def __init__(self, level: str, text: str) -> None:
+        self.level = level
+        self.text = text
+
+
+RaftEffect = (
+    WriteQuorumState
+    | AppendBatch
+    | FlushLog
+    | TruncateLog
+    | Respond
+    | RespondFetch
+    | RespondFetchSnapshot
+    | HighWatermarkUpdated
+    | BecameLeader
+    | LeadershipLost
+    | LeaderChanged
+    | SendRequest
+    | Notice
+)

@@ -1,0 +1,51 @@
+"""What a replica must never forget about elections: the content of the `quorum-state` file (KIP-595, KIP-853)."""
+
+from __future__ import annotations
+
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+
+UNKNOWN_LEADER_ID = -1
+NOT_VOTED = -1
+
+
+class ElectionState:
+    """One epoch with its elected leader, if known, and the vote this replica gave in it, if any.
+
+    `current_voters` is written to files of data version 0 only, where nobody reads it.
+    """
+
+    def __init__(
+        self,
+        *,
+        epoch: int,
+        leader_id: int = UNKNOWN_LEADER_ID,
+        voted_id: int = NOT_VOTED,
+        voted_directory_id: bytes = NO_DIRECTORY_ID,
+        current_voters: list[int] | None = None,
+        data_version: int = 0,
+    ) -> None:
+        self.epoch = epoch
+        self.leader_id = leader_id
+        self.voted_id = voted_id
+        self.voted_directory_id = voted_directory_id
+        self.current_voters: list[int] = [] if current_voters is None else current_voters
+        self.data_version = data_version
+
+    def has_leader(self) -> bool:
+        return self.leader_id >= 0
+
+    def voted_key(self) -> ReplicaKey | None:
+        return None if self.voted_id < 0 else ReplicaKey(self.voted_id, self.voted_directory_id)
+
+    def voted_for(self, candidate: ReplicaKey) -> bool:
+        """A vote stored without directory id (data version 0) counts for any directory of that id."""
+        if self.voted_id != candidate.id:
+            return False
+        return self.voted_directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
+
+    def __repr__(self) -> str:
+        vote = self.voted_key()
+        return (
+            f"ElectionState(epoch={self.epoch}, leader={self.leader_id}, "
+            f"voted={'none' if vote is None else vote}, data_version={self.data_version})"
+        )

@@ -1,0 +1,93 @@
+"""Everything that can happen to a raft node (KIP-595); the time of it is an argument of `RaftNode.step`."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.message import Message
+
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+
+
+class Started:
+    """The very first event: storage is recovered, listeners may accept."""
+
+
+class DeadlineReached:
+    """The time named by `RaftNode.next_deadline_ms` has come; early or late calls are harmless."""
+
+
+class RequestReceived:
+    """A decoded raft request; `listener_name` decides which endpoint of the leader the answer names.
+
+    `request_id` is ours and unique among unanswered requests.
+    """
+
+    def __init__(
+        self, request_id: int, listener_name: str, api_key: int, version: int, request: Message
+    ) -> None:
+        self.request_id = request_id
+        self.listener_name = listener_name
+        self.api_key = api_key
+        self.version = version
+        self.request = request
+
+
+class RequestCancelled:
+    """Nobody waits for this answer any more: its connection closed."""
+
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+
+
+class ResponseReceived:
+    """A peer answered the `SendRequest` of this `send_id`; `response` is None when it never will."""
+
+    def __init__(self, send_id: int, response: Message | None) -> None:
+        self.send_id = send_id
+        self.response = response
+
+
+class LogFlushed:
+    """Everything below `end_offset` (exclusive) is on disk: the answer to `FlushLog`."""
+
+    def __init__(self, end_offset: int) -> None:
+        self.end_offset = end_offset
+
+
+class SnapshotCreated:
+    """A checkpoint file got its final name; replicas may be sent to it from now on."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, size_bytes: int) -> None:
+        self.snapshot_id = snapshot_id
+        self.size_bytes = size_bytes
+
+
+class LogStartChanged:
+    """Retention removed the log and the snapshots below `start_offset` (inclusive)."""
+
+    def __init__(self, start_offset: int) -> None:
+        self.start_offset = start_offset
+
+
+class ResignRequested:
+    """The controller gave up this epoch (its own failure); ignored when the epoch has passed."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+
+class ShutdownRequested:
+    """The process is about to stop: refuse new work, answer what is parked, hand leadership over."""
+
+
+RaftEvent = (
+    Started
+    | DeadlineReached
+    | RequestReceived
+    | RequestCancelled
+    | ResponseReceived
+    | LogFlushed
+    | SnapshotCreated
+    | LogStartChanged
+    | ResignRequested
+    | ShutdownRequested
+)

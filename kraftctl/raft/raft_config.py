@@ -1,0 +1,32 @@
+"""The knobs of consensus, named after Kafka's `controller.quorum.*` keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OBSERVER_SESSION_TIMEOUT_MS = 300_000
+"""As Kafka's LeaderState: DescribeQuorum forgets an observer that was silent for this long."""
+
+CHECK_QUORUM_TIMEOUT_FACTOR = 1.5
+"""KAFKA-15489: a leader that a majority stopped fetching from for 1.5 fetch timeouts resigns."""
+
+PARKED_FETCHES_MAX = 4096
+"""One per connected replica is usual; beyond it a fetch is answered at once, without waiting."""
+
+
+@dataclass
+class RaftConfig:
+    election_timeout_ms: int = 1000
+    """Drawn from [T, 2T) for every election (KIP-595)."""
+    fetch_timeout_ms: int = 2000
+    election_backoff_ms_max: int = 1000
+    request_timeout_ms: int = 2000
+    retry_backoff_ms: int = 20
+    fetch_bytes_max: int = 1 << 20
+    """Largest answer to one Fetch; a batch larger than that still travels whole."""
+    fetch_snapshot_bytes_max: int = 1 << 20
+    fetch_wait_ms_max: int = 500
+    """The wait this replica asks for when it fetches itself; fixed in Kafka."""
+    supported_kraft_version_min: int = 0
+    supported_kraft_version_max: int = 1
+    bootstrap_servers: list[tuple[str, int]] | None = None

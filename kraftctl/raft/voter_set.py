@@ -1,0 +1,166 @@
+"""KIP-853 VoterSet: who votes, where they listen, and which changes keep majorities overlapping."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.generated.voters_record import (
+    Endpoint,
+    KRaftVersionFeature,
+    Voter,
+    VotersRecord,
+)
+
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+
+Endpoints = dict[str, tuple[str, int]]
+"""Listener name -> (host, port)."""
+
+
+class VoterNode:
+    """One voter as the log describes it; `kraft_version_min/max` is the range its binary supports."""
+
+    def __init__(
+        self, key: ReplicaKey, endpoints: Endpoints, kraft_version_min: int = 0, kraft_version_max: int = 0
+    ) -> None:
+        self.key = key
+        self.endpoints = endpoints
+        self.kraft_version_min = kraft_version_min
+        self.kraft_version_max = kraft_version_max
+
+    def is_voter(self, key: ReplicaKey) -> bool:
+        """Same id and same directory; a voter whose directory is unknown (static) matches by id."""
+        if self.key.id != key.id:
+            return False
+        return self.key.directory_id in (NO_DIRECTORY_ID, key.directory_id)
+
+    def supports(self, kraft_version: int) -> bool:
+        return self.kraft_version_min <= kraft_version <= self.kraft_version_max
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VoterNode):
+            return NotImplemented
+        return (
+            self.key == other.key
+            and self.endpoints == other.endpoints
+            and self.kraft_version_min == other.kraft_version_min
+            and self.kraft_version_max == other.kraft_version_max
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        listeners = ",".join(f"{name}://{host}:{port}" for name, (host, port) in self.endpoints.items())
+        return f"{self.key}[{listeners};kraft.version {self.kraft_version_min}-{self.kraft_version_max}]"
+
+
+class VoterSet:
+    """The voters in force from one offset of the log on. Never changed: changes make a new set."""
+
+    def __init__(self, nodes: list[VoterNode]) -> None:
+        self.nodes: dict[int, VoterNode] = {
+            node.key.id: node for node in sorted(nodes, key=_id_of)
+        }
+        assert len(self.nodes) == len(nodes), "a voter id was given twice"
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def voter_ids(self) -> list[int]:
+        return list(self.nodes)
+
+    def is_voter(self, key: ReplicaKey) -> bool:
+        node = self.nodes.get(key.id)
+        return node is not None and node.is_voter(key)
+
+    def is_only_voter(self, key: ReplicaKey) -> bool:
+        return len(self.nodes) == 1 and self.is_voter(key)
+
+    def endpoints(self, voter_id: int) -> Endpoints:
+        """Empty when the voter is unknown."""
+        node = self.nodes.get(voter_id)
+        return {} if node is None else node.endpoints
+
+    def needs_update(self, node: VoterNode) -> bool:
+        """Whether `node`, a voter, describes itself differently from what the log says."""
+        known = self.nodes.get(node.key.id)
+        return known is not None and known.is_voter(node.key) and known != node
+
+    def supports(self, kraft_version: int) -> bool:
+        return all(node.supports(kraft_version) for node in self.nodes.values())
+
+    def with_voter(self, node: VoterNode) -> VoterSet | None:
+        """None when the id votes already, in whatever directory."""
+        if node.key.id in self.nodes:
+            return None
+        return VoterSet([*self.nodes.values(), node])
+
+    def without_voter(self, key: ReplicaKey) -> VoterSet | None:
+        """None when it is not exactly this replica that votes, or when nobody would be left."""
+        node = self.nodes.get(key.id)
+        if node is None or node.key != key or len(self.nodes) == 1:
+            return None
+        return VoterSet([other for other in self.nodes.values() if other.key.id != key.id])
+
+    def updated_voter(self, node: VoterNode) -> VoterSet | None:
+        """None when `node` is not a voter."""
+        if not self.is_voter(node.key):
+            return None
+        return VoterSet([node if other.key.id == node.key.id else other for other in self.nodes.values()])
+
+    def has_overlapping_majority(self, other: VoterSet) -> bool:
+        """True when at most one voter came and at most one went: any two majorities then meet."""
+        mine = {node.key for node in self.nodes.values()}
+        theirs = {node.key for node in other.nodes.values()}
+        return len(mine - theirs) <= 1 and len(theirs - mine) <= 1
+
+    def to_record(self) -> VotersRecord:
+        return VotersRecord(version=0, voters=[_to_record_voter(node) for node in self.nodes.values()])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VoterSet):
+            return NotImplemented
+        return self.nodes == other.nodes
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.nodes))
+
+    def __repr__(self) -> str:
+        return f"VoterSet({', '.join(repr(node) for node in self.nodes.values())})"
+
+
+def voter_set_from_record(record: VotersRecord) -> VoterSet:
+    return VoterSet([_from_record_voter(voter) for voter in record.voters])
+
+
+def static_voter_set(listener_name: str, voters: dict[int, tuple[str, int]]) -> VoterSet:
+    """The voters of `controller.quorum.voters` (kraft.version 0): no directory ids, one listener."""
+    return VoterSet(
+        [VoterNode(ReplicaKey(voter_id), {listener_name: address}) for voter_id, address in voters.items()]
+    )
+
+
+def _id_of(node: VoterNode) -> int:
+    return node.key.id
+
+
+def _to_record_voter(node: VoterNode) -> Voter:
+    return Voter(
+        voter_id=node.key.id,
+        voter_directory_id=node.key.directory_id,
+        endpoints=[
+            Endpoint(name=name, host=host, port=port) for name, (host, port) in node.endpoints.items()
+        ],
+        k_raft_version_feature=KRaftVersionFeature(
+            min_supported_version=node.kraft_version_min, max_supported_version=node.kraft_version_max
+        ),
+    )
+
+
+def _from_record_voter(voter: Voter) -> VoterNode:
+    feature = voter.k_raft_version_feature
+    return VoterNode(
+        ReplicaKey(voter.voter_id, voter.voter_directory_id),
+        {endpoint.name: (endpoint.host, endpoint.port) for endpoint in voter.endpoints},
+        feature.min_supported_version,
+        feature.max_supported_version,
+    )
