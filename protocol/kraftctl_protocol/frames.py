@@ -1,0 +1,71 @@
+"""Cutting a byte stream into Kafka's frames: a big-endian int32 size, then that many bytes."""
+
+from __future__ import annotations
+
+from librt.strings import read_i32_be
+
+from kraftctl_protocol.primitives import DecodeError
+
+SIZE_PREFIX_BYTES = 4
+FRAME_BYTES_MAX_DEFAULT = 104_857_600
+"""Kafka's default of `socket.request.max.bytes`."""
+
+
+def encode_frame(payload: bytes) -> bytes:
+    """`payload` with its size in front."""
+    return len(payload).to_bytes(SIZE_PREFIX_BYTES, "big") + payload
+
+
+class FrameDecoder:
+    """Bytes in, whole frames out; holds at most one unfinished frame.
+
+    After a DecodeError the stream cannot be understood any more: close the connection.
+    """
+
+    def __init__(self, max_frame_bytes: int = FRAME_BYTES_MAX_DEFAULT) -> None:
+        self.max_frame_bytes = max_frame_bytes
+        self._chunks: list[bytes] = []
+        self._held_bytes = 0
+        self._needed_bytes = SIZE_PREFIX_BYTES
+
+    @property
+    def held_bytes(self) -> int:
+        """How much of an unfinished frame is waiting here."""
+        return self._held_bytes
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The payloads that `data` completes, in order."""
+        if self._held_bytes:
+            self._chunks.append(data)
+            self._held_bytes += len(data)
+            if self._held_bytes < self._needed_bytes:
+                return []
+            data = b"".join(self._chunks)
+            self._chunks.clear()
+            self._held_bytes = 0
+        return self._cut(data)
+
+    def _cut(self, data: bytes) -> list[bytes]:
+        frames: list[bytes] = []
+        position = 0
+        end = len(data)
+        self._needed_bytes = SIZE_PREFIX_BYTES
+        while end - position >= SIZE_PREFIX_BYTES:
+            size = self._checked_size(int(read_i32_be(data, position)))
+            frame_end = position + SIZE_PREFIX_BYTES + size
+            if frame_end > end:
+                self._needed_bytes = SIZE_PREFIX_BYTES + size
+                break
+            frames.append(data[position + SIZE_PREFIX_BYTES : frame_end])
+            position = frame_end
+        if position < end:
+            self._chunks.append(data[position:] if position else data)
+            self._held_bytes = end - position
+        return frames
+
+    def _checked_size(self, size: int) -> int:
+        if size < 0:
+            raise DecodeError(f"frame of negative size {size}")
+        if size > self.max_frame_bytes:
+            raise DecodeError(f"frame of {size} bytes, more than the {self.max_frame_bytes} that are allowed")
+        return size

@@ -1,0 +1,66 @@
+"""The value of a metadata record (KIP-746): frame version, record type and version as uvarints, then the message."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.generated.index import record_class
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError, Reader, Writer
+
+FRAME_VERSION = 1
+
+
+class RecordAndVersion:
+    """A metadata record and the version it is written in."""
+
+    def __init__(self, record: Message, version: int) -> None:
+        self.record = record
+        self.version = version
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RecordAndVersion):
+            return False
+        return self.version == other.version and self.record == other.record
+
+    def __hash__(self) -> int:
+        return hash(self.version)
+
+    def __repr__(self) -> str:
+        return f"RecordAndVersion({self.record!r}, version={self.version})"
+
+
+class UnknownRecordError(DecodeError):
+    """A well-framed record of a type, or a version of it, that is not known here."""
+
+    def __init__(self, record_type: int, version: int) -> None:
+        super().__init__(f"unknown metadata record type {record_type} version {version}")
+        self.record_type = record_type
+        self.version = version
+
+
+def encode_metadata_record(record: Message, version: int) -> bytes:
+    """The value under which `record` goes into a data batch."""
+    writer = Writer()
+    writer.write_unsigned_varint(FRAME_VERSION)
+    writer.write_unsigned_varint(record.API_KEY)
+    writer.write_unsigned_varint(version)
+    record.write(writer, version)
+    return writer.getvalue()
+
+
+def decode_metadata_record(value: bytes) -> RecordAndVersion:
+    """The record in the value of a data batch's record.
+
+    UnknownRecordError when the frame is sound but we do not know what it frames; DecodeError when it is damaged.
+    """
+    reader = Reader(value)
+    frame_version = reader.read_unsigned_varint()
+    if frame_version != FRAME_VERSION:
+        raise DecodeError(f"metadata record of frame version {frame_version}; only {FRAME_VERSION} is known")
+    record_type = reader.read_unsigned_varint()
+    version = reader.read_unsigned_varint()
+    message = record_class(record_type)
+    if message is None or version < message.LOWEST_VERSION or version > message.HIGHEST_VERSION:
+        raise UnknownRecordError(record_type, version)
+    record = message.read(reader, version)
+    reader.expect_end()
+    return RecordAndVersion(record, version)

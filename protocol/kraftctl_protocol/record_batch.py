@@ -1,0 +1,358 @@
+"""Record batches of format version 2 (KIP-98), as the metadata log and its snapshots hold them (KIP-595, KIP-630).
+
+Layout of a batch: int64 base offset, int32 length of what follows, int32 partition leader epoch, int8 magic,
+uint32 CRC-32C of all that comes after it, int16 attributes, int32 last offset delta, int64 base timestamp,
+int64 max timestamp, int64 producer id, int16 producer epoch, int32 base sequence, int32 count, records.
+Compression is refused: the metadata log never has any.
+"""
+
+from __future__ import annotations
+
+from librt.strings import (
+    BytesWriter,
+    read_i16_be,
+    read_i32_be,
+    read_i64_be,
+    write_i16_be,
+    write_i32_be,
+    write_i64_be,
+)
+from mypy_extensions import i32, i64, u8
+
+from kraftctl_protocol.crc32c import crc32c, crc32c_of
+from kraftctl_protocol.primitives import DecodeError
+
+MAGIC = 2
+PREFIX_BYTES = 12
+"""Base offset and length: what must be read to know where a batch ends."""
+HEADER_BYTES = 61
+CRC_POSITION = 17
+ATTRIBUTES_POSITION = 21
+COMPRESSION_MASK = 0x07
+LOG_APPEND_TIME_BIT = 0x08
+CONTROL_BIT = 0x20
+RECORD_BYTES_MIN = 7
+"""Length, attributes, timestamp delta, offset delta, key length, value length and header count, a byte each."""
+
+
+class BatchHeader:
+    """The first 61 bytes of a batch."""
+
+    def __init__(
+        self,
+        base_offset: int,
+        size_bytes: int,
+        partition_leader_epoch: int,
+        magic: int,
+        crc: int,
+        attributes: int,
+        last_offset_delta: int,
+        base_timestamp_ms: int,
+        max_timestamp_ms: int,
+        producer_id: int,
+        producer_epoch: int,
+        base_sequence: int,
+        records_count: int,
+    ) -> None:
+        self.base_offset = base_offset
+        self.size_bytes = size_bytes
+        """Of the whole batch, with the 12 bytes of base offset and length."""
+        self.partition_leader_epoch = partition_leader_epoch
+        self.magic = magic
+        self.crc = crc
+        self.attributes = attributes
+        self.last_offset_delta = last_offset_delta
+        self.base_timestamp_ms = base_timestamp_ms
+        self.max_timestamp_ms = max_timestamp_ms
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.base_sequence = base_sequence
+        self.records_count = records_count
+
+    @property
+    def last_offset(self) -> int:
+        """Offset of the last record, inclusive."""
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def is_control(self) -> bool:
+        """Whether the records belong to the raft layer."""
+        return self.attributes & CONTROL_BIT != 0
+
+    def __repr__(self) -> str:
+        return (
+            f"BatchHeader(offsets={self.base_offset}-{self.last_offset}, size_bytes={self.size_bytes}, "
+            f"epoch={self.partition_leader_epoch}, is_control={self.is_control}, count={self.records_count})"
+        )
+
+
+class Record:
+    """One record with its absolute offset and timestamp. Headers are read over: the metadata log has none."""
+
+    def __init__(self, offset: int, timestamp_ms: int, key: bytes | None, value: bytes | None) -> None:
+        self.offset = offset
+        self.timestamp_ms = timestamp_ms
+        self.key = key
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Record(offset={self.offset}, timestamp_ms={self.timestamp_ms}, key={self.key!r}, value={self.value!r})"
+
+
+class RecordBatch:
+    """A decoded batch."""
+
+    def __init__(self, header: BatchHeader, records: list[Record]) -> None:
+        self.header = header
+        self.records = records
+
+    def __repr__(self) -> str:
+        return f"RecordBatch({self.header!r}, {self.records!r})"
+
+
+def encode_batch(base_offset: int, epoch: int, timestamp_ms: int, values: list[bytes]) -> bytes:
+    """A data batch with one record without key per value, at consecutive offsets from `base_offset`."""
+    body = _start_body(0, len(values), timestamp_ms)
+    delta: i64 = 0
+    for value in values:
+        size: i64 = len(value)
+        _write_varint(body, 1 + 1 + _varint_size(delta) + 1 + _varint_size(size) + size + 1)
+        body.append(0)  # attributes
+        body.append(0)  # timestamp delta
+        _write_varint(body, delta)
+        body.append(1)  # key length -1: null
+        _write_varint(body, size)
+        body.write(value)
+        body.append(0)  # no headers
+        delta += 1
+    return _finish(base_offset, epoch, body)
+
+
+def encode_control_batch(base_offset: int, epoch: int, timestamp_ms: int, records: list[tuple[int, bytes]]) -> bytes:
+    """A control batch; each record is its control record type and its encoded value."""
+    body = _start_body(CONTROL_BIT, len(records), timestamp_ms)
+    delta: i64 = 0
+    for control_type, value in records:
+        size: i64 = len(value)
+        _write_varint(body, 1 + 1 + _varint_size(delta) + 1 + 4 + _varint_size(size) + size + 1)
+        body.append(0)
+        body.append(0)
+        _write_varint(body, delta)
+        body.append(8)  # key length 4
+        write_i16_be(body, 0)  # key version
+        write_i16_be(body, control_type)
+        _write_varint(body, size)
+        body.write(value)
+        body.append(0)
+        delta += 1
+    return _finish(base_offset, epoch, body)
+
+
+def _start_body(attributes: int, count: int, timestamp_ms: int) -> BytesWriter:
+    """Everything that the checksum covers, up to the records."""
+    assert count > 0, "a batch has at least one record"
+    body = BytesWriter()
+    write_i16_be(body, attributes)
+    write_i32_be(body, count - 1)
+    write_i64_be(body, timestamp_ms)
+    write_i64_be(body, timestamp_ms)
+    write_i64_be(body, -1)  # producer id
+    write_i16_be(body, -1)  # producer epoch
+    write_i32_be(body, -1)  # base sequence
+    write_i32_be(body, count)
+    return body
+
+
+def _finish(base_offset: int, epoch: int, body: BytesWriter) -> bytes:
+    covered = body.getvalue()
+    crc = crc32c(covered)
+    batch = BytesWriter()
+    write_i64_be(batch, base_offset)
+    write_i32_be(batch, ATTRIBUTES_POSITION - PREFIX_BYTES + len(covered))
+    write_i32_be(batch, epoch)
+    batch.append(MAGIC)
+    write_i32_be(batch, crc if crc < 0x80000000 else crc - 0x100000000)
+    batch.write(covered)
+    return batch.getvalue()
+
+
+def _varint_size(value: i64) -> i64:
+    """Bytes of a zigzag varint; `value` is not negative here."""
+    rest: i64 = (value << 1) >> 7
+    size: i64 = 1
+    while rest != 0:
+        rest >>= 7
+        size += 1
+    return size
+
+
+def _write_varint(writer: BytesWriter, value: i64) -> None:
+    """A zigzag varint; `value` is not negative here."""
+    rest: i64 = value << 1
+    while rest > 0x7F:
+        writer.append(u8((rest & 0x7F) | 0x80))
+        rest >>= 7
+    writer.append(u8(rest))
+
+
+def read_batch_header(buffer: bytes, position: int) -> BatchHeader:
+    """The header of the batch that starts at `position`; DecodeError when it cannot be one.
+
+    The batch itself may reach past the end of `buffer`; compare `position + size_bytes`.
+    """
+    at: i64 = position
+    if at < 0 or at + HEADER_BYTES > len(buffer):
+        raise DecodeError(f"no room for a batch header at {position} of {len(buffer)} bytes")
+    magic = buffer[at + 16]
+    if magic != MAGIC:
+        raise DecodeError(f"batch of format version {magic}; only {MAGIC} is known")
+    header = BatchHeader(
+        read_i64_be(buffer, at),
+        int(read_i32_be(buffer, at + 8)) + PREFIX_BYTES,
+        read_i32_be(buffer, at + 12),
+        magic,
+        int(read_i32_be(buffer, at + CRC_POSITION)) & 0xFFFFFFFF,
+        read_i16_be(buffer, at + ATTRIBUTES_POSITION),
+        read_i32_be(buffer, at + 23),
+        read_i64_be(buffer, at + 27),
+        read_i64_be(buffer, at + 35),
+        read_i64_be(buffer, at + 43),
+        read_i16_be(buffer, at + 51),
+        read_i32_be(buffer, at + 53),
+        read_i32_be(buffer, at + 57),
+    )
+    _check_header(header)
+    return header
+
+
+def _check_header(header: BatchHeader) -> None:
+    if header.size_bytes < HEADER_BYTES:
+        raise DecodeError(f"batch of {header.size_bytes} bytes, smaller than its own header")
+    if header.base_offset < 0 or header.last_offset_delta < 0:
+        raise DecodeError(f"batch with offsets {header.base_offset} to {header.last_offset}")
+    if header.attributes & COMPRESSION_MASK:
+        raise DecodeError(f"compressed batch (type {header.attributes & COMPRESSION_MASK}): not supported")
+    room = (header.size_bytes - HEADER_BYTES) // RECORD_BYTES_MIN
+    if header.records_count < 0 or header.records_count > room:
+        raise DecodeError(f"batch of {header.size_bytes} bytes cannot hold {header.records_count} records")
+
+
+def check_batch_crc(buffer: bytes, position: int, header: BatchHeader) -> None:
+    """DecodeError when the bytes of the batch do not match its checksum."""
+    actual = crc32c_of(buffer, position + ATTRIBUTES_POSITION, position + header.size_bytes)
+    if actual != header.crc:
+        raise DecodeError(
+            f"batch at offset {header.base_offset} has checksum {actual:#010x} but says {header.crc:#010x}"
+        )
+
+
+def read_batch(buffer: bytes, position: int, verify_crc: bool = True) -> RecordBatch:
+    """The batch that starts at `position`; DecodeError when it is damaged or not all there."""
+    header = read_batch_header(buffer, position)
+    if position + header.size_bytes > len(buffer):
+        raise DecodeError(f"batch of {header.size_bytes} bytes with {len(buffer) - position} bytes left")
+    if verify_crc:
+        check_batch_crc(buffer, position, header)
+    return RecordBatch(header, _read_records(buffer, position, header))
+
+
+def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = False) -> list[RecordBatch]:
+    """All batches of `buffer`; DecodeError when one is damaged.
+
+    With `partial_tail` an unfinished last batch is left out instead: a Java leader cuts a Fetch answer at its
+    byte limit, in the middle of a batch if need be.
+    """
+    batches: list[RecordBatch] = []
+    position = 0
+    end = len(buffer)
+    while position < end:
+        if partial_tail and not _is_whole(buffer, position):
+            break
+        batch = read_batch(buffer, position, verify_crc)
+        batches.append(batch)
+        position += batch.header.size_bytes
+    return batches
+
+
+def _is_whole(buffer: bytes, position: int) -> bool:
+    remaining = len(buffer) - position
+    if remaining < HEADER_BYTES:
+        return False
+    return int(read_i32_be(buffer, position + 8)) + PREFIX_BYTES <= remaining
+
+
+class _Cursor:
+    """Varints and slices between two positions of a buffer."""
+
+    def __init__(self, buffer: bytes, position: i64, end: i64) -> None:
+        self.buffer = buffer
+        self.position: i64 = position
+        self.end: i64 = end
+
+    def read_varlong(self) -> i64:
+        value: i64 = 0
+        shift: i64 = 0
+        while True:
+            if self.position >= self.end:
+                raise DecodeError("record ends within a number")
+            byte: i64 = self.buffer[self.position]
+            self.position += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+            if shift > 63:
+                raise DecodeError("number of more than ten bytes")
+        return ((value >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(value & 1)
+
+    def read_bytes(self) -> bytes | None:
+        size = self.read_varlong()
+        if size < 0:
+            return None
+        if size > self.end - self.position:
+            raise DecodeError(f"field of {size} bytes with {self.end - self.position} left in its record")
+        start = self.position
+        self.position = start + size
+        return self.buffer[start : start + size]
+
+
+def _read_records(buffer: bytes, position: int, header: BatchHeader) -> list[Record]:
+    batch_end: i64 = position + header.size_bytes
+    cursor = _Cursor(buffer, position + HEADER_BYTES, batch_end)
+    records: list[Record] = []
+    count: i32 = header.records_count
+    index: i32 = 0
+    while index < count:
+        size = cursor.read_varlong()
+        if size < RECORD_BYTES_MIN - 1 or size > batch_end - cursor.position:
+            raise DecodeError(f"record of {size} bytes with {batch_end - cursor.position} left in its batch")
+        cursor.end = cursor.position + size
+        records.append(_read_record(cursor, header))
+        cursor.end = batch_end
+        index += 1
+    if cursor.position != batch_end:
+        raise DecodeError(f"{batch_end - cursor.position} bytes after the last record of a batch")
+    return records
+
+
+def _read_record(cursor: _Cursor, header: BatchHeader) -> Record:
+    cursor.position += 1  # attributes: none are defined
+    timestamp_delta = cursor.read_varlong()
+    offset_delta = cursor.read_varlong()
+    if offset_delta < 0 or offset_delta > header.last_offset_delta:
+        raise DecodeError(f"record at offset delta {offset_delta} in a batch of {header.last_offset_delta + 1} offsets")
+    key = cursor.read_bytes()
+    value = cursor.read_bytes()
+    headers_count = cursor.read_varlong()
+    if headers_count < 0 or headers_count > cursor.end - cursor.position:
+        raise DecodeError(f"record with {headers_count} headers")
+    while headers_count > 0:
+        cursor.read_bytes()
+        cursor.read_bytes()
+        headers_count -= 1
+    if cursor.position != cursor.end:
+        raise DecodeError(f"{cursor.end - cursor.position} bytes too many in a record")
+    timestamp_ms = int(header.base_timestamp_ms) + int(timestamp_delta)
+    if header.attributes & LOG_APPEND_TIME_BIT:
+        timestamp_ms = header.max_timestamp_ms
+    return Record(header.base_offset + int(offset_delta), timestamp_ms, key, value)

@@ -1,0 +1,96 @@
+"""Whole requests and responses: header and body in one payload, without the frame's size."""
+
+from __future__ import annotations
+
+from librt.strings import read_i16_be, read_i32_be
+
+from kraftctl_protocol.generated.index import request_class, response_class, version_range
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.generated.response_header import ResponseHeader
+from kraftctl_protocol.headers import request_header_version, response_header_version
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError, Reader, Writer
+
+REQUEST_START_BYTES = 8
+"""API key, version and correlation id: the part of a request header that never changes."""
+
+
+class UnsupportedRequestError(DecodeError):
+    """A request whose API or version is unknown here; the body was not looked at."""
+
+    def __init__(self, api_key: int, version: int, correlation_id: int) -> None:
+        super().__init__(f"API key {api_key} version {version} is not known")
+        self.api_key = api_key
+        self.version = version
+        self.correlation_id = correlation_id
+
+
+class ParsedRequest:
+    """A decoded request."""
+
+    def __init__(self, header: RequestHeader, api_key: int, version: int, body: Message) -> None:
+        self.header = header
+        self.api_key = api_key
+        self.version = version
+        self.body = body
+
+    def __repr__(self) -> str:
+        return f"ParsedRequest({self.header!r}, {self.body!r})"
+
+
+def decode_request(frame: bytes) -> ParsedRequest:
+    """The request in the payload of a frame; DecodeError when it is damaged.
+
+    UnsupportedRequestError carries enough of the header to answer ApiVersions in version 0.
+    """
+    if len(frame) < REQUEST_START_BYTES:
+        raise DecodeError(f"request of {len(frame)} bytes has no room for a header")
+    api_key = int(read_i16_be(frame, 0))
+    version = int(read_i16_be(frame, 2))
+    message = request_class(api_key)
+    if message is None or version < message.LOWEST_VERSION or version > message.HIGHEST_VERSION:
+        raise UnsupportedRequestError(api_key, version, int(read_i32_be(frame, 4)))
+    reader = Reader(frame)
+    header = RequestHeader.read(reader, request_header_version(api_key, version))
+    body = message.read(reader, version)
+    reader.expect_end()
+    return ParsedRequest(header, api_key, version, body)
+
+
+def encode_request(header: RequestHeader, body: Message) -> bytes:
+    """The payload of a request frame; API key and version are those of `header`."""
+    api_key = header.request_api_key
+    version = header.request_api_version
+    writer = Writer()
+    header.write(writer, request_header_version(api_key, version))
+    body.write(writer, version)
+    return writer.getvalue()
+
+
+def encode_response(correlation_id: int, api_key: int, version: int, response: Message) -> bytes:
+    """The payload of a response frame."""
+    writer = Writer()
+    header = ResponseHeader(correlation_id=correlation_id)
+    header.write(writer, response_header_version(api_key, version))
+    response.write(writer, version)
+    return writer.getvalue()
+
+
+def decode_response(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
+    """Correlation id and body of the response to a request of this API and version."""
+    message = response_class(api_key)
+    if message is None:
+        raise DecodeError(f"unknown API key {api_key}")
+    reader = Reader(payload)
+    header = ResponseHeader.read(reader, response_header_version(api_key, version))
+    body = message.read(reader, version)
+    reader.expect_end()
+    return header.correlation_id, body
+
+
+def is_supported(api_key: int, version: int) -> bool:
+    """Whether `decode_request` knows this API in this version."""
+    if request_class(api_key) is None:
+        return False
+    lowest, highest = version_range(api_key)
+    return lowest <= version <= highest
