@@ -1,0 +1,288 @@
+"""Brokers and controllers as processes: Apache Kafka's own, and kraftctl."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from kraftctl.dev.kafka_distribution import KafkaDistribution
+from kraftctl.dev.polling import await_result
+from kraftctl.dev.ports import accepts_connections, free_port
+from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
+from kraftctl.dev.settings import (
+    BROKER_LISTENER,
+    BROKER_SETTINGS,
+    CONTROLLER_LISTENER,
+    CONTROLLER_SETTINGS,
+    SMALL_BROKER_SETTINGS,
+    write_meta_properties,
+    write_properties,
+)
+
+START_TIMEOUT_S = 120.0
+
+BROKER_READY = r"from RECOVERY to RUNNING"
+"""STARTING to STARTED says nothing: a broker that fails in start-up prints it too, before it shuts down."""
+
+JAVA_CONTROLLER_READY = r"Kafka Server started"
+
+
+class Node:
+    """What brokers and controllers have in common: a directory, a properties file, one process at a time."""
+
+    def __init__(self, name: str, node_id: int, directory: Path, port: int) -> None:
+        self.name = name
+        self.node_id = node_id
+        self.directory = directory
+        self.port = port
+        self.properties: dict[str, str] = {}
+        self.environment: dict[str, str] = {}
+        self.process: ManagedProcess | None = None
+
+    @property
+    def properties_file(self) -> Path:
+        return self.directory / "server.properties"
+
+    @property
+    def log_file(self) -> Path:
+        """The output of the process, of all its starts one after the other."""
+        return self.directory / "output.log"
+
+    @property
+    def log_directory(self) -> Path:
+        """Kafka's log.dirs: where meta.properties and __cluster_metadata-0 are."""
+        return self.directory / "data"
+
+    @property
+    def metadata_directory(self) -> Path:
+        return self.log_directory / "__cluster_metadata-0"
+
+    @property
+    def address(self) -> str:
+        return f"localhost:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        return self.process is not None and self.process.running
+
+    def start(self, *, wait: bool = True, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Starts the process (again); with `wait`, returns when it is ready."""
+        assert not self.running, f"{self.name} is running already"
+        self.write_configuration()
+        self.process = ManagedProcess(self.name, self.command(), self.log_file, self.environment)
+        if wait:
+            self.await_ready(timeout_s)
+
+    def write_configuration(self) -> None:
+        write_properties(self.properties_file, {**self.properties, "log.dirs": str(self.log_directory)})
+
+    def command(self) -> list[str]:
+        raise AssertionError("a subclass knows")
+
+    def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        raise AssertionError("a subclass knows")
+
+    def await_log(self, pattern: str, timeout_s: float = 60.0) -> str:
+        """A line printed since the last start in which `pattern` is found."""
+        assert self.process is not None, f"{self.name} was never started"
+        return self.process.await_line(pattern, timeout_s)
+
+    def stop(self, timeout_s: float = 60.0) -> int | None:
+        """SIGTERM and wait; returns the exit status."""
+        return self.process.terminate(timeout_s) if self.process is not None else None
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self.process is not None:
+            self.process.kill()
+
+    def pause(self) -> None:
+        """Stops the process without its knowing, like a very long collector pause."""
+        assert self.process is not None
+        self.process.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        assert self.process is not None
+        self.process.signal(signal.SIGCONT)
+
+
+class JavaController(Node):
+    """Apache Kafka's own controller: proves the harness, and is the other side of comparisons."""
+
+    def __init__(
+        self,
+        kafka: KafkaDistribution,
+        node_id: int,
+        directory: Path,
+        cluster_id: str,
+        *,
+        dynamic: bool = True,
+        release_version: str | None = None,
+        port: int | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(f"java-controller-{node_id}", node_id, directory, port or free_port())
+        self.kafka = kafka
+        self.cluster_id = cluster_id
+        self.dynamic = dynamic
+        self.release_version = release_version
+        self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
+
+    def format(self) -> None:
+        """Formats the directory as kafka-storage does; a static voter of the latest release needs no JVM."""
+        if not self.dynamic and self.release_version is None:
+            write_meta_properties(self.log_directory, cluster_id=self.cluster_id, node_id=self.node_id)
+            return
+        self.write_configuration()
+        flags = ["-t", self.cluster_id, "-c", str(self.properties_file)]
+        flags += ["--standalone"] if self.dynamic else []
+        flags += ["--release-version", self.release_version] if self.release_version else []
+        command = self.kafka.command(
+            "kafka.tools.StorageTool", "format", *flags, heap="256m", log_level="WARN"
+        )
+        run_to_the_end(command, f"formatting {self.log_directory}")
+
+    def command(self) -> list[str]:
+        return self.kafka.node_command(self.properties_file, heap="400m")
+
+    def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        self.await_log(JAVA_CONTROLLER_READY, timeout_s)
+
+
+class KraftctlController(Node):
+    """kraftctl as a process of its own, run by the interpreter that runs us."""
+
+    def __init__(
+        self,
+        node_id: int,
+        directory: Path,
+        cluster_id: str,
+        *,
+        dynamic: bool = True,
+        release_version: str | None = None,
+        port: int | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(f"kraftctl-{node_id}", node_id, directory, port or free_port())
+        self.cluster_id = cluster_id
+        self.dynamic = dynamic
+        self.release_version = release_version
+        self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
+
+    def format(self) -> None:
+        """kraftctl format, with the flags of kafka-storage."""
+        self.write_configuration()
+        flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
+        flags += ["--standalone"] if self.dynamic else []
+        flags += ["--release-version", self.release_version] if self.release_version else []
+        run_to_the_end(kraftctl_command("format", *flags), f"formatting {self.log_directory}")
+
+    def command(self) -> list[str]:
+        return kraftctl_command("start", str(self.properties_file))
+
+    def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        def listens() -> bool:
+            if not self.running:
+                assert self.process is not None
+                code = self.process.wait(5.0)
+                raise ProcessFailedError(f"{self.name} ended with {code}\n{self.process.tail()}")
+            return accepts_connections(self.port)
+
+        await_result(listens, f"{self.name} listens on {self.port}", timeout_s, interval_s=0.05)
+
+    def resident_bytes(self) -> int:
+        """Physical memory of the process (Linux)."""
+        assert self.process is not None
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) * 1024
+
+
+class JavaBroker(Node):
+    """An unmodified Apache Kafka broker."""
+
+    def __init__(
+        self,
+        kafka: KafkaDistribution,
+        node_id: int,
+        directory: Path,
+        cluster_id: str,
+        quorum: Mapping[str, str],
+        *,
+        port: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        heap: str = "400m",
+    ) -> None:
+        """`quorum` is what quorum_properties() says about the controllers."""
+        super().__init__(f"broker-{node_id}", node_id, directory, port or free_port())
+        self.kafka = kafka
+        self.cluster_id = cluster_id
+        self.heap = heap
+        self.properties = {
+            **BROKER_SETTINGS,
+            **SMALL_BROKER_SETTINGS,
+            "node.id": str(node_id),
+            "listeners": f"{BROKER_LISTENER}://localhost:{self.port}",
+            **quorum,
+            **(properties or {}),
+        }
+
+    def format(self) -> None:
+        """Writes meta.properties, all that a broker asks of its directory."""
+        write_meta_properties(self.log_directory, cluster_id=self.cluster_id, node_id=self.node_id)
+
+    def command(self) -> list[str]:
+        return self.kafka.node_command(self.properties_file, heap=self.heap)
+
+    def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        self.await_log(BROKER_READY, timeout_s)
+
+
+Controller = JavaController | KraftctlController
+
+
+def controller_properties(
+    node_id: int, port: int, *, dynamic: bool, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Properties of a controller that is alone in its quorum, unless `extra` says otherwise."""
+    return {
+        **CONTROLLER_SETTINGS,
+        "node.id": str(node_id),
+        "listeners": f"{CONTROLLER_LISTENER}://localhost:{port}",
+        **quorum_properties({node_id: port}, dynamic=dynamic),
+        **(extra or {}),
+    }
+
+
+def quorum_properties(controller_ports: Mapping[int, int], *, dynamic: bool) -> dict[str, str]:
+    """How every node finds the controllers; the argument maps node id to port."""
+    if dynamic:
+        servers = ",".join(f"localhost:{port}" for port in controller_ports.values())
+        return {"controller.quorum.bootstrap.servers": servers}
+    voters = ",".join(f"{node_id}@localhost:{port}" for node_id, port in controller_ports.items())
+    return {"controller.quorum.voters": voters}
+
+
+def kraftctl_command(*arguments: str) -> list[str]:
+    """Runs kraftctl with our own interpreter, or as $KRAFTCTL_COMMAND says."""
+    configured = os.environ.get("KRAFTCTL_COMMAND")
+    return [*(configured.split() if configured else [sys.executable, "-m", "kraftctl"]), *arguments]
+
+
+def run_to_the_end(command: list[str], what: str, timeout_s: float = 120.0) -> str:
+    """Runs a short-lived command; returns its output. Raises ProcessFailedError when it fails."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout_s,
+    )
+    if done.returncode != 0:
+        raise ProcessFailedError(f"{what} failed with {done.returncode}\n{done.stdout}")
+    return done.stdout

@@ -1,0 +1,41 @@
+"""TCP ports for processes that are told their port before they start."""
+
+from __future__ import annotations
+
+import random
+import socket
+
+CANDIDATES = range(12_000, 32_000)
+"""Below the range from which Linux takes the local ports of outgoing connections (32,768 and up)."""
+
+_handed_out: set[int] = set()
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now and that this process has not handed out before."""
+    candidates = [port for port in CANDIDATES if port not in _handed_out]
+    random.SystemRandom().shuffle(candidates)
+    for port in candidates:
+        if _can_listen(port):
+            _handed_out.add(port)
+            return port
+    raise OSError(f"no free port in {CANDIDATES}")
+
+
+def accepts_connections(port: int, host: str = "localhost") -> bool:
+    """Whether somebody listens there; the connection is closed at once."""
+    try:
+        with socket.create_connection((host, port), timeout=1.0):
+            return True
+    except OSError:
+        return False
+
+
+def _can_listen(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,84 @@
+"""The settings of the nodes we start: one table for `kraftctl dev`, the tests and docker-compose.yml."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+CONTROLLER_LISTENER = "CONTROLLER"
+BROKER_LISTENER = "PLAINTEXT"
+
+SHARED_SETTINGS = {
+    "controller.listener.names": CONTROLLER_LISTENER,
+    "listener.security.protocol.map": f"{CONTROLLER_LISTENER}:PLAINTEXT,{BROKER_LISTENER}:PLAINTEXT",
+}
+"""What every node of the cluster has to agree on."""
+
+BROKER_SETTINGS = {
+    **SHARED_SETTINGS,
+    "process.roles": "broker",
+    "inter.broker.listener.name": BROKER_LISTENER,
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.min.isr": "2",
+    "transaction.state.log.num.partitions": "3",
+    "share.coordinator.state.topic.replication.factor": "3",
+    "share.coordinator.state.topic.min.isr": "2",
+    "share.coordinator.state.topic.num.partitions": "3",
+    "group.initial.rebalance.delay.ms": "0",
+}
+"""A broker of a small cluster of three: replicated internal topics, few partitions each."""
+
+SMALL_BROKER_SETTINGS = {
+    "num.network.threads": "2",
+    "num.io.threads": "2",
+    "num.replica.fetchers": "1",
+    "background.threads": "2",
+    "num.recovery.threads.per.data.dir": "1",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.index.size.max.bytes": "1048576",
+    "controlled.shutdown.enable": "true",
+}
+"""For several brokers on one machine: few threads, small buffers."""
+
+CONTROLLER_SETTINGS = {
+    **SHARED_SETTINGS,
+    "process.roles": "controller",
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+}
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Writes a properties file as Kafka reads it. Values may not need escaping beyond a backslash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [f"{key}={value}".replace("\\", "\\\\") for key, value in sorted(properties.items())]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_meta_properties(log_directory: Path, *, cluster_id: str, node_id: int) -> str:
+    """Makes `log_directory` a formatted one, as far as a broker or a static voter is concerned.
+
+    They need meta.properties and nothing else, so there is no reason to start a JVM for it. Returns the
+    directory id.
+    """
+    directory_id = random_id()
+    log_directory.mkdir(parents=True, exist_ok=True)
+    write_properties(
+        log_directory / "meta.properties",
+        {"version": "1", "cluster.id": cluster_id, "node.id": str(node_id), "directory.id": directory_id},
+    )
+    return directory_id
+
+
+def random_id() -> str:
+    """A random id as Kafka prints it: 22 characters which do not begin with a dash."""
+    while True:
+        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
+        if not text.startswith("-"):
+            return text
