@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
-from setuptools.extension import Extension
 
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
 GENERATED_GROUPS = 4
 """Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
 
-CORE = ("metadata", "image", "controller", "raft", "node")
+CORE = (
+    *("config_values", "endpoints", "config", "request_context"),
+    *("metadata", "image", "controller", "raft", "node_io", "node"),
+)
+"""What of `kraftctl` is pure and thus compiled."""
 
 
 class ParallelBuildExt(build_ext):
@@ -37,17 +41,18 @@ def module_or_package(name: str) -> list[str]:
     return [str(module.relative_to(ROOT))] if module.exists() else sources_under(ROOT / "kraftctl" / name)
 
 
-def groups() -> list[tuple[list[str], str]]:
-    """What is compiled together: (files, name of the shared object)."""
+def groups() -> list[tuple[list[str], str | None]]:
+    """What is compiled together: (files, name of the shared object), as mypycify wants it."""
     protocol = sources_under(ROOT / "protocol" / "kraftctl_protocol")
     generated = [path for path in protocol if "/generated/" in path]
     by_hand = [path for path in protocol if "/generated/" not in path]
-    core = [path for name in (*CORE, "request_context") for path in module_or_package(name)]
-    parts = [(generated[n::GENERATED_GROUPS], f"kraftctl_messages_{n}") for n in range(GENERATED_GROUPS)]
-    return [(files, name) for files, name in [(by_hand, "kraftctl_wire"), (core, "kraftctl_core"), *parts] if files]
+    core = [path for name in CORE for path in module_or_package(name)]
+    found: list[tuple[list[str], str | None]] = [(by_hand, "kraftctl_wire"), (core, "kraftctl_core")]
+    found += [(generated[n::GENERATED_GROUPS], f"kraftctl_messages_{n}") for n in range(GENERATED_GROUPS)]
+    return [(files, name) for files, name in found if files]
 
 
-def extensions() -> list[Extension]:
+def extensions() -> list[Any]:
     """One extension per module, over a few shared objects of native code."""
     if PURE:
         return []
@@ -56,7 +61,7 @@ def extensions() -> list[Extension]:
     parts = groups()
     files = [path for group, _ in parts for path in group]
     options = ["--config-file", str(ROOT / "pyproject.toml")]
-    return mypycify(options + files, opt_level="1", debug_level="0", separate=parts, multi_file=False)  # type: ignore[no-any-return]
+    return mypycify(options + files, opt_level="1", debug_level="0", separate=parts)
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt})

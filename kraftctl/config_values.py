@@ -1,0 +1,126 @@
+"""Typed reading of string properties, with Kafka's types, ranges and wording of what is wrong."""
+
+from __future__ import annotations
+
+import re
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_COMMA = re.compile(r"\s*,\s*")
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+
+
+class ConfigException(Exception):
+    """Properties that no controller can be started with; `errors` names every bad key, not only the first."""
+
+    def __init__(self, errors: list[str]) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = errors
+
+
+def invalid_value(key: str, value: str | None, reason: str) -> str:
+    """Kafka's sentence for a value that a key does not take."""
+    return f"Invalid value {'null' if value is None else value} for configuration {key}: {reason}"
+
+
+def split_list(value: str) -> list[str]:
+    """The elements of a LIST property; blanks around commas do not count, empty elements do."""
+    trimmed = value.strip()
+    return _COMMA.split(trimmed) if trimmed else []
+
+
+class ConfigValues:
+    """Reads keys one at a time, remembers which were asked for and collects what is wrong.
+
+    Every reader returns something of the right type even when the value is bad, so that one
+    pass finds all mistakes; call `raise_errors` before using anything that was read.
+    """
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        self.properties = properties
+        self.read: set[str] = set()
+        self.errors: list[str] = []
+
+    def has(self, key: str) -> bool:
+        """Whether the file sets `key`; asking counts as reading it."""
+        self.read.add(key)
+        return key in self.properties
+
+    def text(self, key: str, default: str = "") -> str:
+        """A STRING, trimmed."""
+        return self.properties[key].strip() if self.has(key) else default
+
+    def optional_text(self, key: str) -> str | None:
+        """A STRING without default."""
+        return self.properties[key].strip() if self.has(key) else None
+
+    def choice(self, key: str, default: str, allowed: list[str]) -> str:
+        """A STRING out of `allowed`."""
+        value = self.text(key, default)
+        if value not in allowed:
+            self.refuse(key, value, f"String must be one of: {', '.join(allowed)}")
+        return value
+
+    def int32(self, key: str, default: int, at_least: int | None = None) -> int:
+        """An INT."""
+        return self._number(key, default, at_least, INT_MAX, "INT")
+
+    def int64(self, key: str, default: int, at_least: int | None = None) -> int:
+        """A LONG."""
+        return self._number(key, default, at_least, LONG_MAX, "LONG")
+
+    def optional_int32(self, key: str) -> int | None:
+        """An INT without default."""
+        return self.int32(key, 0) if self.has(key) else None
+
+    def boolean(self, key: str, default: bool) -> bool:
+        """A BOOLEAN: true or false in any case, nothing else."""
+        if not self.has(key):
+            return default
+        value = self.properties[key].strip().lower()
+        if value not in ("true", "false"):
+            self.refuse(key, self.properties[key], "Expected value to be either true or false")
+        return value == "true"
+
+    def names(self, key: str, required: bool = False) -> list[str]:
+        """A LIST of non-empty values without repetitions; `required` lists may not be empty."""
+        values = split_list(self.properties[key]) if self.has(key) else []
+        if "" in values:
+            self.errors.append(f"Configuration '{key}' values must not be empty.")
+        if required and not values:
+            self.missing(key)
+        return list(dict.fromkeys(values))
+
+    def refuse(self, key: str, value: str | None, reason: str) -> None:
+        """Note a bad value."""
+        self.errors.append(invalid_value(key, value, reason))
+
+    def missing(self, key: str) -> None:
+        """Note a key that has no default and is not there, or is there and empty."""
+        if key in self.properties:
+            self.errors.append(f"Configuration '{key}' must not be empty.")
+        else:
+            self.errors.append(f'Missing required configuration "{key}" which has no default value.')
+
+    def raise_errors(self) -> None:
+        """Raise ConfigException if anything read so far was wrong."""
+        if self.errors:
+            raise ConfigException(list(self.errors))
+
+    def unread(self) -> list[str]:
+        """Keys of the file that nobody asked for, sorted."""
+        return sorted(key for key in self.properties if key not in self.read)
+
+    def _number(self, key: str, default: int, at_least: int | None, largest: int, kind: str) -> int:
+        if not self.has(key):
+            return default
+        value = self.properties[key].strip()
+        number = int(value) if _INTEGER.fullmatch(value) else largest + 1
+        if not -largest - 1 <= number <= largest:
+            self.refuse(key, value, f"Not a number of type {kind}")
+            return default
+        if at_least is not None and number < at_least:
+            self.refuse(key, value, f"Value must be at least {at_least}")
+            return default
+        return number
