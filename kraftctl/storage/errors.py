@@ -1,0 +1,26 @@
+"""What storage says when a file cannot be trusted, read or written."""
+
+from __future__ import annotations
+
+
+class StorageError(Exception):
+    """The directory cannot be used as it is; the text names the file, what is wrong and what to do next."""
+
+
+class CorruptLogError(StorageError):
+    """Bytes in the middle of the metadata log are not what was written.
+
+    `position` is the byte in `file` where trust ends, `offset` the first record offset that is lost.
+    """
+
+    def __init__(self, file: str, position: int, offset: int, reason: str) -> None:
+        super().__init__(
+            f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. Intact batches follow,"
+            " so cutting the file here could drop committed metadata. Next step: if other voters are"
+            " healthy, move the __cluster_metadata-0 directory away and let this node fetch everything"
+            " again; otherwise restore it from a backup."
+        )
+        self.file = file
+        self.position = position
+        self.offset = offset
+        self.reason = reason
