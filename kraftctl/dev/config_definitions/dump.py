@@ -1,0 +1,17 @@
+"""Asks Kafka's own classes for their configuration definitions, by running a small Java program."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from kraftctl.dev.kafka_distribution import KafkaDistribution
+
+PROGRAM = Path(__file__).parent / "DumpConfigDefinitions.java"
+
+
+def dump_config_definitions(kafka: KafkaDistribution) -> list[list[str]]:
+    """The facts, one list of fields per line."""
+    command = [kafka.java, "-Xmx256m", "-cp", kafka.classpath, str(PROGRAM)]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return [line.split("\t") for line in result.stdout.splitlines() if line]

@@ -1,0 +1,1 @@
+"""What Kafka knows about its configuration keys: type, default, valid values. Facts taken from its jars."""

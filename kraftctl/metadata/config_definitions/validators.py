@@ -1,0 +1,114 @@
+"""The rules a configuration value must obey, by the shapes Kafka uses."""
+
+from __future__ import annotations
+
+import re
+
+THROTTLED_REPLICA = re.compile(r"([0-9]+:[0-9]+)?")
+
+DURATION = re.compile(
+    r"([-+]?)P(?=.)(?:[-+]?[0-9]+D)?(T(?=.)(?:[-+]?[0-9]+H)?(?:[-+]?[0-9]+M)?(?:[-+]?[0-9]+(?:[.,][0-9]{0,9})?S)?)?",
+    re.IGNORECASE,
+)
+"""ISO 8601 durations as Java reads them: days and a time part."""
+
+
+class Validator:
+    """A rule. The base class accepts everything."""
+
+    def why_invalid(self, value: object) -> str | None:
+        """None when `value` obeys; otherwise the reason."""
+        return None
+
+
+class AnyValue(Validator):
+    """No rule."""
+
+
+class Range(Validator):
+    """A number between two inclusive bounds; None is no bound."""
+
+    def __init__(self, minimum: float | None, maximum: float | None = None) -> None:
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def why_invalid(self, value: object) -> str | None:
+        assert isinstance(value, (int, float)), value
+        if self.minimum is not None and value < self.minimum:
+            return f"Value must be at least {self.minimum}"
+        if self.maximum is not None and value > self.maximum:
+            return f"Value must be no more than {self.maximum}"
+        return None
+
+
+class RangeOr(Validator):
+    """A number between two inclusive bounds, or one special number."""
+
+    def __init__(self, minimum: int, maximum: int, special: int) -> None:
+        self.minimum = minimum
+        self.maximum = maximum
+        self.special = special
+
+    def why_invalid(self, value: object) -> str | None:
+        assert isinstance(value, int), value
+        if value == self.special or self.minimum <= value <= self.maximum:
+            return None
+        return f"Value must be between {self.minimum} and {self.maximum} or equal to {self.special}"
+
+
+class OneOf(Validator):
+    """One of a few words."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+
+    def why_invalid(self, value: object) -> str | None:
+        if value in self.words:
+            return None
+        return f"String must be one of: {', '.join(self.words)}"
+
+
+class ListOf(Validator):
+    """A list without repetitions and blanks; of certain words when there are any."""
+
+    def __init__(self, words: list[str], empty_allowed: bool = True) -> None:
+        self.words = words
+        self.empty_allowed = empty_allowed
+
+    def why_invalid(self, value: object) -> str | None:
+        assert isinstance(value, list), value
+        if not value and not self.empty_allowed:
+            return "the list must not be empty"
+        if len(set(value)) != len(value):
+            return "the list must not repeat a value"
+        for item in value:
+            if not item:
+                return "the list must not contain an empty value"
+            if self.words and item not in self.words:
+                return f"String must be one of: {', '.join(self.words)}"
+        return None
+
+
+class ThrottledReplicas(Validator):
+    """`*` or a list of partition:broker."""
+
+    def why_invalid(self, value: object) -> str | None:
+        assert isinstance(value, list), value
+        items = [str(item).strip() for item in value]
+        if "".join(items) == "*" or all(THROTTLED_REPLICA.fullmatch(item) is not None for item in items):
+            return None
+        return "must be '*' or a list of partition:broker pairs"
+
+
+class OffsetResetStrategy(Validator):
+    """KIP-932, KIP-1106: where a share group starts: latest, earliest or a duration ago."""
+
+    def why_invalid(self, value: object) -> str | None:
+        text = str(value)
+        if text in ("latest", "earliest"):
+            return None
+        if text.startswith("by_duration:"):
+            match = DURATION.fullmatch(text.removeprefix("by_duration:"))
+            if match is not None and "-" not in text:
+                return None
+        return "must be latest, earliest or by_duration: and a duration of the form PnDTnHnMn.nS"
