@@ -1,0 +1,124 @@
+"""What reaches a controller node beyond raft's own events, and what it asks of the rim beyond raft's effects."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import RecordBatch
+
+from kraftctl.raft.effects import (
+    AppendBatch,
+    FlushLog,
+    Notice,
+    Respond,
+    RespondFetch,
+    RespondFetchSnapshot,
+    SendRequest,
+    TruncateLog,
+    WriteQuorumState,
+)
+from kraftctl.raft.events import (
+    DeadlineReached,
+    LogFlushed,
+    LogStartChanged,
+    RequestCancelled,
+    ResignRequested,
+    ResponseReceived,
+    ShutdownRequested,
+    SnapshotCreated,
+    Started,
+)
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.request_context import RequestContext
+
+
+class ClientRequest:
+    """A decoded request of a broker, a tool or another controller. `request_id` is unique while unanswered."""
+
+    def __init__(self, request_id: int, context: RequestContext, request: Message) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.request = request
+
+
+class LogRead:
+    """The answer to `ReadLog`: whole batches, the first of which contains the offset asked for."""
+
+    def __init__(self, batches: list[RecordBatch]) -> None:
+        self.batches = batches
+
+
+class SnapshotRead:
+    """The answer to `ReadSnapshot`: the record batches of the whole checkpoint file."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[RecordBatch]) -> None:
+        self.snapshot_id = snapshot_id
+        self.batches = batches
+
+
+class ReadLog:
+    """Read whole batches from `offset` on, at most `max_bytes` yet at least one; answer `LogRead`.
+
+    Answered in a turn of the loop of its own, so that a long load never starves connections.
+    """
+
+    def __init__(self, offset: int, max_bytes: int) -> None:
+        self.offset = offset
+        self.max_bytes = max_bytes
+
+
+class ReadSnapshot:
+    """Read this checkpoint; answer `SnapshotRead`."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
+
+
+class WriteSnapshot:
+    """Write these batches as the checkpoint `snapshot_id`, off the loop; answer `SnapshotCreated`."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
+        self.snapshot_id = snapshot_id
+        self.batches = batches
+
+
+class CloseConnection:
+    """There is no answer that this peer could understand: close its connection."""
+
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+
+
+class Shutdown:
+    """Nothing is left to do: the node handed over and may stop."""
+
+
+NodeEvent = (
+    ClientRequest
+    | LogRead
+    | SnapshotRead
+    | Started
+    | DeadlineReached
+    | RequestCancelled
+    | ResponseReceived
+    | LogFlushed
+    | SnapshotCreated
+    | LogStartChanged
+    | ResignRequested
+    | ShutdownRequested
+)
+
+NodeEffect = (
+    ReadLog
+    | ReadSnapshot
+    | WriteSnapshot
+    | CloseConnection
+    | WriteQuorumState
+    | AppendBatch
+    | FlushLog
+    | TruncateLog
+    | Respond
+    | RespondFetch
+    | RespondFetchSnapshot
+    | SendRequest
+    | Notice
+)

@@ -1,0 +1,210 @@
+"""The loop around the pure node: event -> step -> effects in order, each durable before the next is visible."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import read_batches
+
+from kraftctl.node import ControllerNode
+from kraftctl.node_io import (
+    ClientRequest,
+    CloseConnection,
+    LogRead,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    SnapshotRead,
+    WriteSnapshot,
+)
+from kraftctl.raft import effects, events
+from kraftctl.request_context import RequestContext
+from kraftctl.server.clock import Clock
+from kraftctl.server.node_storage import NodeStorage
+
+logger = logging.getLogger("kraftctl.server.driver")
+
+Respond = Callable[[Message | None], None]
+"""Takes the answer, or None when the connection must be closed instead."""
+
+_LEVELS = {effects.INFO: logging.INFO, effects.WARN: logging.WARNING, effects.ERROR: logging.ERROR}
+
+
+class Driver:
+    """Owns the node, its inbox and its timer. Everything runs on the loop's thread, except fsync.
+
+    A failure of storage or a broken invariant is not survived: `failed` is completed with the
+    exception, nothing is answered any more, and the process has to stop. What was acknowledged is on
+    disk, what was not is unknown to everybody.
+    """
+
+    def __init__(self, node: ControllerNode, storage: NodeStorage, clock: Clock) -> None:
+        self._node = node
+        self._storage = storage
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._inbox: deque[NodeEvent] = deque()
+        self._draining = False
+        self._pending: dict[int, Respond] = {}
+        self._next_request_id = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = -1
+        self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        self.failed: asyncio.Future[None] = self._loop.create_future()
+
+    def start(self) -> None:
+        self.offer(events.Started())
+
+    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
+        """Hand a request to the node; `respond` is called exactly once, unless cancelled, maybe before this returns."""
+        request_id = self._next_request_id
+        self._next_request_id += 1
+        self._pending[request_id] = respond
+        self.offer(ClientRequest(request_id, context, request))
+        return request_id
+
+    def cancel(self, request_id: int) -> None:
+        """The connection is gone; whatever the request changes is still done."""
+        if self._pending.pop(request_id, None) is not None:
+            self.offer(events.RequestCancelled(request_id))
+
+    def offer(self, event: NodeEvent) -> None:
+        """Process `event`, after what is already waiting."""
+        self._inbox.append(event)
+        if not self._draining:
+            self._drain()
+
+    async def stop(self) -> None:
+        """Say goodbye to the quorum, finish the running flush, stop the timer."""
+        if not self.failed.done():
+            self.offer(events.ShutdownRequested())
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._loop.run_in_executor(None, self._flusher.shutdown)
+
+    def _drain(self) -> None:
+        self._draining = True
+        self._fatally(self._work_off)
+        self._draining = False
+
+    def _work_off(self) -> None:
+        while self._inbox and not self.failed.done():
+            event = self._inbox.popleft()
+            for effect in self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()):
+                self._execute(effect)
+        self._set_timer()
+
+    def _fatally(self, action: Callable[[], None]) -> None:
+        """Whatever goes wrong in here ends the process: the one place that catches everything."""
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - handed on, never swallowed
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._inbox.clear()
+        self._pending.clear()
+        if not self.failed.done():
+            self.failed.set_exception(error)
+
+    def _set_timer(self) -> None:
+        deadline_ms = self._node.next_deadline_ms
+        if deadline_ms is None or deadline_ms == self._timer_ms:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_ms = deadline_ms
+        delay_ms = max(0, deadline_ms - self._clock.now_ms())
+        self._timer = self._loop.call_later(delay_ms / 1000, self._deadline_reached)
+
+    def _deadline_reached(self) -> None:
+        self._timer_ms = -1
+        self.offer(events.DeadlineReached())
+
+    def _execute(self, effect: NodeEffect) -> None:
+        match effect:
+            case effects.Respond():
+                self._respond(effect.request_id, effect.response)
+            case effects.RespondFetch():
+                self._respond_fetch(effect)
+            case effects.AppendBatch():
+                self._storage.log.append(effect.batch)
+            case effects.FlushLog():
+                self._flush()
+            case effects.WriteQuorumState():
+                self._storage.write_quorum_state(effect.state)
+            case effects.TruncateLog():
+                self._storage.log.truncate_to(effect.end_offset)
+            case effects.RespondFetchSnapshot():
+                self._respond_fetch_snapshot(effect)
+            case ReadLog():
+                self._loop.call_soon(self._fatally, partial(self._read_log, effect))
+            case ReadSnapshot():
+                self._loop.call_soon(self._fatally, partial(self._read_snapshot, effect))
+            case WriteSnapshot():
+                self._write_snapshot(effect)
+            case CloseConnection():
+                self._respond(effect.request_id, None)
+            case effects.Notice():
+                logger.log(_LEVELS[effect.level], "%s", effect.text)
+            case effects.SendRequest():
+                raise AssertionError("a quorum of one voter has no peers to send to")
+
+    def _respond(self, request_id: int, response: Message | None) -> None:
+        respond = self._pending.pop(request_id, None)
+        if respond is not None:
+            respond(response)
+
+    def _respond_fetch(self, effect: effects.RespondFetch) -> None:
+        if effect.request_id not in self._pending:
+            return
+        records = self._storage.log.read(effect.read_offset, effect.max_bytes)
+        effect.response.responses[0].partitions[0].records = records
+        self._respond(effect.request_id, effect.response)
+
+    def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
+        if effect.request_id not in self._pending:
+            return
+        partition = effect.response.topics[0].partitions[0]
+        partition.unaligned_records = self._storage.read_snapshot_slice(
+            effect.snapshot_id, effect.position, effect.size_bytes
+        )
+        self._respond(effect.request_id, effect.response)
+
+    def _flush(self) -> None:
+        flushing = self._loop.run_in_executor(self._flusher, self._storage.log.flush)
+        flushing.add_done_callback(self._flushed)
+
+    def _flushed(self, flushing: asyncio.Future[int]) -> None:
+        error = flushing.exception()
+        if error is not None:
+            self._fail(error)
+        else:
+            self.offer(events.LogFlushed(flushing.result()))
+
+    def _read_log(self, effect: ReadLog) -> None:
+        data = self._storage.log.read(effect.offset, effect.max_bytes)
+        self.offer(LogRead(list(read_batches(data))))
+
+    def _read_snapshot(self, effect: ReadSnapshot) -> None:
+        self.offer(SnapshotRead(effect.snapshot_id, self._storage.read_snapshot(effect.snapshot_id)))
+
+    def _write_snapshot(self, effect: WriteSnapshot) -> None:
+        writing = self._loop.run_in_executor(
+            self._flusher, self._storage.write_snapshot, effect.snapshot_id, effect.batches
+        )
+        writing.add_done_callback(self._snapshot_written)
+
+    def _snapshot_written(self, writing: asyncio.Future[events.SnapshotCreated]) -> None:
+        error = writing.exception()
+        if error is not None:
+            self._fail(error)
+        else:
+            self.offer(writing.result())
