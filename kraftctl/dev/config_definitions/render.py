@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 HEADER = '''"""{title}
@@ -13,6 +14,8 @@ HEADER = '''"""{title}
 from __future__ import annotations
 
 '''
+
+VALIDATOR_CALL = re.compile(r"\b([A-Z][A-Za-z]+)\(")
 
 KEY_MODULES = {
     "topic": ("topic_config_data.py", "TOPIC_CONFIG_KEYS", "Configuration keys of a topic."),
@@ -39,7 +42,7 @@ def render_modules(facts: list[list[str]]) -> dict[str, str]:
 
 def _key_module(title: str, constant: str, rows: list[list[str]]) -> str:
     lines = [_key(*row) for row in rows]
-    validators = sorted({line.split(", ", 3)[3].split("(")[0] for line in lines if line.count(", ") >= 3} - {"None"})
+    validators = sorted({match for line in lines for match in VALIDATOR_CALL.findall(line)})
     text = HEADER.format(title=title)
     text += "from kraftctl.metadata.config_definitions.config_key import ConfigKey\n"
     if validators:

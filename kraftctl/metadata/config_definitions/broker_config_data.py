@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from kraftctl.metadata.config_definitions.config_key import ConfigKey
-from kraftctl.metadata.config_definitions.validators import None, internal=True
 
 BROKER_CONFIG_KEYS: dict[str, ConfigKey] = {}
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from kraftctl.metadata.config_definitions.config_key import ConfigKey
-from kraftctl.metadata.config_definitions.validators import ListOf, None, internal=True, OneOf, Range, RangeOr, ThrottledReplicas
+from kraftctl.metadata.config_definitions.validators import ListOf, OneOf, Range, RangeOr, ThrottledReplicas
 
 TOPIC_CONFIG_KEYS: dict[str, ConfigKey] = {}
 
