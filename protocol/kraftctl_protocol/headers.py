@@ -19,7 +19,7 @@ def request_header_version(api_key: int, version: int) -> int:
 def response_header_version(api_key: int, version: int) -> int:
     """1 for a flexible response, else 0; DecodeError for an unknown API.
 
-    ApiVersions is always answered with version 0: the client cannot know yet what the server can write (KIP-511).
+    ApiVersions is always answered in header version 0: the client does not know yet what we speak (KIP-511).
     """
     if api_key == API_VERSIONS_KEY:
         return 0

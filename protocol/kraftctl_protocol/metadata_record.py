@@ -1,4 +1,4 @@
-"""The value of a metadata record (KIP-746): frame version, record type and version as uvarints, then the message."""
+"""The value of a metadata record (KIP-746): frame version, record type and version, then the message."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def encode_metadata_record(record: Message, version: int) -> bytes:
 def decode_metadata_record(value: bytes) -> RecordAndVersion:
     """The record in the value of a data batch's record.
 
-    UnknownRecordError when the frame is sound but we do not know what it frames; DecodeError when it is damaged.
+    UnknownRecordError when the frame is sound but its content is unknown; DecodeError when it is damaged.
     """
     reader = Reader(value)
     frame_version = reader.read_unsigned_varint()

@@ -11,9 +11,9 @@ USER_TYPE = "User"
 
 
 class KafkaPrincipal:
-    """Who sends a request. A token-authenticated principal may not create further delegation tokens (KIP-48)."""
+    """Who sends a request. A token-authenticated one may not create further delegation tokens (KIP-48)."""
 
-    def __init__(self, type: str, name: str, token_authenticated: bool = False) -> None:
+    def __init__(self, type: str, name: str, token_authenticated: bool = False) -> None:  # noqa: A002 (Kafka's name)
         self.type = type
         self.name = name
         self.token_authenticated = token_authenticated

@@ -1,4 +1,4 @@
-"""Record batches of format version 2 (KIP-98), as the metadata log and its snapshots hold them (KIP-595, KIP-630).
+"""Record batches of format 2 (KIP-98), as the metadata log and its snapshots hold them (KIP-595, KIP-630).
 
 Layout of a batch: int64 base offset, int32 length of what follows, int32 partition leader epoch, int8 magic,
 uint32 CRC-32C of all that comes after it, int16 attributes, int32 last offset delta, int64 base timestamp,
@@ -32,7 +32,7 @@ COMPRESSION_MASK = 0x07
 LOG_APPEND_TIME_BIT = 0x08
 CONTROL_BIT = 0x20
 RECORD_BYTES_MIN = 7
-"""Length, attributes, timestamp delta, offset delta, key length, value length and header count, a byte each."""
+"""Length, attributes, both deltas, key length, value length and header count, a byte each."""
 
 
 class BatchHeader:
@@ -96,7 +96,7 @@ class Record:
         self.value = value
 
     def __repr__(self) -> str:
-        return f"Record(offset={self.offset}, timestamp_ms={self.timestamp_ms}, key={self.key!r}, value={self.value!r})"
+        return f"Record({self.offset}, {self.timestamp_ms}, key={self.key!r}, value={self.value!r})"
 
 
 class RecordBatch:
@@ -124,11 +124,13 @@ def encode_batch(base_offset: int, epoch: int, timestamp_ms: int, values: list[b
         _write_varint(body, size)
         body.write(value)
         body.append(0)  # no headers
-        delta += 1
+        delta += 1  # noqa: SIM113 (a native integer)
     return _finish(base_offset, epoch, body)
 
 
-def encode_control_batch(base_offset: int, epoch: int, timestamp_ms: int, records: list[tuple[int, bytes]]) -> bytes:
+def encode_control_batch(
+    base_offset: int, epoch: int, timestamp_ms: int, records: list[tuple[int, bytes]]
+) -> bytes:
     """A control batch; each record is its control record type and its encoded value."""
     body = _start_body(CONTROL_BIT, len(records), timestamp_ms)
     delta: i64 = 0
@@ -144,7 +146,7 @@ def encode_control_batch(base_offset: int, epoch: int, timestamp_ms: int, record
         _write_varint(body, size)
         body.write(value)
         body.append(0)
-        delta += 1
+        delta += 1  # noqa: SIM113 (a native integer)
     return _finish(base_offset, epoch, body)
 
 
@@ -340,7 +342,9 @@ def _read_record(cursor: _Cursor, header: BatchHeader) -> Record:
     timestamp_delta = cursor.read_varlong()
     offset_delta = cursor.read_varlong()
     if offset_delta < 0 or offset_delta > header.last_offset_delta:
-        raise DecodeError(f"record at offset delta {offset_delta} in a batch of {header.last_offset_delta + 1} offsets")
+        raise DecodeError(
+            f"record at offset delta {offset_delta}; the last one is {header.last_offset_delta}"
+        )
     key = cursor.read_bytes()
     value = cursor.read_bytes()
     headers_count = cursor.read_varlong()
