@@ -1,0 +1,63 @@
+"""Frames survive being cut anywhere; a bad size ends the stream."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.primitives import DecodeError
+
+
+@given(st.lists(st.binary(max_size=50), max_size=8), st.lists(st.integers(1, 40), min_size=1, max_size=30))
+def test_frames_come_out_whole_wherever_the_stream_is_cut(payloads: list[bytes], cuts: list[int]) -> None:
+    stream = b"".join(encode_frame(payload) for payload in payloads)
+    decoder = FrameDecoder(max_frame_bytes=100)
+    seen: list[bytes] = []
+    position = 0
+    turn = 0
+    while position < len(stream):
+        size = cuts[turn % len(cuts)]
+        seen += decoder.feed(stream[position : position + size])
+        position += size
+        turn += 1
+    assert seen == payloads
+    assert decoder.held_bytes == 0
+
+
+@pytest.mark.parametrize(
+    "size_bytes",
+    [
+        pytest.param(b"\xff\xff\xff\xff", id="negative"),
+        pytest.param(b"\x80\x00\x00\x00", id="most-negative"),
+        pytest.param(b"\x00\x00\x00\x65", id="one-too-many"),
+        pytest.param(b"GET ", id="http"),
+    ],
+)
+def test_a_bad_size_is_refused_before_anything_is_kept(size_bytes: bytes) -> None:
+    decoder = FrameDecoder(max_frame_bytes=100)
+    with pytest.raises(DecodeError):
+        decoder.feed(size_bytes)
+    assert decoder.held_bytes == 0
+
+
+def test_good_frames_before_a_bad_one_are_lost_with_the_connection() -> None:
+    decoder = FrameDecoder(max_frame_bytes=100)
+    with pytest.raises(DecodeError, match="negative size"):
+        decoder.feed(encode_frame(b"good") + b"\xff\xff\xff\xff")
+
+
+def test_the_largest_allowed_frame() -> None:
+    decoder = FrameDecoder(max_frame_bytes=100)
+    assert decoder.feed(encode_frame(bytes(100))) == [bytes(100)]
+
+
+def test_many_small_pieces_do_not_cost_quadratic_copies() -> None:
+    payload = bytes(200_000)
+    decoder = FrameDecoder()
+    frame = encode_frame(payload)
+    out: list[bytes] = []
+    for position in range(0, len(frame), 7):
+        out += decoder.feed(frame[position : position + 7])
+    assert out == [payload]
