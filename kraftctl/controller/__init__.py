@@ -1,0 +1,1 @@
+"""The metadata state machine: requests in, records and responses out."""

@@ -1,0 +1,31 @@
+"""What a handler returns: records to append, the response to park until they are committed."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+class ControllerResult:
+    """Records and response of one request.
+
+    `is_atomic`: all records must land in one batch (or one metadata transaction). Otherwise the
+    caller may cut the list between any two records. `response` is None for timer work.
+    """
+
+    def __init__(
+        self, records: list[RecordAndVersion], response: Message | None = None, is_atomic: bool = False
+    ) -> None:
+        self.records = records
+        self.response = response
+        self.is_atomic = is_atomic
+
+    @staticmethod
+    def of(records: list[RecordAndVersion], response: Message | None = None) -> ControllerResult:
+        """Records that may be split over batches."""
+        return ControllerResult(records, response, False)
+
+    @staticmethod
+    def atomic_of(records: list[RecordAndVersion], response: Message | None = None) -> ControllerResult:
+        """Records that are all written or not at all."""
+        return ControllerResult(records, response, True)

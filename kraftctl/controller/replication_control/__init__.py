@@ -1,0 +1,1 @@
+"""Topics and partitions: one module per operation."""

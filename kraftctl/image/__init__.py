@@ -1,0 +1,1 @@
+"""In-memory view of the metadata log, changed only by replaying records."""

@@ -1,0 +1,55 @@
+"""FeaturesImage: finalized feature levels (KIP-584), and whether they switch on a rule."""
+
+from __future__ import annotations
+
+from kraftctl.image.undo_journal import Restorable, UndoJournal
+from kraftctl.metadata import features
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+
+UNKNOWN_METADATA_VERSION = 0
+"""`metadata_version` before the first FeatureLevelRecord for it."""
+
+
+class FeaturesImage(Restorable):
+    """`finalized` holds all features except metadata.version, which is `metadata_version`.
+
+    `last_change_offset` is the offset of the newest FeatureLevelRecord, -1 before any: what
+    ApiVersions reports as the finalized features epoch.
+    """
+
+    def __init__(self, journal: UndoJournal) -> None:
+        self._journal = journal
+        self.metadata_version = UNKNOWN_METADATA_VERSION
+        self.finalized: dict[str, int] = {}
+        self.last_change_offset = -1
+
+    def replay(self, record: FeatureLevelRecord, offset: int) -> None:
+        """kraft.version lives in control records; a FeatureLevelRecord for it is void (KAFKA-18979)."""
+        self._journal.remember(self, None, (self.metadata_version, self.last_change_offset))
+        self.last_change_offset = offset
+        if record.name == features.METADATA_VERSION:
+            self.metadata_version = record.feature_level
+        elif record.name == features.KRAFT_VERSION:
+            return
+        elif record.feature_level == 0:
+            self._journal.remove(self.finalized, record.name)
+        else:
+            self._journal.put(self.finalized, record.name, record.feature_level)
+
+    def current(self, key: object) -> object:
+        return (self.metadata_version, self.last_change_offset)
+
+    def restore(self, key: object, old: object) -> None:
+        assert isinstance(old, tuple)
+        self.metadata_version, self.last_change_offset = old
+
+    def level(self, feature: str) -> int:
+        """Finalized level of any feature; 0 when it was never finalized."""
+        if feature == features.METADATA_VERSION:
+            return self.metadata_version
+        return self.finalized.get(feature, 0)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """KIP-966 eligible leader replicas are in force."""
+        return self.finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1

@@ -1,0 +1,205 @@
+"""image_writer: the image as records, in the order of Kafka's snapshots (KIP-630).
+
+The records are produced in slices, so that a snapshot of a large cluster never holds up the event
+loop; a JournalView keeps the slices consistent with each other while the image goes on changing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from kraftctl.image.client_quotas_image import QuotaEntity
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.topics_image import TopicImage
+from kraftctl.image.undo_journal import MISSING, JournalView
+from kraftctl.metadata import features
+from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.metadata.controller_registration import ControllerRegistration
+from kraftctl.metadata.partition_registration import PartitionRegistration
+from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+class ImageWriter:
+    """Writes the image as it was before the record at `end_offset`.
+
+    Take slices with `next_records` until it returns an empty list, then `close`. Everything from
+    `end_offset` on must still be in the journal, so it is at least the high watermark of now.
+    """
+
+    def __init__(self, image: MetadataImage, end_offset: int) -> None:
+        self._image = image
+        self._view = image.journal.open_view(end_offset)
+        self._records = _records(image, self._view)
+        self._closed = False
+
+    def next_records(self, count_max: int) -> list[RecordAndVersion]:
+        """Up to `count_max` further records; empty when all have been written."""
+        records: list[RecordAndVersion] = []
+        while len(records) < count_max:
+            record = next(self._records, None)
+            if record is None:
+                break
+            records.append(record)
+        return records
+
+    def close(self) -> None:
+        """Stop keeping old values for this writer; harmless when closed already."""
+        if not self._closed:
+            self._closed = True
+            self._image.journal.close_view(self._view)
+
+
+def image_records(image: MetadataImage) -> list[RecordAndVersion]:
+    """The present state, committed or not, all at once."""
+    writer = ImageWriter(image, 1 << 62)
+    records: list[RecordAndVersion] = []
+    while slice_ := writer.next_records(10_000):
+        records.extend(slice_)
+    writer.close()
+    return records
+
+
+def _records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
+    version_and_offset = view.value(
+        image.features, None, (image.features.metadata_version, image.features.last_change_offset)
+    )
+    metadata_version, _ = cast("tuple[int, int]", version_and_offset)
+    finalized = dict(view.items(image.features.finalized))
+    elr_enabled = finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
+    yield from _feature_records(metadata_version, finalized)
+    yield from _cluster_records(image, view, metadata_version)
+    for topic in _sorted_topics(image, view):
+        yield RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic.topic_id), 0)
+        for index, partition in _sorted_partitions(image, view, topic):
+            yield partition.to_record(
+                topic.topic_id, index, metadata_version=metadata_version, elr_enabled=elr_enabled
+            )
+    yield from _config_records(image, view)
+    yield from _quota_records(image, view)
+    yield from _other_records(image, view, metadata_version)
+
+
+def _feature_records(metadata_version: int, finalized: dict[str, int]) -> Iterator[RecordAndVersion]:
+    """metadata.version comes first: readers need it to understand the rest."""
+    if metadata_version > 0:
+        record = FeatureLevelRecord(name=features.METADATA_VERSION, feature_level=metadata_version)
+        yield RecordAndVersion(record, 0)
+    for name, level in sorted(finalized.items()):
+        yield RecordAndVersion(FeatureLevelRecord(name=name, feature_level=level), 0)
+
+
+def _cluster_records(
+    image: MetadataImage, view: JournalView, metadata_version: int
+) -> Iterator[RecordAndVersion]:
+    brokers: dict[int, BrokerRegistration] = dict(view.items(image.cluster.brokers))
+    for broker_id in sorted(brokers):
+        yield brokers[broker_id].to_record(metadata_version)
+    if features.is_controller_registration_supported(metadata_version):
+        controllers: dict[int, ControllerRegistration] = dict(view.items(image.cluster.controllers))
+        for controller_id in sorted(controllers):
+            yield controllers[controller_id].to_record()
+
+
+def _sorted_topics(image: MetadataImage, view: JournalView) -> list[TopicImage]:
+    topics: dict[bytes, TopicImage] = dict(view.items(image.topics.topics))
+    return [topics[topic_id] for topic_id in sorted(topics)]
+
+
+def _sorted_partitions(
+    image: MetadataImage, view: JournalView, topic: TopicImage
+) -> list[tuple[int, PartitionRegistration]]:
+    """Removed partitions are known to the view only; so look for indexes the topic has or had."""
+    topic_id = topic.topic_id
+    indexes = set(topic.partitions)
+    indexes.update(view.changed_partitions(image.topics, topic_id))
+    result: list[tuple[int, PartitionRegistration]] = []
+    for index in sorted(indexes):
+        current = topic.partitions.get(index)
+        value = view.value(image.topics, (topic_id, index), MISSING if current is None else current)
+        if isinstance(value, PartitionRegistration):
+            result.append((index, value))
+    return result
+
+
+def _config_records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
+    resources: dict[tuple[int, str], dict[str, str]] = dict(view.items(image.configurations.resources))
+    for resource in sorted(resources):
+        for name, value in sorted(resources[resource].items()):
+            record = ConfigRecord(
+                resource_type=resource[0], resource_name=resource[1], name=name, value=value
+            )
+            yield RecordAndVersion(record, 0)
+
+
+def _quota_sort_key(entity: QuotaEntity) -> tuple[tuple[str, bool, str], ...]:
+    return tuple((kind, name is not None, name or "") for kind, name in entity)
+
+
+def _quota_records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
+    quotas: dict[QuotaEntity, dict[str, float]] = dict(view.items(image.client_quotas.quotas))
+    for entity in sorted(quotas, key=_quota_sort_key):
+        for key, value in sorted(quotas[entity].items()):
+            record = ClientQuotaRecord(
+                entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+                key=key,
+                value=value,
+                remove=False,
+            )
+            yield RecordAndVersion(record, 0)
+
+
+def _other_records(
+    image: MetadataImage, view: JournalView, metadata_version: int
+) -> Iterator[RecordAndVersion]:
+    next_producer_id = cast(int, view.value(image.producer_ids, None, image.producer_ids.next_producer_id))
+    if next_producer_id >= 0:
+        record = ProducerIdsRecord(broker_id=-1, broker_epoch=-1, next_producer_id=next_producer_id)
+        yield RecordAndVersion(record, 0)
+    for acl_id, acl in sorted(view.items(image.acls.acls), key=_by_key):
+        entry = AccessControlEntryRecord(
+            id=acl_id,
+            resource_type=acl.resource_type,
+            resource_name=acl.resource_name,
+            pattern_type=acl.pattern_type,
+            principal=acl.principal,
+            host=acl.host,
+            operation=acl.operation,
+            permission_type=acl.permission_type,
+        )
+        yield RecordAndVersion(entry, 0)
+    if features.is_scram_supported(metadata_version):
+        for (mechanism, user), credential in sorted(view.items(image.scram.credentials), key=_by_key):
+            scram = UserScramCredentialRecord(
+                name=user,
+                mechanism=mechanism,
+                salt=credential.salt,
+                stored_key=credential.stored_key,
+                server_key=credential.server_key,
+                iterations=credential.iterations,
+            )
+            yield RecordAndVersion(scram, 0)
+    if features.is_delegation_token_supported(metadata_version):
+        for token_id, token in sorted(view.items(image.delegation_tokens.tokens), key=_by_key):
+            token_record = DelegationTokenRecord(
+                owner=token.owner,
+                requester=token.requester,
+                renewers=list(token.renewers),
+                issue_timestamp=token.issue_timestamp_ms,
+                max_timestamp=token.max_timestamp_ms,
+                expiration_timestamp=token.expiration_timestamp_ms,
+                token_id=token_id,
+            )
+            yield RecordAndVersion(token_record, 0)
+
+
+def _by_key(item: tuple[object, object]) -> object:
+    return item[0]

@@ -1,0 +1,252 @@
+"""TopicsImage: topics, partitions, and the indexes that find partitions by broker (brokers_to_isrs)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from kraftctl.image.undo_journal import MISSING, Restorable, UndoJournal
+from kraftctl.metadata.interned_tuples import InternedTuples
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.uuids import Uuid
+
+
+class TopicImage:
+    """One topic. `partitions` maps partition index to registration; only TopicsImage changes it."""
+
+    def __init__(self, name: str, topic_id: Uuid) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.partitions: dict[int, PartitionRegistration] = {}
+
+    @property
+    def replication_factor(self) -> int:
+        """Of partition 0, which Kafka takes for the whole topic; 0 without partitions."""
+        first = self.partitions.get(0)
+        return 0 if first is None else len(first.replicas)
+
+    def __repr__(self) -> str:
+        return f"TopicImage({self.name}, {len(self.partitions)} partitions)"
+
+
+def has_collision_chars(name: str) -> bool:
+    """Metrics replace `.` by `_`, so names that differ only there would share metrics."""
+    return "." in name or "_" in name
+
+
+def unify_collision_chars(name: str) -> str:
+    """The name as metrics spell it."""
+    return name.replace(".", "_")
+
+
+class TopicsImage(Restorable):
+    """All topics.
+
+    The indexes count, per broker, the partitions of each topic: a few bytes per (broker, topic)
+    instead of an entry per replica. Whoever needs the partitions scans those topics. Counts follow
+    from partition states alone, so restoring a partition restores them.
+    """
+
+    def __init__(self, journal: UndoJournal) -> None:
+        self._journal = journal
+        self.tuples = InternedTuples()
+        self.topics: dict[Uuid, TopicImage] = {}
+        self.ids_by_name: dict[str, Uuid] = {}
+        self.names_by_unified_name: dict[str, tuple[str, ...]] = {}
+        self.partition_count = 0
+        self.isr_counts: dict[int, dict[Uuid, int]] = {}
+        self.elr_counts: dict[int, dict[Uuid, int]] = {}
+        self.leader_counts: dict[int, int] = {}
+        self.leaderless_counts: dict[Uuid, int] = {}
+        self.imbalanced_counts: dict[Uuid, int] = {}
+        self.reassigning_counts: dict[Uuid, int] = {}
+
+    def topic(self, topic_id: Uuid) -> TopicImage | None:
+        """The topic with this id."""
+        return self.topics.get(topic_id)
+
+    def topic_by_name(self, name: str) -> TopicImage | None:
+        """The topic with this name."""
+        topic_id = self.ids_by_name.get(name)
+        return None if topic_id is None else self.topics[topic_id]
+
+    def partition(self, topic_id: Uuid, index: int) -> PartitionRegistration | None:
+        """One partition, or None when the topic or the partition is unknown."""
+        topic = self.topics.get(topic_id)
+        return None if topic is None else topic.partitions.get(index)
+
+    def has_leaderships(self, broker_id: int) -> bool:
+        """Whether the broker leads any partition."""
+        return broker_id in self.leader_counts
+
+    def topics_with_isr_member(self, broker_id: int) -> list[TopicImage]:
+        """Topics with a partition whose ISR has the broker, sorted by id."""
+        return self._sorted(self.isr_counts.get(broker_id))
+
+    def topics_with_elr_member(self, broker_id: int) -> list[TopicImage]:
+        """Topics with a partition whose ELR has the broker, sorted by id."""
+        return self._sorted(self.elr_counts.get(broker_id))
+
+    def leaderless_topics(self) -> list[TopicImage]:
+        """Topics with a partition without leader, sorted by id."""
+        return self._sorted(self.leaderless_counts)
+
+    def imbalanced_topics(self) -> list[TopicImage]:
+        """Topics with a partition that its preferred replica does not lead, sorted by id."""
+        return self._sorted(self.imbalanced_counts)
+
+    def reassigning_topics(self) -> list[TopicImage]:
+        """Topics with a partition being reassigned, sorted by id."""
+        return self._sorted(self.reassigning_counts)
+
+    def _sorted(self, counts: dict[Uuid, int] | None) -> list[TopicImage]:
+        return [] if counts is None else [self.topics[topic_id] for topic_id in sorted(counts)]
+
+    def replay_topic(self, name: str, topic_id: Uuid) -> None:
+        assert name not in self.ids_by_name, f"topic {name} exists already"
+        assert topic_id not in self.topics, f"a topic with the id of {name} exists already"
+        self._journal.put(self.topics, topic_id, TopicImage(name, topic_id))
+        self._journal.put(self.ids_by_name, name, topic_id)
+        if has_collision_chars(name):
+            unified = unify_collision_chars(name)
+            names = self.names_by_unified_name.get(unified, ())
+            self._journal.put(self.names_by_unified_name, unified, (*names, name))
+
+    def replay_remove_topic(self, topic_id: Uuid) -> str:
+        """Returns the name, under which the topic's configs are stored."""
+        topic = self.topics[topic_id]
+        for index in list(topic.partitions):
+            self._set_partition(topic, index, None)
+        self._journal.remove(self.topics, topic_id)
+        self._journal.remove(self.ids_by_name, topic.name)
+        if has_collision_chars(topic.name):
+            unified = unify_collision_chars(topic.name)
+            names = tuple(n for n in self.names_by_unified_name[unified] if n != topic.name)
+            if names:
+                self._journal.put(self.names_by_unified_name, unified, names)
+            else:
+                self._journal.remove(self.names_by_unified_name, unified)
+        return topic.name
+
+    def replay_partition(self, record: PartitionRecord) -> None:
+        topic = self.topics[record.topic_id]
+        registration = PartitionRegistration.from_record(record, self.tuples)
+        self._set_partition(topic, record.partition_id, registration)
+
+    def replay_partition_change(self, record: PartitionChangeRecord) -> None:
+        topic = self.topics[record.topic_id]
+        current = topic.partitions[record.partition_id]
+        self._set_partition(topic, record.partition_id, current.merge(record, self.tuples))
+
+    def replay_clear_elr(self, topic_name: str) -> None:
+        """KIP-966: empty name means all topics. Partitions that had an ELR get a new partition epoch."""
+        if topic_name:
+            topics = [self.topics[self.ids_by_name[topic_name]]]
+        else:
+            topics = list(self.topics.values())
+        for topic in topics:
+            for index, partition in list(topic.partitions.items()):
+                if partition.elr or partition.last_known_elr:
+                    change = PartitionChangeRecord(
+                        partition_id=index,
+                        topic_id=topic.topic_id,
+                        eligible_leader_replicas=[],
+                        last_known_elr=[],
+                    )
+                    self._set_partition(topic, index, partition.merge(change, self.tuples))
+
+    def current(self, key: object) -> object:
+        topic_id, index = cast("tuple[bytes, int]", key)
+        partition = self.topics[topic_id].partitions.get(index)
+        return MISSING if partition is None else partition
+
+    def restore(self, key: object, old: object) -> None:
+        topic_id, index = cast("tuple[bytes, int]", key)
+        topic = self.topics[topic_id]
+        current = topic.partitions.get(index)
+        if old is MISSING:
+            del topic.partitions[index]
+            self._update_indexes(topic.topic_id, current, None)
+            return
+        assert isinstance(old, PartitionRegistration)
+        topic.partitions[index] = old
+        self._update_indexes(topic.topic_id, current, old)
+
+    def _set_partition(self, topic: TopicImage, index: int, new: PartitionRegistration | None) -> None:
+        old = topic.partitions.get(index)
+        if self._journal.recording:
+            self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
+        if new is None:
+            del topic.partitions[index]
+        else:
+            topic.partitions[index] = new
+        self._update_indexes(topic.topic_id, old, new)
+
+    def _update_indexes(
+        self, topic_id: Uuid, old: PartitionRegistration | None, new: PartitionRegistration | None
+    ) -> None:
+        if old is not None and new is not None and old.isr is new.isr and old.leader == new.leader:
+            if old.elr is not new.elr:
+                _change_members(self.elr_counts, topic_id, old.elr, new.elr)
+            if old.replicas is not new.replicas or old.reassigning or new.reassigning:
+                self._update_flags(topic_id, old, -1)
+                self._update_flags(topic_id, new, 1)
+            return
+        if old is not None:
+            self.partition_count -= 1
+            _add_members(self.isr_counts, topic_id, old.isr, -1)
+            _add_members(self.elr_counts, topic_id, old.elr, -1)
+            self._update_leader(topic_id, int(old.leader), -1)
+            self._update_flags(topic_id, old, -1)
+        if new is not None:
+            self.partition_count += 1
+            _add_members(self.isr_counts, topic_id, new.isr, 1)
+            _add_members(self.elr_counts, topic_id, new.elr, 1)
+            self._update_leader(topic_id, int(new.leader), 1)
+            self._update_flags(topic_id, new, 1)
+
+    def _update_leader(self, topic_id: Uuid, leader: int, step: int) -> None:
+        if leader == NO_LEADER:
+            _add(self.leaderless_counts, topic_id, step)
+            return
+        count = self.leader_counts.get(leader, 0) + step
+        if count == 0:
+            del self.leader_counts[leader]
+        else:
+            self.leader_counts[leader] = count
+
+    def _update_flags(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
+        if partition.leader != partition.preferred_replica:
+            _add(self.imbalanced_counts, topic_id, step)
+        if partition.reassigning:
+            _add(self.reassigning_counts, topic_id, step)
+
+
+def _add(counts: dict[Uuid, int], topic_id: Uuid, step: int) -> None:
+    count = counts.get(topic_id, 0) + step
+    assert count >= 0, "an index counts less than nothing"
+    if count == 0:
+        del counts[topic_id]
+    else:
+        counts[topic_id] = count
+
+
+def _add_members(
+    counts: dict[int, dict[Uuid, int]], topic_id: Uuid, members: tuple[int, ...], step: int
+) -> None:
+    for member in members:
+        topics = counts.get(member)
+        if topics is None:
+            topics = {}
+            counts[member] = topics
+        _add(topics, topic_id, step)
+        if len(topics) == 0:
+            del counts[member]
+
+
+def _change_members(
+    counts: dict[int, dict[Uuid, int]], topic_id: Uuid, old: tuple[int, ...], new: tuple[int, ...]
+) -> None:
+    _add_members(counts, topic_id, old, -1)
+    _add_members(counts, topic_id, new, 1)

@@ -1,0 +1,270 @@
+"""Undo journal: old values of whatever is not committed yet, for rollback and for consistent snapshots.
+
+The image is changed in place. Losing leadership, or an aborted metadata transaction (KIP-868), plays
+the journal back; committing forgets it. All offsets here are exclusive ends, as the high watermark:
+`commit_to(n)` makes everything before n final, `rollback_to(n)` undoes everything from n on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+
+class Missing:
+    """Type of MISSING."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = Missing()
+"""Old value of a key that was not there."""
+
+
+class Restorable:
+    """A part of the image that restores its own values, because more than a dict entry hangs on them."""
+
+    def current(self, key: object) -> object:
+        """The value under `key` as `restore` would need it; MISSING when there is none."""
+        raise AssertionError(f"{type(self).__name__} cannot restore")
+
+    def restore(self, key: object, old: object) -> None:
+        """Put `old` back under `key`; MISSING removes the key. Must not touch the journal."""
+        raise AssertionError(f"{type(self).__name__} cannot restore")
+
+
+class JournalView:
+    """The image as it was when the view was opened, while changes go on.
+
+    The view keeps the *first* old value of every (container, key) changed since. Containers are
+    known by identity, so only those that live as long as the image may be journaled. Close the view
+    as soon as the snapshot is written.
+    """
+
+    def __init__(self) -> None:
+        self._overlay: dict[tuple[int, object], object] = {}
+        self._changed_keys: dict[int, list[object]] = {}
+        self._changed_partitions: dict[tuple[int, bytes], list[int]] = {}
+
+    def note(self, container: object, key: object, old: object) -> None:
+        """Called by the journal, oldest change first; later changes of the same key do not count."""
+        entry = (id(container), key)
+        if entry not in self._overlay:
+            self._overlay[entry] = old
+            if isinstance(container, Restorable):
+                if isinstance(key, tuple):
+                    self._changed_partitions.setdefault((id(container), key[0]), []).append(key[1])
+            else:
+                self._changed_keys.setdefault(id(container), []).append(key)
+
+    def value(self, container: object, key: object, current: object) -> object:
+        """The value in the view; MISSING when the key did not exist."""
+        return self._overlay.get((id(container), key), current)
+
+    def changed_partitions(self, topics: object, topic_id: bytes) -> list[int]:
+        """Indexes of a topic's partitions whose value in the view may differ from the present one."""
+        return self._changed_partitions.get((id(topics), topic_id), [])
+
+    def items(self, container: dict[Any, Any]) -> list[tuple[Any, Any]]:
+        """The entries of a dict as they are in the view, in no particular order."""
+        changed = self._changed_keys.get(id(container))
+        if changed is None:
+            return list(container.items())
+        identity = id(container)
+        result = [item for item in container.items() if (identity, item[0]) not in self._overlay]
+        for key in changed:
+            old = self._overlay[(identity, key)]
+            if old is not MISSING:
+                result.append((key, old))
+        return result
+
+
+class UndoJournal(Restorable):
+    """Remembers (container, key, old value) per offset while `enabled`.
+
+    Loading committed records from disk runs with the journal disabled: nothing there is undone.
+    A metadata transaction's changes stay in the journal, even when committed, until the record that
+    ends it is committed. Begin, end and abort are themselves undoable.
+    """
+
+    def __init__(self) -> None:
+        self.enabled = True
+        self._offset = 0
+        self._offsets: list[int] = []
+        self._containers: list[object] = []
+        self._keys: list[object] = []
+        self._olds: list[object] = []
+        self._start = 0
+        self._transaction_start: int | None = None
+        self._ended_transactions: list[tuple[int, int]] = []
+        self._committed_end = 0
+        self._views: list[JournalView] = []
+
+    @property
+    def entry_count(self) -> int:
+        """Old values held; 0 when everything replayed is committed."""
+        return len(self._offsets) - self._start
+
+    @property
+    def transaction_start(self) -> int | None:
+        """Offset of the BeginTransactionRecord that is still open; nothing from there on is stable."""
+        return self._transaction_start
+
+    @property
+    def recording(self) -> bool:
+        """Whether changes are remembered at all right now."""
+        return self.enabled or self._transaction_start is not None or len(self._views) > 0
+
+    def start_record(self, offset: int) -> None:
+        """Changes from now on belong to the record at `offset`."""
+        self._offset = offset
+
+    def remember(self, container: Restorable, key: object, old: object) -> None:
+        """Note that `key` of `container` had the value `old`, before changing it."""
+        if self.enabled or self._transaction_start is not None or self._views:
+            self._append(container, key, old)
+
+    def put(self, container: dict[Any, Any], key: Any, value: Any) -> None:
+        """`container[key] = value`, undoable."""
+        if self.enabled or self._transaction_start is not None or self._views:
+            self._append(container, key, container.get(key, MISSING))
+        container[key] = value
+
+    def remove(self, container: dict[Any, Any], key: Any) -> None:
+        """Remove `key` if it is there, undoable."""
+        if key in container:
+            if self.enabled or self._transaction_start is not None or self._views:
+                self._append(container, key, container[key])
+            del container[key]
+
+    def _append(self, container: object, key: object, old: object) -> None:
+        for view in self._views:
+            view.note(container, key, old)
+        if self.enabled or self._transaction_start is not None:
+            self._offsets.append(self._offset)
+            self._containers.append(container)
+            self._keys.append(key)
+            self._olds.append(old)
+
+    def begin_transaction(self) -> None:
+        """The current record begins a transaction."""
+        assert self._transaction_start is None, "metadata transactions do not nest"
+        self._transaction_start = self._offset
+        self._append(self, None, None)
+
+    def end_transaction(self) -> None:
+        """The current record ends the transaction; its changes stand."""
+        start = self._transaction_start
+        assert start is not None, "no metadata transaction is open"
+        if self.enabled:
+            self._append(self, None, start)
+            self._ended_transactions.append((start, self._offset))
+        self._transaction_start = None
+        if not self.enabled:
+            self._clear()
+
+    def abort_transaction(self) -> None:
+        """The current record aborts the transaction: every change since it began is taken back.
+
+        Taking back is a change of the current record, so it can be undone as any other.
+        """
+        start = self._transaction_start
+        assert start is not None, "no metadata transaction is open"
+        first = len(self._offsets)
+        while first > self._start and self._offsets[first - 1] >= start:
+            first -= 1
+        for index in range(len(self._offsets) - 1, first - 1, -1):
+            self._take_back(self._containers[index], self._keys[index], self._olds[index])
+        self.end_transaction()
+
+    def _take_back(self, container: object, key: object, old: object) -> None:
+        if container is self:
+            return
+        if isinstance(container, Restorable):
+            self._append(container, key, container.current(key))
+            container.restore(key, old)
+        elif old is MISSING:
+            self.remove(cast("dict[Any, Any]", container), key)
+        else:
+            self.put(cast("dict[Any, Any]", container), key, old)
+
+    def current(self, key: object) -> object:
+        return self._transaction_start
+
+    def restore(self, key: object, old: object) -> None:
+        if old is not None:
+            self._ended_transactions.pop()
+        self._transaction_start = cast("int | None", old)
+
+    def commit_to(self, end_offset: int) -> None:
+        """Forget old values of records before `end_offset`: they will never be undone."""
+        self._committed_end = max(self._committed_end, end_offset)
+        limit = end_offset
+        if self._transaction_start is not None:
+            limit = min(limit, self._transaction_start)
+        while self._ended_transactions and self._ended_transactions[0][1] < end_offset:
+            del self._ended_transactions[0]
+        if self._ended_transactions:
+            limit = min(limit, self._ended_transactions[0][0])
+        start = self._start
+        count = len(self._offsets)
+        while start < count and self._offsets[start] < limit:
+            # Dropped at once, so that replaced values can be freed before the lists are cut.
+            self._containers[start] = None
+            self._keys[start] = None
+            self._olds[start] = None
+            start += 1
+        self._start = start
+        if start == count:
+            self._clear()
+        elif start > 1024 and start * 2 > count:
+            self._cut(start)
+
+    def rollback_to(self, end_offset: int) -> None:
+        """Undo all records at or after `end_offset`, newest change first.
+
+        Nothing committed may be undone: `end_offset` is at least the last `commit_to`. Open views
+        stay right, because they were opened at a committed offset.
+        """
+        assert end_offset >= self._committed_end, "committed records cannot be rolled back"
+        self._undo_from(end_offset)
+
+    def open_view(self, end_offset: int) -> JournalView:
+        """A view of the image without the records from `end_offset` on."""
+        view = JournalView()
+        for index in range(self._start, len(self._offsets)):
+            if self._offsets[index] >= end_offset:
+                view.note(self._containers[index], self._keys[index], self._olds[index])
+        self._views.append(view)
+        return view
+
+    def close_view(self, view: JournalView) -> None:
+        """The view is no longer kept up to date."""
+        self._views.remove(view)
+
+    def _undo_from(self, end_offset: int) -> None:
+        while len(self._offsets) > self._start and self._offsets[-1] >= end_offset:
+            self._offsets.pop()
+            container = self._containers.pop()
+            key = self._keys.pop()
+            old = self._olds.pop()
+            if isinstance(container, Restorable):
+                container.restore(key, old)
+                continue
+            entries = cast("dict[Any, Any]", container)
+            if old is MISSING:
+                del entries[key]
+            else:
+                entries[key] = old
+        if len(self._offsets) == self._start:
+            self._clear()
+
+    def _clear(self) -> None:
+        self._cut(len(self._offsets))
+
+    def _cut(self, count: int) -> None:
+        del self._offsets[:count]
+        del self._containers[:count]
+        del self._keys[:count]
+        del self._olds[:count]
+        self._start = 0

@@ -1,0 +1,201 @@
+"""MetadataVersion and the other features: levels, names and what each level enables (KIP-584, KIP-1022)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.metadata.endpoint import VersionRange
+
+METADATA_VERSION: Final = "metadata.version"
+KRAFT_VERSION: Final = "kraft.version"
+TRANSACTION_VERSION: Final = "transaction.version"
+GROUP_VERSION: Final = "group.version"
+SHARE_VERSION: Final = "share.version"
+STREAMS_VERSION: Final = "streams.version"
+ELIGIBLE_LEADER_REPLICAS_VERSION: Final = "eligible.leader.replicas.version"
+
+IBP_3_3_IV3: Final = 7
+IBP_3_4_IV0: Final = 8
+IBP_3_5_IV0: Final = 9
+IBP_3_5_IV1: Final = 10
+IBP_3_5_IV2: Final = 11
+IBP_3_6_IV0: Final = 12
+IBP_3_6_IV1: Final = 13
+IBP_3_6_IV2: Final = 14
+IBP_3_7_IV0: Final = 15
+IBP_3_7_IV1: Final = 16
+IBP_3_7_IV2: Final = 17
+IBP_3_7_IV3: Final = 18
+IBP_3_7_IV4: Final = 19
+IBP_3_8_IV0: Final = 20
+IBP_3_9_IV0: Final = 21
+IBP_4_0_IV0: Final = 22
+IBP_4_0_IV1: Final = 23
+IBP_4_0_IV2: Final = 24
+IBP_4_0_IV3: Final = 25
+IBP_4_1_IV0: Final = 26
+IBP_4_1_IV1: Final = 27
+IBP_4_2_IV0: Final = 28
+IBP_4_2_IV1: Final = 29
+IBP_4_3_IV0: Final = 30
+IBP_4_4_IV0: Final = 31
+
+MINIMUM_METADATA_VERSION: Final = IBP_3_3_IV3
+LATEST_PRODUCTION: Final = IBP_4_3_IV0
+LATEST_TESTING: Final = IBP_4_4_IV0
+
+_SPELLINGS: Final = (
+    "3.3-IV3 3.4-IV0 3.5-IV0 3.5-IV1 3.5-IV2 3.6-IV0 3.6-IV1 3.6-IV2 3.7-IV0 3.7-IV1 3.7-IV2 3.7-IV3 "
+    "3.7-IV4 3.8-IV0 3.9-IV0 4.0-IV0 4.0-IV1 4.0-IV2 4.0-IV3 4.1-IV0 4.1-IV1 4.2-IV0 4.2-IV1 4.3-IV0 4.4-IV0"
+)
+
+METADATA_VERSION_NAMES: Final[dict[int, str]] = dict(enumerate(_SPELLINGS.split(), IBP_3_3_IV3))
+"""Level -> Kafka's spelling; consecutive levels in the order Kafka released them."""
+
+_CHANGES_METADATA: Final = frozenset(
+    {
+        IBP_3_3_IV3,
+        IBP_3_4_IV0,
+        IBP_3_5_IV2,
+        IBP_3_6_IV1,
+        IBP_3_6_IV2,
+        IBP_3_7_IV0,
+        IBP_3_7_IV2,
+        IBP_4_0_IV1,
+        IBP_4_3_IV0,
+    }
+)
+"""Levels that add records or fields: a downgrade across one of them would lose metadata."""
+
+
+def is_leader_epoch_bump_required_on_isr_shrink(metadata_version: int) -> bool:
+    """Old brokers mishandle a shrink without a new leader epoch (KAFKA-15021)."""
+    return metadata_version < IBP_3_6_IV0
+
+
+def is_scram_supported(metadata_version: int) -> bool:
+    return metadata_version >= IBP_3_5_IV2
+
+
+def is_metadata_transaction_supported(metadata_version: int) -> bool:
+    return metadata_version >= IBP_3_6_IV1
+
+
+def is_delegation_token_supported(metadata_version: int) -> bool:
+    return metadata_version >= IBP_3_6_IV2
+
+
+def is_controller_registration_supported(metadata_version: int) -> bool:
+    return metadata_version >= IBP_3_7_IV0
+
+
+def is_directory_assignment_supported(metadata_version: int) -> bool:
+    """KIP-858: partitions know in which log directory each replica lives."""
+    return metadata_version >= IBP_3_7_IV2
+
+
+def is_elr_supported(metadata_version: int) -> bool:
+    """KIP-966: records can carry eligible leader replicas."""
+    return metadata_version >= IBP_4_0_IV1
+
+
+def is_cordoned_log_dirs_supported(metadata_version: int) -> bool:
+    """KIP-1066: registrations can carry cordoned log directories."""
+    return metadata_version >= IBP_4_3_IV0
+
+
+def register_broker_record_version(metadata_version: int) -> int:
+    """Version in which a RegisterBrokerRecord is written."""
+    if metadata_version >= IBP_4_3_IV0:
+        return 4
+    if metadata_version >= IBP_3_7_IV2:
+        return 3
+    if metadata_version >= IBP_3_4_IV0:
+        return 2
+    return 1
+
+
+def partition_record_version(metadata_version: int) -> int:
+    """Version in which PartitionRecord and PartitionChangeRecord are written."""
+    if metadata_version >= IBP_4_0_IV1:
+        return 2
+    if metadata_version >= IBP_3_7_IV2:
+        return 1
+    return 0
+
+
+def partition_change_record_version(metadata_version: int) -> int:
+    """As `partition_record_version`; the two have always moved together."""
+    return partition_record_version(metadata_version)
+
+
+def metadata_version_name(level: int) -> str:
+    """`4.3-IV0` for 30; for an unknown level the number itself."""
+    return METADATA_VERSION_NAMES.get(level, str(level))
+
+
+def metadata_version_from_string(version: str, unstable: bool = False) -> int | None:
+    """Level of `4.3`, `4.3.1` (newest production level of that release) or `4.3-IV0`; None if unknown.
+
+    Levels above LATEST_PRODUCTION are known only when `unstable` is set.
+    """
+    segments = version.split(".")
+    key = version if len(segments) <= 2 else ".".join(segments[:2])
+    highest = LATEST_TESTING if unstable else LATEST_PRODUCTION
+    found: int | None = None
+    for level, name in METADATA_VERSION_NAMES.items():
+        if level > highest:
+            continue
+        if name == key:
+            return level
+        if level <= LATEST_PRODUCTION and name.split("-")[0] == key:
+            found = level
+    return found
+
+
+def metadata_changed_between(low: int, high: int) -> bool:
+    """Whether a level in (low, high] changes metadata, so that high -> low would lose some."""
+    return any(low < level <= high for level in _CHANGES_METADATA)
+
+
+SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
+    METADATA_VERSION: VersionRange(MINIMUM_METADATA_VERSION, LATEST_PRODUCTION),
+    KRAFT_VERSION: VersionRange(0, 1),
+    TRANSACTION_VERSION: VersionRange(0, 2),
+    GROUP_VERSION: VersionRange(0, 1),
+    ELIGIBLE_LEADER_REPLICAS_VERSION: VersionRange(0, 1),
+    SHARE_VERSION: VersionRange(0, 1),
+    STREAMS_VERSION: VersionRange(0, 1),
+}
+"""What this controller can run: the ranges of a Kafka 4.3.1 node."""
+
+_DEFAULT_SINCE: Final[dict[str, tuple[tuple[int, int], ...]]] = {
+    KRAFT_VERSION: ((IBP_3_9_IV0, 1),),
+    TRANSACTION_VERSION: ((IBP_4_0_IV2, 1), (IBP_4_0_IV2, 2)),
+    GROUP_VERSION: ((IBP_4_0_IV0, 1),),
+    ELIGIBLE_LEADER_REPLICAS_VERSION: ((IBP_4_1_IV0, 1),),
+    SHARE_VERSION: ((IBP_4_2_IV0, 1),),
+    STREAMS_VERSION: ((IBP_4_2_IV1, 1),),
+}
+"""Feature -> (metadata.version from which a new cluster gets the level, level), rising."""
+
+_DEPENDS_ON_METADATA_VERSION: Final[dict[str, dict[int, int]]] = {
+    ELIGIBLE_LEADER_REPLICAS_VERSION: {1: IBP_4_0_IV1},
+}
+"""Feature -> level -> metadata.version that must be finalized first."""
+
+
+def default_level(feature: str, metadata_version: int) -> int:
+    """Level a cluster formatted at `metadata_version` gets when nothing else is asked for."""
+    if feature == METADATA_VERSION:
+        return metadata_version
+    level = 0
+    for since, candidate in _DEFAULT_SINCE[feature]:
+        if metadata_version >= since:
+            level = candidate
+    return level
+
+
+def required_metadata_version(feature: str, level: int) -> int:
+    """metadata.version that must be finalized before `feature` may be raised to `level`."""
+    return _DEPENDS_ON_METADATA_VERSION.get(feature, {}).get(level, MINIMUM_METADATA_VERSION)

@@ -1,0 +1,32 @@
+"""What every handler may know about the request it answers, besides the request itself."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.principal import KafkaPrincipal
+
+
+class RequestContext:
+    """Who asks, over which listener, in which API version.
+
+    `envelope` is True for a request a broker forwarded on behalf of a client (KIP-590): then
+    `principal` and `client_address` are the client's, never the forwarding broker's.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: int,
+        version: int,
+        client_id: str | None,
+        principal: KafkaPrincipal,
+        listener: str,
+        client_address: bytes,
+        envelope: bool = False,
+    ) -> None:
+        self.api_key = api_key
+        self.version = version
+        self.client_id = client_id
+        self.principal = principal
+        self.listener = listener
+        self.client_address = client_address
+        self.envelope = envelope
