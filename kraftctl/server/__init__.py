@@ -1,0 +1,1 @@
+"""The IO rim: sockets, the event loop, the clock and the log lines."""

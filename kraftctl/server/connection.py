@@ -1,0 +1,300 @@
+"""One client's connection: bytes to requests, responses back in request order, one request at a time.
+
+As in Kafka's SocketServer: the next request of a connection is not looked at before the
+previous one is answered and the answer is on its way. What cannot be understood ends the
+connection, except an ApiVersions request of a version from the future (KIP-511).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import re
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from kraftctl.request_context import RequestContext
+from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.principal import ANONYMOUS
+from kraftctl_protocol.requests import (
+    ParsedRequest,
+    UnsupportedRequestError,
+    decode_request,
+    encode_response,
+)
+
+logger = logging.getLogger("kraftctl.server.connection")
+
+API_VERSIONS = 18
+CLIENT_SOFTWARE_SINCE = 3
+"""First ApiVersions version in which a client names its software (KIP-511)."""
+
+CONTROLLER_API_KEYS = frozenset(
+    (1, *range(17, 21), *range(29, 34), *range(36, 42), *range(43, 47), *range(49, 61))
+    + (62, 63, 64, 67, 70, 73, 80, 81, 82)
+)
+"""What a Kafka 4.3 controller listener answers at all; anything else ends the connection."""
+
+HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
+"""How much of later requests is read while one is being answered; then the socket is left alone."""
+
+WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
+"""A reader this far behind gets no further request answered until it has caught up."""
+
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+Respond = Callable[[Message | None], None]
+"""Takes the answer, or None when the connection has to be closed instead."""
+
+
+class RequestHandler(Protocol):
+    """Whoever answers requests.
+
+    `submit` returns a token for `cancel` and calls `respond` exactly once, maybe before it
+    returns; after `cancel`, which is for connections that died, not at all.
+    """
+
+    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int: ...
+
+    def cancel(self, request_id: int) -> None: ...
+
+
+class ReceiveBudget:
+    """What all connections together may hold of unfinished and waiting requests."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.held_bytes = 0
+
+
+class ConnectionOwner(Protocol):
+    """The listener, as its connections see it."""
+
+    listener_name: str
+    max_frame_bytes: int
+    handler: RequestHandler
+    budget: ReceiveBudget
+    request_log: RequestLog
+    refusals: RateLimitedLog
+
+    def admit(self, connection: Connection) -> bool:
+        """Whether there is room for one more; a connection admitted is `released` later."""
+        ...
+
+    def release(self, connection: Connection) -> None: ...
+
+
+class Connection(asyncio.Protocol):
+    """The life of one accepted socket."""
+
+    def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
+        self._owner = owner
+        self._loop = loop
+        self._frames: deque[bytes] = deque()
+        self._decoder = FrameDecoder(owner.max_frame_bytes)
+        self._respond_callback: Respond = self._respond
+        self._transport: asyncio.Transport
+        self._request: ParsedRequest | None = None
+        self._request_id = -1
+        self._request_bytes = 0
+        self._accounted_bytes = 0
+        self._answers_unknown_version = False
+        self._serving = False
+        self._admitted = False
+        self._reading = True
+        self._writable = True
+        self._closed = False
+        self._started_at = 0.0
+        self.last_active = loop.time()
+        self.peer_host = ""
+        self.peer = ""
+        self.client_address = b""
+
+    @property
+    def busy(self) -> bool:
+        """A request is waiting for its answer."""
+        return self._request is not None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername")
+        self.peer_host, self.client_address = _client_address(peer[0] if peer else "")
+        self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
+        self._admitted = self._owner.admit(self)
+        if not self._admitted:
+            self.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closed = True
+        self._frames.clear()
+        self._account(0)
+        if self._request is not None:
+            self._request = None
+            self._owner.handler.cancel(self._request_id)
+        if self._admitted:
+            self._owner.release(self)
+
+    def data_received(self, data: bytes) -> None:
+        if self._closed:
+            return
+        self.last_active = self._loop.time()
+        try:
+            self._frames.extend(self._decoder.feed(data))
+        except DecodeError as error:
+            self._refuse(str(error))
+            return
+        self._serve()
+        if not self._closed:
+            self._bound_memory()
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self.last_active = self._loop.time()
+        self._serve()
+
+    def close(self) -> None:
+        """Send what is written already, then close."""
+        self._closed = True
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._closed = True
+        self._transport.abort()
+
+    def _serve(self) -> None:
+        """Answer waiting requests until one has to wait."""
+        self._serving = True
+        while self._frames and self._request is None and self._writable and not self._closed:
+            self._start(self._frames.popleft())
+        self._serving = False
+        if not self._reading and not self._frames and not self._closed:
+            self._reading = True
+            self._account(self._decoder.held_bytes)
+            self._transport.resume_reading()
+
+    def _start(self, frame: bytes) -> None:
+        self._started_at = self._loop.time()
+        self._request_bytes = len(frame)
+        try:
+            request = decode_request(frame)
+        except UnsupportedRequestError as error:
+            if error.api_key != API_VERSIONS:
+                self._refuse(str(error))
+                return
+            request = _as_version_0(error)
+            self._answers_unknown_version = True
+        except DecodeError as error:
+            self._refuse(f"malformed request: {error}")
+            return
+        if request.api_key not in CONTROLLER_API_KEYS:
+            self._refuse(f"API key {request.api_key} is not for a controller listener")
+            return
+        self._request = request
+        if request.api_key == API_VERSIONS and not _names_its_software(request):
+            self._respond(ApiVersionsResponse(error_code=int(Errors.INVALID_REQUEST)))
+            return
+        self._submit(request)
+
+    def _submit(self, request: ParsedRequest) -> None:
+        context = RequestContext(
+            api_key=request.api_key,
+            version=request.version,
+            client_id=request.header.client_id,
+            principal=ANONYMOUS,
+            listener=self._owner.listener_name,
+            client_address=self.client_address,
+        )
+        self._request_id = self._owner.handler.submit(context, request.body, self._respond_callback)
+
+    def _respond(self, response: Message | None) -> None:
+        """The handler's answer to the request in flight."""
+        request = self._request
+        if request is None:
+            return
+        self._request = None
+        self.last_active = self._loop.time()
+        if response is None:
+            self._refuse(f"{type(request.body).__name__} version {request.version} was not answered")
+            return
+        payload = self._encode(request, response)
+        if payload is None:
+            return
+        self._transport.write(encode_frame(payload))
+        self._owner.request_log.completed(
+            self.peer, request, self._request_bytes, len(payload), self.last_active - self._started_at
+        )
+        if not self._serving:
+            self._serve()
+
+    def _encode(self, request: ParsedRequest, response: Message) -> bytes | None:
+        if self._answers_unknown_version and isinstance(response, ApiVersionsResponse):
+            self._answers_unknown_version = False
+            response.error_code = int(Errors.UNSUPPORTED_VERSION)
+        try:
+            return encode_response(request.header.correlation_id, request.api_key, request.version, response)
+        except (EncodeError, OverflowError, TypeError, ValueError) as error:
+            # Ours to mend, but one answer that cannot be written is no reason to stop the quorum.
+            logger.error(
+                "Cannot encode %s in version %d: %s", type(response).__name__, request.version, error
+            )
+            self.close()
+            return None
+
+    def _bound_memory(self) -> None:
+        """Stop reading while later requests are held; close when everybody together holds too much."""
+        held_bytes = self._decoder.held_bytes + sum(map(len, self._frames))
+        if held_bytes == 0 and self._accounted_bytes == 0:
+            return
+        self._account(held_bytes)
+        budget = self._owner.budget
+        if budget.held_bytes > budget.bytes_max:
+            self._refuse(f"{budget.held_bytes} bytes of unfinished requests are held for all connections")
+        elif self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
+            self._reading = False
+            self._transport.pause_reading()
+
+    def _account(self, held_bytes: int) -> None:
+        self._owner.budget.held_bytes += held_bytes - self._accounted_bytes
+        self._accounted_bytes = held_bytes
+
+    def _refuse(self, reason: str) -> None:
+        self._owner.refusals.warning("Closing connection from %s: %s", self.peer, reason)
+        self.close()
+
+
+def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:
+    """An ApiVersions request from the future, read as the version that everybody understands."""
+    header = RequestHeader(request_api_key=API_VERSIONS, correlation_id=error.correlation_id)
+    return ParsedRequest(header, API_VERSIONS, 0, ApiVersionsRequest())
+
+
+def _names_its_software(request: ParsedRequest) -> bool:
+    body = request.body
+    if request.version < CLIENT_SOFTWARE_SINCE or not isinstance(body, ApiVersionsRequest):
+        return True
+    names = (body.client_software_name, body.client_software_version)
+    return all(_SOFTWARE.fullmatch(name) is not None for name in names)
+
+
+def _client_address(host: str) -> tuple[str, bytes]:
+    """Text and bytes of the peer's address; IPv4 over an IPv6 socket is IPv4, as in Java."""
+    if not host:
+        return "", b""
+    address = ipaddress.ip_address(host.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return str(address), address.packed

@@ -1,0 +1,232 @@
+"""SocketServer: binds the controller's listeners, admits connections and reaps idle ones."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+from kraftctl.config import ControllerConfig
+from kraftctl.endpoints import Endpoint
+from kraftctl.server.connection import Connection, ReceiveBudget, RequestHandler
+from kraftctl.server.metrics import RequestMetrics
+from kraftctl.server.request_log import RateLimitedLog, RequestLog
+
+logger = logging.getLogger("kraftctl.server.listener")
+
+STOP_SECONDS_MAX = 2.0
+"""How long a stopping server waits for slow readers to take their last answers."""
+
+UNFINISHED_REQUESTS_MAX = 2
+"""So many of the largest requests may be held unfinished, all connections together, if no key says else."""
+
+REAPS_PER_IDLE_TIME = 10
+
+
+class ListenError(Exception):
+    """A listener cannot be bound; the message says which, why, and what to do."""
+
+
+class ConnectionQuotas:
+    """`max.connections` and `max.connections.per.ip`, over all listeners."""
+
+    def __init__(self, config: ControllerConfig) -> None:
+        self._max = config.max_connections
+        self._max_per_ip = config.max_connections_per_ip
+        self._overrides = config.max_connections_per_ip_overrides
+        self._by_ip: dict[str, int] = {}
+        self.count = 0
+
+    def why_not(self, host: str) -> str | None:
+        """Why one more connection from `host` is too many, None when it is welcome."""
+        if self.count >= self._max:
+            return f"max.connections={self._max} is reached"
+        max_per_ip = self._overrides.get(host, self._max_per_ip)
+        if self._by_ip.get(host, 0) >= max_per_ip:
+            return f"max.connections.per.ip={max_per_ip} is reached"
+        return None
+
+    def add(self, host: str) -> None:
+        self.count += 1
+        self._by_ip[host] = self._by_ip.get(host, 0) + 1
+
+    def remove(self, host: str) -> None:
+        self.count -= 1
+        self._by_ip[host] -= 1
+        if self._by_ip[host] == 0:
+            del self._by_ip[host]
+
+
+class Listener:
+    """One bound endpoint and its open connections."""
+
+    def __init__(self, server: SocketServer, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.listener_name = endpoint.listener
+        self.max_frame_bytes = server.config.socket_request_max_bytes
+        self.handler = server.handler
+        self.budget = server.budget
+        self.request_log = server.request_log
+        self.refusals = server.refusals
+        self.connections: set[Connection] = set()
+        self.port = endpoint.port
+        self._server = server
+        self._accepting: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Bind and accept."""
+        loop = asyncio.get_running_loop()
+        config = self._server.config
+        bound = await _bind(loop, self.endpoint, config)
+        self.port = bound.getsockname()[1]
+        self._accepting = await loop.create_server(
+            lambda: Connection(self, loop), sock=bound, backlog=config.socket_listen_backlog_size
+        )
+        logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
+
+    def stop_accepting(self) -> None:
+        if self._accepting is not None:
+            self._accepting.close()
+
+    def admit(self, connection: Connection) -> bool:
+        """Whether quotas leave room; logs a refusal."""
+        quotas = self._server.quotas
+        reason = quotas.why_not(connection.peer_host)
+        if reason is not None:
+            self._server.metrics.refused_connections_count += 1
+            self.refusals.warning("Refusing connection from %s: %s", connection.peer, reason)
+            return False
+        quotas.add(connection.peer_host)
+        self.connections.add(connection)
+        self._server.metrics.connections_count += 1
+        return True
+
+    def release(self, connection: Connection) -> None:
+        """The connection is gone."""
+        self.connections.discard(connection)
+        self._server.quotas.remove(connection.peer_host)
+        self._server.metrics.connections_count -= 1
+
+    def reap(self, idle_since: float) -> None:
+        """Close what has been silent since `idle_since` and is not waiting for an answer of ours."""
+        for connection in list(self.connections):
+            if not connection.busy and connection.last_active <= idle_since:
+                logger.debug("Closing idle connection from %s", connection.peer)
+                connection.abort()
+
+
+class SocketServer:
+    """All listeners of a controller; every request goes to `handler`."""
+
+    def __init__(
+        self, config: ControllerConfig, handler: RequestHandler, metrics: RequestMetrics | None = None
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self.config = config
+        self.handler = handler
+        self.metrics = metrics or RequestMetrics()
+        self.request_log = RequestLog(self.metrics)
+        self.refusals = RateLimitedLog(logger, loop.time)
+        self.quotas = ConnectionQuotas(config)
+        self.budget = ReceiveBudget(_unfinished_bytes_max(config))
+        self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
+        self._loop = loop
+        self._reaper: asyncio.TimerHandle | None = None
+
+    @property
+    def bound_ports(self) -> dict[str, int]:
+        """Listener name -> the port it is bound to; differs from the config where that says 0."""
+        return {listener.listener_name: listener.port for listener in self.listeners}
+
+    async def start(self) -> None:
+        """Bind every listener or raise ListenError with none left open."""
+        try:
+            for listener in self.listeners:
+                await listener.start()
+        except ListenError:
+            await self.stop()
+            raise
+        self._schedule_reaper()
+
+    async def stop(self) -> None:
+        """Stop accepting, let written answers leave, close everything. Idempotent."""
+        if self._reaper is not None:
+            self._reaper.cancel()
+            self._reaper = None
+        for listener in self.listeners:
+            listener.stop_accepting()
+        for connection in self._connections():
+            connection.close()
+        deadline = self._loop.time() + STOP_SECONDS_MAX
+        while self._connections() and self._loop.time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in self._connections():
+            connection.abort()
+        await asyncio.sleep(0)
+
+    def _connections(self) -> list[Connection]:
+        return [connection for listener in self.listeners for connection in listener.connections]
+
+    def _schedule_reaper(self) -> None:
+        idle_ms = self.config.connections_max_idle_ms
+        if idle_ms >= 0:
+            delay_seconds = max(idle_ms, 1) / 1000 / REAPS_PER_IDLE_TIME
+            self._reaper = self._loop.call_later(delay_seconds, self._reap)
+
+    def _reap(self) -> None:
+        idle_since = self._loop.time() - self.config.connections_max_idle_ms / 1000
+        for listener in self.listeners:
+            listener.reap(idle_since)
+        self._schedule_reaper()
+
+
+def _unfinished_bytes_max(config: ControllerConfig) -> int:
+    if config.queued_max_request_bytes > 0:
+        return config.queued_max_request_bytes
+    return config.socket_request_max_bytes * UNFINISHED_REQUESTS_MAX
+
+
+async def _bind(
+    loop: asyncio.AbstractEventLoop, endpoint: Endpoint, config: ControllerConfig
+) -> socket.socket:
+    """A bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
+    try:
+        if endpoint.host is None:
+            return _bind_wildcard(endpoint.port, config)
+        found = await loop.getaddrinfo(
+            endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        return _bound(socket.AddressFamily(family), address, config)
+    except OSError as error:
+        raise ListenError(
+            f"cannot listen on {endpoint}: {error.strerror or error}. Next step: free the address, or choose "
+            "another host or port in 'listeners'."
+        ) from error
+
+
+def _bind_wildcard(port: int, config: ControllerConfig) -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        return _bound(socket.AF_INET6, ("::", port), config)
+    return _bound(socket.AF_INET, ("0.0.0.0", port), config)
+
+
+def _bound(
+    family: socket.AddressFamily, address: tuple[object, ...], config: ControllerConfig
+) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setblocking(False)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        if config.socket_receive_buffer_bytes > 0:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, config.socket_receive_buffer_bytes)
+        if config.socket_send_buffer_bytes > 0:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, config.socket_send_buffer_bytes)
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,51 @@
+"""How many requests of which kind, and how long they took: the figures behind the performance line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class ApiMetrics:
+    """One API since the last line."""
+
+    count: int = 0
+    total_seconds: float = 0.0
+    max_seconds: float = 0.0
+
+
+class RequestMetrics:
+    """Counts per API key; `take` starts a new period."""
+
+    def __init__(self) -> None:
+        self._by_api: dict[int, ApiMetrics] = {}
+        self.connections_count = 0
+        self.refused_connections_count = 0
+
+    def record(self, api_key: int, seconds: float) -> None:
+        """One request was answered after `seconds`."""
+        metrics = self._by_api.get(api_key)
+        if metrics is None:
+            metrics = self._by_api[api_key] = ApiMetrics()
+        metrics.count += 1
+        metrics.total_seconds += seconds
+        metrics.max_seconds = max(metrics.max_seconds, seconds)
+
+    def take(self) -> dict[int, ApiMetrics]:
+        """Everything since the last call."""
+        taken, self._by_api = self._by_api, {}
+        return taken
+
+
+def performance_line(period_ms: int, metrics: dict[int, ApiMetrics], names: dict[int, str]) -> str:
+    """One sentence about a period, the busiest APIs first."""
+    total = sum(api.count for api in metrics.values())
+    if total == 0:
+        return f"In the last {period_ms} ms no request was answered."
+    busiest = sorted(metrics.items(), key=lambda item: (-item[1].count, item[0]))
+    parts = [
+        f"{names.get(api_key, str(api_key))} {api.count} "
+        f"(average {api.total_seconds / api.count * 1000:.2f} ms, slowest {api.max_seconds * 1000:.2f} ms)"
+        for api_key, api in busiest
+    ]
+    return f"In the last {period_ms} ms {total} requests were answered: {', '.join(parts)}."

@@ -1,0 +1,76 @@
+"""What the rim tells about requests: one line each when asked for, and refusals without drowning the log."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from kraftctl.server.metrics import RequestMetrics
+from kraftctl_protocol.requests import ParsedRequest
+
+logger = logging.getLogger("kraftctl.server.request")
+
+
+class RequestLog:
+    """Counts every answered request and describes it at level DEBUG (`--log-level debug`)."""
+
+    def __init__(self, metrics: RequestMetrics) -> None:
+        self.metrics = metrics
+
+    def completed(
+        self,
+        peer: str,
+        request: ParsedRequest,
+        request_bytes: int,
+        response_bytes: int,
+        seconds: float,
+    ) -> None:
+        """A response has been handed to the socket."""
+        self.metrics.record(request.api_key, seconds)
+        if logger.isEnabledFor(logging.DEBUG):
+            logger.debug(
+                "Completed request: api=%s version=%d correlationId=%d clientId=%s connection=%s "
+                "requestBytes=%d responseBytes=%d totalTimeMs=%.3f",
+                request.body.NAME,
+                request.version,
+                request.header.correlation_id,
+                request.header.client_id,
+                peer,
+                request_bytes,
+                response_bytes,
+                seconds * 1000,
+            )
+
+
+class RateLimitedLog:
+    """A few lines per interval, then a count of what was left out: strangers must not fill the disk."""
+
+    def __init__(
+        self,
+        target: logging.Logger,
+        now: Callable[[], float],
+        lines_max: int = 10,
+        interval_seconds: float = 10.0,
+    ) -> None:
+        self._target = target
+        self._now = now
+        self._lines_max = lines_max
+        self._interval_seconds = interval_seconds
+        self._interval_start = now()
+        self._lines = 0
+        self.suppressed_count = 0
+
+    def warning(self, message: str, *arguments: object) -> None:
+        """Log, or only count."""
+        now = self._now()
+        if now - self._interval_start >= self._interval_seconds:
+            self._interval_start = now
+            self._lines = 0
+            if self.suppressed_count:
+                self._target.warning("%d similar lines were left out", self.suppressed_count)
+                self.suppressed_count = 0
+        if self._lines >= self._lines_max:
+            self.suppressed_count += 1
+            return
+        self._lines += 1
+        self._target.warning(message, *arguments)
