@@ -15,10 +15,10 @@ class CorruptLogError(StorageError):
 
     def __init__(self, file: str, position: int, offset: int, reason: str) -> None:
         super().__init__(
-            f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. Intact batches follow,"
-            " so cutting the file here could drop committed metadata. Next step: if other voters are"
-            " healthy, move the __cluster_metadata-0 directory away and let this node fetch everything"
-            " again; otherwise restore it from a backup."
+            f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. This is not a torn"
+            " write at the end of the log, so cutting the file here could drop committed metadata. Next step:"
+            " if other voters are healthy, move the __cluster_metadata-0 directory away and let this node"
+            " fetch everything again; otherwise restore it from a backup."
         )
         self.file = file
         self.position = position

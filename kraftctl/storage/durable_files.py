@@ -1,0 +1,56 @@
+"""Replacing a small file so that a crash leaves either the old content or the new, never a mixture."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write `path` by way of `<path>.tmp`, fsync, atomic rename and fsync of the directory.
+
+    Raises OSError; the old content of `path` is then still there, or the new one is complete.
+    """
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    temporary.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    fsync_directory(path.parent)
+
+
+def write_all(descriptor: int, content: bytes | memoryview) -> None:
+    """os.write until everything is written: a nearly full disk takes a part of it first."""
+    view = memoryview(content)
+    while len(view) > 0:
+        view = view[os.write(descriptor, view) :]
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make names created, renamed or removed in `directory` survive a power failure."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def create_directory(directory: Path) -> None:
+    """Create `directory` and its parents so that a power failure does not forget them."""
+    missing: list[Path] = []
+    parent = directory
+    while not parent.exists():
+        missing.append(parent)
+        parent = parent.parent
+    for path in reversed(missing):
+        path.mkdir(exist_ok=True)
+        fsync_directory(path.parent)

@@ -1,0 +1,27 @@
+"""The `partition.metadata` file: says that a directory belongs to the metadata topic (KIP-516)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftctl.storage.durable_files import replace_file
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.uuids import ONE_UUID, uuid_to_string
+
+FILE_NAME = "partition.metadata"
+
+
+def ensure_partition_metadata(directory: Path) -> None:
+    """Create the file, or check that the one there names the metadata topic. Raises StorageError, OSError."""
+    path = directory / FILE_NAME
+    topic_id = uuid_to_string(ONE_UUID)
+    if not path.exists():
+        replace_file(path, f"version: 0\ntopic_id: {topic_id}".encode())
+        return
+    text = path.read_text(encoding="utf-8")
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    if fields.get("version") != "0" or fields.get("topic_id") != topic_id:
+        raise StorageError(
+            f"{path} does not name the metadata topic (version 0, topic id {topic_id}) but says {text!r}."
+            " Next step: check that metadata.log.dir points at the right directory."
+        )

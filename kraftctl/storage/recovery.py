@@ -1,0 +1,160 @@
+"""Reading the metadata log at start: every batch is checked; a torn tail is cut, other damage is refused.
+
+A crash in the middle of a write leaves bytes at the end of the log that are not a batch. They were never
+flushed, hence never acknowledged, and are cut. Damage with intact batches behind it is something else: those
+batches may be committed, and dropping them could make this voter break its word (KIP-595 Durability). A power
+failure that loses one of several unflushed pages can look the same; refusing then costs a refetch from the
+other voters, cutting could cost data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from kraftctl.storage.batch_scan import (
+    BatchPlace,
+    InvalidBatchError,
+    find_intact_batch,
+    is_intact_batch,
+    scan_batches,
+)
+from kraftctl.storage.errors import CorruptLogError, StorageError
+from kraftctl.storage.segment import DELETED_SUFFIX, LOG_SUFFIX, Segment
+
+SCAN_BYTES = 4 * 1024 * 1024
+"""Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
+
+
+class CutTail:
+    """`lost_bytes` were dropped from `file` at byte `position`; the log now ends at `offset` (exclusive)."""
+
+    def __init__(self, file: str, position: int, lost_bytes: int, offset: int, reason: str) -> None:
+        self.file = file
+        self.position = position
+        self.lost_bytes = lost_bytes
+        self.offset = offset
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"cut {self.lost_bytes} bytes of an unfinished write from {self.file} at byte {self.position}"
+            f" ({self.reason}); the log ends at offset {self.offset}"
+        )
+
+
+class RecoveryReport:
+    """What recovery read and changed. `removed_files` were left over from an interrupted deletion or roll."""
+
+    def __init__(self) -> None:
+        self.segments_count = 0
+        self.scanned_bytes = 0
+        self.cut_tail: CutTail | None = None
+        self.removed_files: list[str] = []
+
+    def notices(self) -> list[str]:
+        """Lines a person should see; empty after a clean stop."""
+        lines = [] if self.cut_tail is None else [str(self.cut_tail)]
+        return lines + [f"removed leftover {file}" for file in self.removed_files]
+
+
+def segment_base_offsets(directory: Path) -> list[int]:
+    """Base offsets of the `.log` files, rising."""
+    offsets = []
+    for path in directory.iterdir():
+        if path.name.endswith(LOG_SUFFIX):
+            if not path.stem.isdigit() or len(path.stem) != 20:
+                raise StorageError(
+                    f"{path} is not the name of a log segment (20 digits expected). Next step: move the file"
+                    " out of the directory; nothing that kraftctl or Kafka writes is called that."
+                )
+            offsets.append(int(path.stem))
+    return sorted(offsets)
+
+
+def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
+    """Finish deletions that a crash interrupted."""
+    for path in sorted(directory.iterdir()):
+        if path.name.endswith(DELETED_SUFFIX) and ".checkpoint" not in path.name:
+            path.unlink()
+            report.removed_files.append(str(path))
+
+
+def recover_segments(
+    directory: Path, segments: list[Segment], report: RecoveryReport, visit: Callable[[BatchPlace], None]
+) -> list[Segment]:
+    """Scan `segments` (rising) and return those that remain; `visit` sees every good batch in order.
+
+    Raises CorruptLogError or StorageError when the directory must not be used.
+    """
+    last_epoch = 0
+    for at, segment in enumerate(segments):
+        if at > 0 and segment.base_offset != segments[at - 1].end_offset:
+            raise StorageError(
+                f"{segment.path} starts at offset {segment.base_offset}, but the segment before it ends at"
+                f" {segments[at - 1].end_offset}: a segment is missing. Next step: if other voters are"
+                f" healthy, move {directory} away and let this node fetch everything again; otherwise"
+                " restore it."
+            )
+        try:
+            last_epoch = _scan_segment(segment, last_epoch, visit)
+        except InvalidBatchError as damage:
+            _cut_torn_tail(segment, segments[at + 1 :], damage, report)
+            report.scanned_bytes += segment.size_bytes
+            report.segments_count = at + 1
+            return segments[: at + 1]
+        report.scanned_bytes += segment.size_bytes
+    report.segments_count = len(segments)
+    return segments
+
+
+def _scan_segment(segment: Segment, last_epoch: int, visit: Callable[[BatchPlace], None]) -> int:
+    """Remember every batch of the file; returns the epoch of the last one."""
+    for place in scan_file(segment.descriptor, segment.base_offset, last_epoch):
+        segment.remember(place)
+        visit(place)
+        last_epoch = place.epoch
+    return last_epoch
+
+
+def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
+    """As scan_batches, over an open file that is read in slices."""
+    file_size = os.fstat(descriptor).st_size
+    position = 0
+    next_offset = base_offset
+    slice_bytes = SCAN_BYTES
+    while position < file_size:
+        chunk = os.pread(descriptor, slice_bytes, position)
+        slice_bytes = SCAN_BYTES
+        try:
+            for place in scan_batches(chunk, next_offset, last_epoch, position):
+                yield place
+                next_offset = place.last_offset + 1
+                last_epoch = place.epoch
+                position = place.position + place.size_bytes
+        except InvalidBatchError as damage:
+            reaches_file_end = damage.position + damage.needed_bytes > file_size
+            if damage.needed_bytes == 0 or reaches_file_end:
+                raise
+            slice_bytes = max(SCAN_BYTES, damage.needed_bytes)
+
+
+def _cut_torn_tail(
+    segment: Segment, later: list[Segment], damage: InvalidBatchError, report: RecoveryReport
+) -> None:
+    """Cut `segment` at the damage and drop the segments behind it, unless that loses intact batches."""
+    file_size = os.fstat(segment.descriptor).st_size
+    rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
+    offset = segment.end_offset
+    if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest[1:], offset) is not None:
+        raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
+    for other in later:
+        data = os.pread(other.descriptor, os.fstat(other.descriptor).st_size, 0)
+        if find_intact_batch(data, offset) is not None:
+            raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
+    for other in reversed(later):
+        report.removed_files.append(str(other.path))
+        other.delete()
+    segment.cut_file()
+    report.cut_tail = CutTail(str(segment.path), damage.position, len(rest), offset, damage.reason)

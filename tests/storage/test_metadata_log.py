@@ -1,0 +1,312 @@
+"""MetadataLog against a model: append, truncate, reopen, read; then what must be refused."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from kraftctl_protocol.record_batch import read_batches
+
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.storage import metadata_log
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
+from kraftctl.storage.metadata_log import MetadataLog
+from tests.storage.batches import batch
+
+
+def test_new_log_is_empty(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path / "new" / "__cluster_metadata-0")
+    assert (log.start_offset, log.end_offset, log.last_epoch, log.epochs) == (0, 0, 0, [])
+    assert log.read(0, 1000) == b""
+    assert (log.directory / "partition.metadata").read_bytes() == (
+        b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+    )
+    assert (log.directory / "leader-epoch-checkpoint").read_bytes() == b"0\n0\n"
+
+
+def test_append_flush_read_reopen(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path)
+    assert log.append(batch(0, count=3) + batch(3)) == 4
+    assert log.durable_end_offset == 0
+    assert log.flush() == 4
+    assert log.append(batch(4, epoch=2)) == 5
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    assert (log.end_offset, log.last_epoch, log.epochs) == (5, 2, [(1, 0), (2, 4)])
+    assert read_leader_epochs(tmp_path) == [(1, 0), (2, 4)]
+    assert log.read(1, 1) == batch(0, count=3)
+    assert log.read(3, 10_000) == batch(3) + batch(4, epoch=2)
+    assert log.recovery.notices() == []
+
+
+@pytest.mark.parametrize(
+    ("batches", "reason"),
+    [
+        pytest.param(b"", "nothing", id="nothing"),
+        pytest.param(batch(4), "offset 3 was expected", id="gap"),
+        pytest.param(batch(2), "offset 3 was expected", id="overlap"),
+        pytest.param(batch(3, epoch=1), "epoch", id="epoch-falls"),
+        pytest.param(batch(3, epoch=2)[:-1], "cut short", id="cut-short"),
+        pytest.param(batch(3, epoch=2)[:20], "cut short", id="header-cut-short"),
+        pytest.param(batch(3, epoch=2)[:-1] + b"\xff", "CRC", id="bad-crc"),
+        pytest.param(batch(3, epoch=2) + batch(5, epoch=2), "offset 4 was expected", id="gap-inside"),
+    ],
+)
+def test_append_refuses(tmp_path: Path, batches: bytes, reason: str) -> None:
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0, epoch=2, count=3))
+    with pytest.raises(StorageError, match=reason):
+        log.append(batches)
+    assert log.append(batch(3, epoch=2)) == 4
+
+
+def test_segments_roll_at_their_size_and_old_ones_can_go(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=1000)
+    for offset in range(100):
+        log.append(batch(offset, epoch=1 + offset // 40))
+    log.flush()
+    names = sorted(path.name for path in tmp_path.glob("*.log"))
+    assert len(names) > 5
+    assert log.delete_segments_before(50) > 0
+    assert (log.start_offset, log.epochs) == (50, [(2, 50), (3, 80)])
+    assert read_leader_epochs(tmp_path) == [(2, 50), (3, 80)]
+    with pytest.raises(ValueError, match="49"):
+        log.read(49, 1)
+    log.close()
+    log = MetadataLog.open(tmp_path, segment_bytes=1000)
+    assert log.start_offset <= 50
+    assert log.end_offset == 100
+
+
+def test_a_segment_is_rolled_by_batch_time(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_ms=10)
+    for offset in range(30):
+        log.append(batch(offset))
+    assert len(list(tmp_path.glob("*.log"))) == 3
+
+
+def test_index_files_are_roomy_while_active_and_trimmed_after(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=30_000)
+    for offset in range(1000):
+        log.append(batch(offset))
+    indexes = sorted(tmp_path.glob("*.index"))
+    assert [path.stat().st_size for path in indexes[:-1]] == [7 * 8] * (len(indexes) - 1)
+    assert indexes[-1].stat().st_size == 10 * 1024 * 1024
+    assert indexes[-1].with_suffix(".timeindex").stat().st_size == 10 * 1024 * 1024 // 12 * 12
+    log.close()
+    assert indexes[-1].stat().st_size < 10 * 1024
+    assert 0 < indexes[-1].with_suffix(".timeindex").stat().st_size < 10 * 1024
+
+
+def test_index_files_rebuilt_by_recovery_equal_those_written_by_appends(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=30_000)
+    for offset in range(1000):
+        log.append(batch(offset, value=b"x" * (offset % 90)))
+    log.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("*index")}
+    for path in tmp_path.glob("*index"):
+        path.write_bytes(b"")
+    MetadataLog.open(tmp_path, segment_bytes=30_000).close()
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("*index")} == before
+
+
+def test_start_over_at_a_snapshot(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=500)
+    for offset in range(20):
+        log.append(batch(offset))
+    log.truncate_fully_and_start_at(OffsetAndEpoch(1643, 7))
+    assert (log.start_offset, log.end_offset, log.last_epoch, log.epochs) == (1643, 1643, 7, [])
+    with pytest.raises(StorageError):
+        log.append(batch(1643, epoch=6))
+    log.append(batch(1643, epoch=7))
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    assert (log.start_offset, log.end_offset, log.epochs) == (1643, 1644, [(7, 1643)])
+
+
+def test_batch_starts(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0, count=3) + batch(3))
+    assert [offset for offset in range(-1, 6) if log.is_batch_start(offset)] == [0, 3, 4]
+
+
+def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0))
+    log.flush()
+    log.append(batch(1))
+
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StorageError, match="fsync failed"):
+            log.flush()
+    for refused in (
+        log.flush,
+        lambda: log.append(batch(2)),
+        lambda: log.read(0, 1),
+        lambda: log.truncate_to(1),
+    ):
+        with pytest.raises(StorageError, match="out of service"):
+            refused()
+    assert log.durable_end_offset == 1
+    log.close()
+
+
+def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0))
+    real_write = os.write
+
+    def nearly_full(descriptor: int, data: memoryview) -> int:
+        if len(data) > 10:
+            return real_write(descriptor, data[:10])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda descriptor, data: nearly_full(descriptor, data[:15]))
+        with pytest.raises(StorageError, match="No space left"):
+            log.append(batch(1))
+    assert log.end_offset == 1
+    assert log.append(batch(1)) == 2
+    assert log.read(0, 1000) == batch(0) + batch(1)
+    log.close()
+    assert MetadataLog.open(tmp_path).end_offset == 2
+
+
+def test_flush_beside_appends_never_claims_too_much(tmp_path: Path) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=2000)
+    stop = threading.Event()
+    claimed: list[int] = []
+
+    def flusher() -> None:
+        while not stop.is_set():
+            claimed.append(log.flush())
+
+    thread = threading.Thread(target=flusher)
+    thread.start()
+    for offset in range(2000):
+        log.append(batch(offset))
+    stop.set()
+    thread.join()
+    assert claimed == sorted(claimed)
+    assert log.flush() == 2000
+    log.close()
+    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 2000
+
+
+def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
+    (tmp_path / "partition.metadata").write_text("version: 0\ntopic_id: TzUHEs1aSdqvjJVJ7jWF2w")
+    with pytest.raises(StorageError, match=r"metadata\.log\.dir"):
+        MetadataLog.open(tmp_path)
+
+
+class LogModel(RuleBasedStateMachine):
+    """A list of batches is the model; small segments and index files make every border frequent."""
+
+    @initialize(directory=st.just(None))
+    def open(self, directory: None) -> None:
+        import tempfile
+
+        self.temporary = tempfile.TemporaryDirectory()
+        self.model: list[bytes] = []
+        self.start = 0
+        self.epoch = 1
+        self.log = self._open()
+
+    def _open(self) -> MetadataLog:
+        return MetadataLog.open(
+            Path(self.temporary.name), segment_bytes=700, index_bytes_max=96, start_epoch=self.epoch
+        )
+
+    def _offsets(self) -> list[int]:
+        return [int.from_bytes(data[:8], "big") for data in self.model]
+
+    @rule(count=st.integers(1, 4), size=st.integers(0, 300), batches=st.integers(1, 3), bump=st.booleans())
+    def append(self, count: int, size: int, batches: int, bump: bool) -> None:
+        self.epoch += bump
+        end = self.log.end_offset
+        new = [batch(end + at * count, self.epoch, count, b"x" * size) for at in range(batches)]
+        assert self.log.append(b"".join(new)) == end + batches * count
+        self.model += new
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data())
+    def truncate(self, data: st.DataObject) -> None:
+        offset = data.draw(st.integers(self.log.start_offset, self.log.end_offset))
+        end = self.log.truncate_to(offset)
+        ends = [*self._offsets()[1:], self.log_end_of_model()]
+        self.model = [one for one, one_end in zip(self.model, ends, strict=True) if one_end <= offset]
+        assert end == self.log_end_of_model()
+
+    def log_end_of_model(self) -> int:
+        if not self.model:
+            return self.start
+        header = read_batches(self.model[-1])[0].header
+        return header.last_offset + 1
+
+    @rule()
+    def flush(self) -> None:
+        assert self.log.flush() == self.log.end_offset
+
+    @rule(clean=st.booleans())
+    def reopen(self, clean: bool) -> None:
+        if clean:
+            self.log.close()
+        self.log = self._open()
+        assert self.log.recovery.notices() == []
+
+    @invariant()
+    def same_as_model(self) -> None:
+        if not hasattr(self, "log"):
+            return
+        assert self.log.end_offset == self.log_end_of_model()
+        collected = b""
+        offset = self.log.start_offset
+        while offset < self.log.end_offset:
+            data = self.log.read(offset, 500)
+            collected += data
+            offset = read_batches(data)[-1].header.last_offset + 1
+        assert collected == b"".join(self.model)
+        epochs = [int.from_bytes(data[12:16], "big") for data in self.model]
+        assert [epoch for epoch, _ in self.log.epochs] == sorted(set(epochs))
+
+    def teardown(self) -> None:
+        if hasattr(self, "log"):
+            self.log.close()
+            self.temporary.cleanup()
+
+
+LogModel.TestCase.settings = settings(
+    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestLogModel = LogModel.TestCase
+
+
+def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kraftctl.storage import segment
+
+    monkeypatch.setattr(segment, "TAIL_BATCHES_MAX", 10)
+    log = metadata_log.MetadataLog.open(tmp_path)
+    batches = [batch(offset, value=b"x" * (offset % 400)) for offset in range(1000)]
+    log.append(b"".join(batches))
+    whole = b"".join(batches)
+    starts = [0]
+    for data in batches:
+        starts.append(starts[-1] + len(data))
+    for offset in range(0, 1000, 7):
+        for max_bytes in (1, 100, 5000, 20_000):
+            limit = starts[offset] + max_bytes
+            end = max(max(start for start in starts if start <= limit), starts[offset + 1])
+            assert log.read(offset, max_bytes) == whole[starts[offset] : end]
