@@ -1,0 +1,66 @@
+"""The `kraftctl` command: finds the module of a sub-command and runs it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import Protocol, cast
+
+import kraftctl
+
+COMMANDS = {
+    "start": ("kraftctl.cli.start", "run a controller until it is told to stop"),
+    "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
+    "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
+}
+
+
+class Command(Protocol):
+    """What the module of a sub-command offers."""
+
+    NAME: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int:
+        """The exit status; 0 is success."""
+        ...
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one sub-command; only the module of that one is imported, so that `start` starts quickly."""
+    arguments = sys.argv[1:] if argv is None else argv
+    chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
+    parser = _parser(chosen)
+    args = parser.parse_args(arguments)
+    if args.command is None:
+        parser.print_help()
+        return 2
+    try:
+        return _load(args.command).run(args)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has seen enough (`| head`); a second complaint at exit helps nobody.
+        sys.stdout = sys.stderr
+        return 1
+
+
+def _parser(chosen: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kraftctl", description="A KRaft controller for unmodified Apache Kafka brokers."
+    )
+    parser.add_argument("--version", action="version", version=f"kraftctl {kraftctl.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (_, summary) in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name == chosen:
+            _load(name).add_arguments(command)
+    return parser
+
+
+def _load(name: str) -> Command:
+    module, _ = COMMANDS[name]
+    return cast(Command, importlib.import_module(module))

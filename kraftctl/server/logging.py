@@ -1,0 +1,59 @@
+"""Log lines in the shape Kafka's tools and people's eyes expect: `[time] LEVEL [part id=n] text (logger)`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import TextIO
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+
+_LEVEL_NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+
+_PARTS = {
+    "kraftctl.controller": "QuorumController",
+    "kraftctl.raft": "RaftManager",
+    "kraftctl.storage": "MetadataLog",
+    "kraftctl.server": "ControllerServer",
+}
+"""Logger -> the part of a Kafka controller that speaks; anything else is the server."""
+
+_CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+"""Client ids and host names reach the log: they must not be able to forge a line of it."""
+
+
+class KafkaFormatter(logging.Formatter):
+    """Formats as Kafka's default console appender does."""
+
+    def __init__(self, node_id: int) -> None:
+        super().__init__()
+        self._node_id = node_id
+
+    def format(self, record: logging.LogRecord) -> str:
+        seconds = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))
+        level = _LEVEL_NAMES.get(record.levelno, record.levelname)
+        text = record.getMessage().translate(_CONTROL_CHARACTERS)
+        line = (
+            f"[{seconds},{int(record.msecs):03d}] {level} [{self._part(record.name)} id={self._node_id}] "
+            f"{text} ({record.name})"
+        )
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+    def _part(self, logger_name: str) -> str:
+        for prefix, part in _PARTS.items():
+            if logger_name == prefix or logger_name.startswith(prefix + "."):
+                return part
+        return "ControllerServer"
+
+
+def configure_logging(node_id: int, level: str = "info", stream: TextIO | None = None) -> None:
+    """Send everything to standard output, as kafka-server-start does; replaces what was configured before."""
+    handler = logging.StreamHandler(stream or sys.stdout)
+    handler.setFormatter(KafkaFormatter(node_id))
+    root = logging.getLogger()
+    for previous in list(root.handlers):
+        root.removeHandler(previous)
+    root.addHandler(handler)
+    root.setLevel(LEVELS[level])
+    logging.getLogger("asyncio").setLevel(logging.WARNING)
