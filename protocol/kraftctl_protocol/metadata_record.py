@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, Reader, Writer
+from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer, write_uvarint
 
 FRAME_VERSION = 1
 
@@ -38,12 +38,15 @@ class UnknownRecordError(DecodeError):
 
 
 def encode_metadata_record(record: Message, version: int) -> bytes:
-    """The value under which `record` goes into a data batch."""
+    """The value under which `record` goes into a data batch; EncodeError if `version` cannot say it."""
     writer = Writer()
-    writer.write_unsigned_varint(FRAME_VERSION)
-    writer.write_unsigned_varint(record.API_KEY)
-    writer.write_unsigned_varint(version)
-    record.write(writer, version)
+    write_uvarint(writer, FRAME_VERSION)
+    write_uvarint(writer, record.API_KEY)
+    write_uvarint(writer, version)
+    try:
+        record.write(writer, version)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise EncodeError(f"{record.NAME} version {version}: {error}") from error
     return writer.getvalue()
 
 
@@ -53,11 +56,11 @@ def decode_metadata_record(value: bytes) -> RecordAndVersion:
     UnknownRecordError when the frame is sound but its content is unknown; DecodeError when it is damaged.
     """
     reader = Reader(value)
-    frame_version = reader.read_unsigned_varint()
+    frame_version = int(reader.read_uvarint())
     if frame_version != FRAME_VERSION:
         raise DecodeError(f"metadata record of frame version {frame_version}; only {FRAME_VERSION} is known")
-    record_type = reader.read_unsigned_varint()
-    version = reader.read_unsigned_varint()
+    record_type = int(reader.read_uvarint())
+    version = int(reader.read_uvarint())
     message = record_class(record_type)
     if message is None or version < message.LOWEST_VERSION or version > message.HIGHEST_VERSION:
         raise UnknownRecordError(record_type, version)

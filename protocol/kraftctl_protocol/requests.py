@@ -9,7 +9,7 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.response_header import ResponseHeader
 from kraftctl_protocol.headers import request_header_version, response_header_version
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, Reader, Writer
+from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer
 
 REQUEST_START_BYTES = 8
 """API key, version and correlation id: the part of a request header that never changes."""
@@ -63,7 +63,7 @@ def encode_request(header: RequestHeader, body: Message) -> bytes:
     version = header.request_api_version
     writer = Writer()
     header.write(writer, request_header_version(api_key, version))
-    body.write(writer, version)
+    _write_body(writer, body, version)
     return writer.getvalue()
 
 
@@ -72,8 +72,15 @@ def encode_response(correlation_id: int, api_key: int, version: int, response: M
     writer = Writer()
     header = ResponseHeader(correlation_id=correlation_id)
     header.write(writer, response_header_version(api_key, version))
-    response.write(writer, version)
+    _write_body(writer, response, version)
     return writer.getvalue()
+
+
+def _write_body(writer: Writer, body: Message, version: int) -> None:
+    try:
+        body.write(writer, version)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise EncodeError(f"{body.NAME} version {version}: {error}") from error
 
 
 def decode_response(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
