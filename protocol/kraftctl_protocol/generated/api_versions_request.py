@@ -1,0 +1,81 @@
+"""@generated from schemas/message/ApiVersionsRequest.json by `python -m kraftctl_codegen`; edit the schema instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+    cannot_read,
+    cannot_write,
+    missing_field,
+    write_compact_string,
+    write_tagged_fields,
+)
+
+
+@mypyc_attr(acyclic=True)
+class ApiVersionsRequest(Message):
+    NAME: ClassVar[str] = "ApiVersionsRequest"
+    API_KEY: ClassVar[int] = 18
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 4
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 3
+    LISTENERS: ClassVar[tuple[str, ...]] = ("broker", "controller",)
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("client_software_name", "ClientSoftwareName", "string", versions=(3, 32767), default="", ignorable=True),
+        Field("client_software_version", "ClientSoftwareVersion", "string", versions=(3, 32767), default="", ignorable=True),
+    )
+
+    def __init__(
+        self,
+        client_software_name: str = "",
+        client_software_version: str = "",
+    ) -> None:
+        self.client_software_name: str = client_software_name
+        self.client_software_version: str = client_software_version
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version < 0 or version > 4:
+            raise cannot_write("ApiVersionsRequest", version)
+        if version >= 3:
+            write_compact_string(writer, self.client_software_name)
+        if version >= 3:
+            write_compact_string(writer, self.client_software_version)
+        if version >= 3:
+            if self.unknown_tagged_fields is None:
+                writer.append(0)
+            else:
+                write_tagged_fields(writer, [], self.unknown_tagged_fields)
+        else:
+            if self.unknown_tagged_fields:
+                raise missing_field("unknown tagged fields", version)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> ApiVersionsRequest:
+        if version < 0 or version > 4:
+            raise cannot_read("ApiVersionsRequest", version)
+        client_software_name: str = ""
+        if version >= 3:
+            client_software_name = reader.read_compact_string()
+        client_software_version: str = ""
+        if version >= 3:
+            client_software_version = reader.read_compact_string()
+        unknown: list[tuple[int, bytes]] | None = None
+        if version >= 3:
+            unknown = reader.read_unknown_tagged_fields()
+        message = ApiVersionsRequest(client_software_name, client_software_version)
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> ApiVersionsRequest:
+        reader = Reader(data)
+        message = ApiVersionsRequest.read(reader, version)
+        reader.expect_end()
+        return message

@@ -1,0 +1,66 @@
+"""@generated from schemas/message/KRaftVersionRecord.json by `python -m kraftctl_codegen`; edit the schema instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from librt.strings import write_i16_be
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+    cannot_read,
+    cannot_write,
+    write_tagged_fields,
+)
+
+
+@mypyc_attr(acyclic=True)
+class KRaftVersionRecord(Message):
+    NAME: ClassVar[str] = "KRaftVersionRecord"
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 0
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 0
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("version", "Version", "int16"),
+        Field("kraft_version", "KRaftVersion", "int16"),
+    )
+
+    def __init__(
+        self,
+        version: int = 0,
+        kraft_version: int = 0,
+    ) -> None:
+        self.version: int = version
+        self.kraft_version: int = kraft_version
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version != 0:
+            raise cannot_write("KRaftVersionRecord", version)
+        write_i16_be(writer, self.version)
+        write_i16_be(writer, self.kraft_version)
+        if self.unknown_tagged_fields is None:
+            writer.append(0)
+        else:
+            write_tagged_fields(writer, [], self.unknown_tagged_fields)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> KRaftVersionRecord:
+        if version != 0:
+            raise cannot_read("KRaftVersionRecord", version)
+        version_: int = reader.read_int16()
+        kraft_version: int = reader.read_int16()
+        unknown = reader.read_unknown_tagged_fields()
+        message = KRaftVersionRecord(version_, kraft_version)
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> KRaftVersionRecord:
+        reader = Reader(data)
+        message = KRaftVersionRecord.read(reader, version)
+        reader.expect_end()
+        return message

@@ -1,0 +1,66 @@
+"""@generated from schemas/message/SnapshotHeaderRecord.json by `python -m kraftctl_codegen`; edit the schema instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from librt.strings import write_i16_be, write_i64_be
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+    cannot_read,
+    cannot_write,
+    write_tagged_fields,
+)
+
+
+@mypyc_attr(acyclic=True)
+class SnapshotHeaderRecord(Message):
+    NAME: ClassVar[str] = "SnapshotHeaderRecord"
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 0
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 0
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("version", "Version", "int16"),
+        Field("last_contained_log_timestamp", "LastContainedLogTimestamp", "int64"),
+    )
+
+    def __init__(
+        self,
+        version: int = 0,
+        last_contained_log_timestamp: int = 0,
+    ) -> None:
+        self.version: int = version
+        self.last_contained_log_timestamp: int = last_contained_log_timestamp
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version != 0:
+            raise cannot_write("SnapshotHeaderRecord", version)
+        write_i16_be(writer, self.version)
+        write_i64_be(writer, self.last_contained_log_timestamp)
+        if self.unknown_tagged_fields is None:
+            writer.append(0)
+        else:
+            write_tagged_fields(writer, [], self.unknown_tagged_fields)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> SnapshotHeaderRecord:
+        if version != 0:
+            raise cannot_read("SnapshotHeaderRecord", version)
+        version_: int = reader.read_int16()
+        last_contained_log_timestamp: int = reader.read_int64()
+        unknown = reader.read_unknown_tagged_fields()
+        message = SnapshotHeaderRecord(version_, last_contained_log_timestamp)
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> SnapshotHeaderRecord:
+        reader = Reader(data)
+        message = SnapshotHeaderRecord.read(reader, version)
+        reader.expect_end()
+        return message

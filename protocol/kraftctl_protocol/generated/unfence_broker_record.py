@@ -1,0 +1,67 @@
+"""@generated from schemas/metadata/UnfenceBrokerRecord.json by `python -m kraftctl_codegen`; edit the schema instead."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from librt.strings import write_i32_be, write_i64_be
+from mypy_extensions import i64, mypyc_attr
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.primitives import (
+    Reader,
+    Writer,
+    cannot_read,
+    cannot_write,
+    write_tagged_fields,
+)
+
+
+@mypyc_attr(acyclic=True)
+class UnfenceBrokerRecord(Message):
+    NAME: ClassVar[str] = "UnfenceBrokerRecord"
+    API_KEY: ClassVar[int] = 8
+    LOWEST_VERSION: ClassVar[int] = 0
+    HIGHEST_VERSION: ClassVar[int] = 0
+    FIRST_FLEXIBLE_VERSION: ClassVar[int] = 0
+    FIELDS: ClassVar[tuple[Field, ...]] = (
+        Field("id", "Id", "int32"),
+        Field("epoch", "Epoch", "int64"),
+    )
+
+    def __init__(
+        self,
+        id: int = 0,
+        epoch: int = 0,
+    ) -> None:
+        self.id: int = id
+        self.epoch: int = epoch
+        self.unknown_tagged_fields = None
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if version != 0:
+            raise cannot_write("UnfenceBrokerRecord", version)
+        write_i32_be(writer, self.id)
+        write_i64_be(writer, self.epoch)
+        if self.unknown_tagged_fields is None:
+            writer.append(0)
+        else:
+            write_tagged_fields(writer, [], self.unknown_tagged_fields)
+
+    @staticmethod
+    def read(reader: Reader, version: i64) -> UnfenceBrokerRecord:
+        if version != 0:
+            raise cannot_read("UnfenceBrokerRecord", version)
+        id: int = reader.read_int32()
+        epoch: int = reader.read_int64()
+        unknown = reader.read_unknown_tagged_fields()
+        message = UnfenceBrokerRecord(id, epoch)
+        message.unknown_tagged_fields = unknown
+        return message
+
+    @staticmethod
+    def decode(data: bytes, version: i64) -> UnfenceBrokerRecord:
+        reader = Reader(data)
+        message = UnfenceBrokerRecord.read(reader, version)
+        reader.expect_end()
+        return message

@@ -1,0 +1,455 @@
+"""Kafka's primitive types on the wire: ints, varints, strings, arrays, tagged fields (KIP-482).
+
+Every method of `Reader` checks bounds before it reads and raises `DecodeError`, never anything else, whatever the
+bytes are; so does everything built on it. Functions that write raise `EncodeError` for what they check here;
+a value of the wrong type or an integer out of range surfaces as TypeError, AttributeError or ValueError, which
+`Message.encode` turns into `EncodeError`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from librt.strings import (
+    BytesWriter,
+    read_f64_be,
+    read_i16_be,
+    read_i32_be,
+    read_i64_be,
+    write_i16_be,
+    write_i32_be,
+    write_i64_be,
+)
+from mypy_extensions import i16, i32, i64, mypyc_attr, u8
+
+Writer = BytesWriter
+
+STRING_SIZE_MAX: Final = 32767
+"""Kafka refuses longer strings in every encoding, also where the length would fit (Short.MAX_VALUE)."""
+
+EMPTY: Final[list[Any]] = []
+"""Stands for "a fresh empty list" in signatures; never stored, never changed."""
+
+
+class DecodeError(Exception):
+    """The peer's bytes are not what the protocol allows."""
+
+
+class EncodeError(Exception):
+    """Our message cannot be said in the version asked for."""
+
+
+@mypyc_attr(acyclic=True)
+class Reader:
+    """Reads from `position` up to `end` (exclusive); `position` only moves past what was read whole."""
+
+    def __init__(self, buffer: bytes, position: i64 = 0) -> None:
+        self.buffer = buffer
+        self.position: i64 = position
+        self.end: i64 = len(buffer)
+        if position < 0 or position > self.end:
+            raise DecodeError(f"position {position} is outside of {self.end} bytes")
+
+    def remaining(self) -> i64:
+        return self.end - self.position
+
+    def expect_end(self) -> None:
+        """DecodeError unless everything was read."""
+        if self.position != self.end:
+            raise DecodeError(f"{self.end - self.position} bytes left over")
+
+    def truncated(self, wanted: i64) -> DecodeError:
+        return DecodeError(f"{wanted} bytes wanted at {self.position}, {self.end - self.position} left")
+
+    def read_bool(self) -> bool:
+        position = self.position
+        if position >= self.end:
+            raise self.truncated(1)
+        self.position = position + 1
+        return self.buffer[position] != 0
+
+    def read_int8(self) -> i32:
+        position = self.position
+        if position >= self.end:
+            raise self.truncated(1)
+        self.position = position + 1
+        value: i32 = self.buffer[position]
+        return value - 256 if value > 127 else value
+
+    def read_uint8(self) -> i64:
+        position = self.position
+        if position >= self.end:
+            raise self.truncated(1)
+        self.position = position + 1
+        value: i64 = self.buffer[position]
+        return value
+
+    def read_int16(self) -> i16:
+        position = self.position
+        if position + 2 > self.end:
+            raise self.truncated(2)
+        self.position = position + 2
+        return read_i16_be(self.buffer, position)
+
+    def read_uint16(self) -> i64:
+        position = self.position
+        if position + 2 > self.end:
+            raise self.truncated(2)
+        self.position = position + 2
+        value: i64 = i64(read_i16_be(self.buffer, position))
+        return value & 0xFFFF
+
+    def read_int32(self) -> i32:
+        position = self.position
+        if position + 4 > self.end:
+            raise self.truncated(4)
+        self.position = position + 4
+        return read_i32_be(self.buffer, position)
+
+    def read_uint32(self) -> i64:
+        position = self.position
+        if position + 4 > self.end:
+            raise self.truncated(4)
+        self.position = position + 4
+        value: i64 = i64(read_i32_be(self.buffer, position))
+        return value & 0xFFFFFFFF
+
+    def read_int64(self) -> i64:
+        position = self.position
+        if position + 8 > self.end:
+            raise self.truncated(8)
+        self.position = position + 8
+        return read_i64_be(self.buffer, position)
+
+    def read_float64(self) -> float:
+        position = self.position
+        if position + 8 > self.end:
+            raise self.truncated(8)
+        self.position = position + 8
+        return read_f64_be(self.buffer, position)
+
+    def read_uuid(self) -> bytes:
+        position = self.position
+        if position + 16 > self.end:
+            raise self.truncated(16)
+        self.position = position + 16
+        return self.buffer[position : position + 16]
+
+    def read_raw(self, size: i64) -> bytes:
+        """The next `size` bytes."""
+        position = self.position
+        if size < 0 or size > self.end - position:
+            raise self.truncated(size)
+        self.position = position + size
+        return self.buffer[position : position + size]
+
+    def read_text(self, size: i64) -> str:
+        """The next `size` bytes as UTF-8."""
+        if size > STRING_SIZE_MAX:
+            raise DecodeError(f"string of {size} bytes")
+        raw = self.read_raw(size)
+        try:
+            return raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DecodeError(f"string is not UTF-8: {error.reason}") from error
+
+    def read_uvarint(self) -> i64:
+        """An unsigned int of at most 31 bits in one to five bytes: lengths, counts and tags."""
+        position = self.position
+        if position >= self.end:
+            raise self.truncated(1)
+        value: i64 = self.buffer[position]
+        position += 1
+        if value >= 0x80:
+            value &= 0x7F
+            shift: i64 = 7
+            while True:
+                if position >= self.end:
+                    raise self.truncated(1)
+                byte: i64 = self.buffer[position]
+                position += 1
+                value |= (byte & 0x7F) << shift
+                if byte < 0x80:
+                    break
+                shift += 7
+                if shift > 28:
+                    raise DecodeError("varint is longer than five bytes")
+            if value > 0x7FFFFFFF:
+                raise DecodeError(f"varint {value} is too large")
+        self.position = position
+        return value
+
+    def read_varint(self) -> i64:
+        """A zigzag int of 32 bits."""
+        value = self.read_varlong()
+        if value > 0x7FFFFFFF or value < -0x80000000:
+            raise DecodeError(f"varint {value} is too large")
+        return value
+
+    def read_varlong(self) -> i64:
+        """A zigzag int of 64 bits in one to ten bytes."""
+        position = self.position
+        value: i64 = 0
+        shift: i64 = 0
+        while True:
+            if position >= self.end:
+                raise self.truncated(1)
+            byte: i64 = self.buffer[position]
+            position += 1
+            if shift == 63 and byte > 1:
+                raise DecodeError("varlong is longer than 64 bits")
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        self.position = position
+        return ((value >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(value & 1)
+
+    def read_string(self) -> str:
+        size: i64 = i64(self.read_int16())
+        if size < 0:
+            raise null_decoded()
+        return self.read_text(size)
+
+    def read_nullable_string(self) -> str | None:
+        size: i64 = i64(self.read_int16())
+        return None if size < 0 else self.read_text(size)
+
+    def read_compact_string(self) -> str:
+        size = self.read_uvarint()
+        if size == 0:
+            raise null_decoded()
+        return self.read_text(size - 1)
+
+    def read_compact_nullable_string(self) -> str | None:
+        size = self.read_uvarint()
+        return None if size == 0 else self.read_text(size - 1)
+
+    def read_bytes(self) -> bytes:
+        size: i64 = i64(self.read_int32())
+        if size < 0:
+            raise null_decoded()
+        return self.read_raw(size)
+
+    def read_nullable_bytes(self) -> bytes | None:
+        size: i64 = i64(self.read_int32())
+        return None if size < 0 else self.read_raw(size)
+
+    def read_compact_bytes(self) -> bytes:
+        size = self.read_uvarint()
+        if size == 0:
+            raise null_decoded()
+        return self.read_raw(size - 1)
+
+    def read_compact_nullable_bytes(self) -> bytes | None:
+        size = self.read_uvarint()
+        return None if size == 0 else self.read_raw(size - 1)
+
+    def read_nullable_array_length(self, element_size_min: i64) -> i64:
+        """How many elements follow, or -1 for null; DecodeError if the rest cannot hold that many."""
+        length: i64 = i64(self.read_int32())
+        if length < 0:
+            return -1
+        if length * element_size_min > self.end - self.position:
+            raise self.truncated(length * element_size_min)
+        return length
+
+    def read_array_length(self, element_size_min: i64) -> i64:
+        length = self.read_nullable_array_length(element_size_min)
+        if length < 0:
+            raise null_decoded()
+        return length
+
+    def read_compact_nullable_array_length(self, element_size_min: i64) -> i64:
+        length = self.read_uvarint() - 1
+        if length * element_size_min > self.end - self.position:
+            raise self.truncated(length * element_size_min)
+        return length
+
+    def read_compact_array_length(self, element_size_min: i64) -> i64:
+        length = self.read_uvarint() - 1
+        if length < 0:
+            raise null_decoded()
+        if length * element_size_min > self.end - self.position:
+            raise self.truncated(length * element_size_min)
+        return length
+
+    def read_unknown_tagged_fields(self) -> list[tuple[int, bytes]] | None:
+        """A whole tagged section of which no tag is known; None when it is empty."""
+        count = self.read_uvarint()
+        if count == 0:
+            return None
+        fields: list[tuple[int, bytes]] = []
+        while count > 0:
+            count -= 1
+            tag = self.read_uvarint()
+            fields.append((tag, self.read_raw(self.read_uvarint())))
+        return fields
+
+    def begin_tagged_field(self) -> i64:
+        """Reads the size of a tagged field; the position right after its value."""
+        size = self.read_uvarint()
+        if size > self.end - self.position:
+            raise self.truncated(size)
+        return self.position + size
+
+    def end_tagged_field(self, end: i64) -> None:
+        if self.position != end:
+            raise DecodeError(f"tagged field ends at {self.position}, its size says {end}")
+
+
+def null_decoded() -> DecodeError:
+    return DecodeError("null where it is not allowed")
+
+
+def invalid_tag(name: str, tag: i64, version: i64) -> DecodeError:
+    return DecodeError(f"{name}: tag {tag} does not exist in version {version}")
+
+
+def cannot_read(name: str, version: i64) -> DecodeError:
+    return DecodeError(f"{name} has no version {version}")
+
+
+def cannot_write(name: str, version: i64) -> EncodeError:
+    return EncodeError(f"{name} has no version {version}")
+
+
+def missing_field(name: str, version: i64) -> EncodeError:
+    """A field that may not be dropped silently is set, but `version` cannot carry it."""
+    return EncodeError(f"{name} is set, but version {version} does not have it")
+
+
+def null_field(name: str, version: i64) -> EncodeError:
+    return EncodeError(f"{name} is null, which version {version} does not allow")
+
+
+def write_bool(out: Writer, value: bool) -> None:
+    if value:
+        out.append(1)
+    else:
+        out.append(0)
+
+
+def write_int8(out: Writer, value: i64) -> None:
+    if value < -128 or value > 127:
+        raise EncodeError(f"{value} does not fit int8")
+    out.append(u8(value & 0xFF))
+
+
+def write_uint16(out: Writer, value: i64) -> None:
+    if value < 0 or value > 0xFFFF:
+        raise EncodeError(f"{value} does not fit uint16")
+    write_i16_be(out, i16(value if value < 0x8000 else value - 0x10000))
+
+
+def write_uint32(out: Writer, value: i64) -> None:
+    if value < 0 or value > 0xFFFFFFFF:
+        raise EncodeError(f"{value} does not fit uint32")
+    write_i32_be(out, i32(value if value < 0x80000000 else value - 0x100000000))
+
+
+def write_uuid(out: Writer, value: bytes) -> None:
+    if len(value) != 16:
+        raise EncodeError(f"UUID of {len(value)} bytes")
+    out.write(value)
+
+
+def write_uvarint(out: Writer, value: i64) -> None:
+    if value < 0 or value > 0x7FFFFFFF:
+        raise EncodeError(f"{value} does not fit an unsigned varint")
+    while value >= 0x80:
+        out.append(u8(value & 0x7F | 0x80))
+        value >>= 7
+    out.append(u8(value))
+
+
+def write_varint(out: Writer, value: i64) -> None:
+    """Zigzag, 32 bits."""
+    if value < -0x80000000 or value > 0x7FFFFFFF:
+        raise EncodeError(f"{value} does not fit a varint")
+    write_varlong(out, value)
+
+
+def write_varlong(out: Writer, value: i64) -> None:
+    """Zigzag, 64 bits."""
+    low = value & 0x3F
+    sign: i64 = -1 if value < 0 else 0
+    low = ((low << 1) ^ sign) & 0x7F
+    rest = (value ^ sign) >> 6
+    while rest != 0:
+        out.append(u8(low | 0x80))
+        low = rest & 0x7F
+        rest >>= 7
+    out.append(u8(low))
+
+
+def write_string(out: Writer, value: str) -> None:
+    raw = value.encode("utf-8")
+    size: i64 = len(raw)
+    if size > STRING_SIZE_MAX:
+        raise EncodeError(f"string of {size} bytes")
+    write_i16_be(out, i16(size))
+    out.write(raw)
+
+
+def write_nullable_string(out: Writer, value: str | None) -> None:
+    if value is None:
+        write_i16_be(out, -1)
+    else:
+        write_string(out, value)
+
+
+def write_compact_string(out: Writer, value: str) -> None:
+    raw = value.encode("utf-8")
+    size: i64 = len(raw)
+    if size > STRING_SIZE_MAX:
+        raise EncodeError(f"string of {size} bytes")
+    write_uvarint(out, size + 1)
+    out.write(raw)
+
+
+def write_compact_nullable_string(out: Writer, value: str | None) -> None:
+    if value is None:
+        out.append(0)
+    else:
+        write_compact_string(out, value)
+
+
+def write_bytes(out: Writer, value: bytes) -> None:
+    write_i32_be(out, len(value))
+    out.write(value)
+
+
+def write_nullable_bytes(out: Writer, value: bytes | None) -> None:
+    if value is None:
+        write_i32_be(out, -1)
+    else:
+        write_bytes(out, value)
+
+
+def write_compact_bytes(out: Writer, value: bytes) -> None:
+    write_uvarint(out, len(value) + 1)
+    out.write(value)
+
+
+def write_compact_nullable_bytes(out: Writer, value: bytes | None) -> None:
+    if value is None:
+        out.append(0)
+    else:
+        write_compact_bytes(out, value)
+
+
+def write_tagged_fields(
+    out: Writer, known: list[tuple[int, bytes]], unknown: list[tuple[int, bytes]] | None
+) -> None:
+    """The tagged section: both lists together in the order of their tags, each tag once."""
+    fields = known if unknown is None else sorted(known + unknown)
+    write_uvarint(out, len(fields))
+    previous: i64 = -1
+    for tag, value in fields:
+        if tag <= previous:
+            raise EncodeError(f"tag {tag} is there twice")
+        previous = tag
+        write_uvarint(out, tag)
+        write_uvarint(out, len(value))
+        out.write(value)

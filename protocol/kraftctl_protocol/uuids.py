@@ -1,0 +1,45 @@
+"""Kafka's UUIDs: 16 bytes on the wire, 22 characters of unpadded base64url in text (KIP-516)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import random
+
+Uuid = bytes
+"""Always 16 bytes, big endian."""
+
+UUID_SIZE = 16
+ZERO_UUID: bytes = bytes(16)
+ONE_UUID: bytes = bytes(15) + b"\x01"
+"""Reserved: topic id of the metadata log, and the directory id that means "unassigned" (KIP-858)."""
+
+RESERVED_MAX = 100
+"""Kafka keeps the ids 0..99 for itself and never draws one of them."""
+
+
+def uuid_to_string(value: bytes) -> str:
+    """The 22 characters that Kafka prints, in meta.properties and in JSON."""
+    return base64.urlsafe_b64encode(value)[:22].decode("ascii")
+
+
+def uuid_from_string(text: str) -> bytes:
+    """Reads `uuid_to_string`'s form, with or without padding; ValueError for anything else."""
+    stripped = text.rstrip("=")
+    if len(stripped) != 22 or len(text) > 24:
+        raise ValueError(f"not a Kafka UUID: {text[:30]!r}")
+    try:
+        return base64.b64decode(stripped.replace("-", "+").replace("_", "/") + "==", validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ValueError(f"not a Kafka UUID: {text[:30]!r}") from error
+
+
+def random_uuid(rng: random.Random) -> bytes:
+    """A version 4 UUID: never reserved, and never one whose text looks like an option ("-...")."""
+    while True:
+        drawn = bytearray(rng.getrandbits(128).to_bytes(UUID_SIZE, "big"))
+        drawn[6] = drawn[6] & 0x0F | 0x40
+        drawn[8] = drawn[8] & 0x3F | 0x80
+        value = bytes(drawn)
+        if int.from_bytes(value, "big") >= RESERVED_MAX and not uuid_to_string(value).startswith("-"):
+            return value
