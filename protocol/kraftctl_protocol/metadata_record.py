@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer, write_uvarint
@@ -9,6 +11,7 @@ from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Write
 FRAME_VERSION = 1
 
 
+@mypyc_attr(acyclic=True)
 class RecordAndVersion:
     """A metadata record and the version it is written in."""
 

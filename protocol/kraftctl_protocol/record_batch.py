@@ -17,7 +17,7 @@ from librt.strings import (
     write_i32_be,
     write_i64_be,
 )
-from mypy_extensions import i32, i64, u8
+from mypy_extensions import i32, i64, mypyc_attr, u8
 
 from kraftctl_protocol.crc32c import crc32c, crc32c_of
 from kraftctl_protocol.primitives import DecodeError
@@ -35,6 +35,7 @@ RECORD_BYTES_MIN = 7
 """Length, attributes, both deltas, key length, value length and header count, a byte each."""
 
 
+@mypyc_attr(acyclic=True)
 class BatchHeader:
     """The first 61 bytes of a batch."""
 
@@ -86,6 +87,7 @@ class BatchHeader:
         )
 
 
+@mypyc_attr(acyclic=True)
 class Record:
     """One record with its absolute offset and timestamp. Headers are read over: the metadata log has none."""
 

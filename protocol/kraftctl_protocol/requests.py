@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from librt.strings import read_i16_be, read_i32_be
 
-from kraftctl_protocol.generated.index import request_class, response_class, version_range
+from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.response_header import ResponseHeader
 from kraftctl_protocol.headers import request_header_version, response_header_version
@@ -97,7 +97,5 @@ def decode_response(payload: bytes, api_key: int, version: int) -> tuple[int, Me
 
 def is_supported(api_key: int, version: int) -> bool:
     """Whether `decode_request` knows this API in this version."""
-    if request_class(api_key) is None:
-        return False
-    lowest, highest = version_range(api_key)
-    return lowest <= version <= highest
+    message = request_class(api_key)
+    return message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION
