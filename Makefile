@@ -1,0 +1,94 @@
+# The same targets on a laptop and in CI. Needs Python 3.11, a C compiler, and for the tests JDK 17 and Maven.
+#
+#   make build      .venv with a compiled `kraftctl` in it
+#   make dev        build, and everything that tests and checks need
+#   make test       the whole suite against compiled code, then what is quick once more uncompiled
+#   make check      lint, types, import contracts, generated code
+#
+# Compiled code is only ever inside .venv: the tree has no .so that could hide an edited source.
+# `PYTHONPATH=$(SOURCES)` before a command of .venv runs the sources as they are, uncompiled.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+SOURCES := .:protocol:spark
+PYTEST_ARGS ?=
+
+PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' 2>/dev/null | sort)
+# A source that was removed changes no time stamp of another: its absence is in this name.
+TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
+
+.PHONY: build dev test test-compiled test-pure check format bench generate simulate lock clean
+
+build: $(STAMPS)/compiled-$(TREE)
+
+dev: build $(STAMPS)/dev
+
+$(STAMPS)/venv:
+	$(PYTHON) -m venv $(VENV)
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/requirements: requirements.lock | $(STAMPS)/venv
+	$(PIP) install --require-hashes -r requirements.lock
+	touch $@
+
+$(STAMPS)/dev: requirements-dev.lock $(STAMPS)/requirements
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	touch $@
+
+$(STAMPS)/compiled-$(TREE): $(PACKAGED) pyproject.toml setup.py $(STAMPS)/requirements
+	rm -f $(STAMPS)/compiled-*
+	if [ "$$(cat build/.tree 2>/dev/null)" != $(TREE) ]; then rm -rf build/lib* build/bdist*; fi
+	mkdir -p build && echo $(TREE) > build/.tree
+	@echo "compiling kraftctl: some minutes the first time"
+	$(PIP) install --no-deps --no-build-isolation --no-index --force-reinstall .
+	$(BIN)/kraftctl --version
+	touch $@
+
+test: test-compiled test-pure
+
+test-compiled: dev
+	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(PYTEST_ARGS)
+
+test-pure: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow" $(PYTEST_ARGS)
+
+check: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	PYTHONPATH=$(SOURCES) $(BIN)/lint-imports
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen --check
+
+format: $(STAMPS)/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+generate: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
+
+bench: dev
+	PYTHONSAFEPATH=1 $(BIN)/python bench/run.py
+
+simulate: dev
+	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest tests/simulation $(PYTEST_ARGS)
+
+# New versions of what we depend on; the lock files name exact versions and hashes, and no index.
+LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
+lock: $(STAMPS)/venv
+	$(PIP) install uv
+	$(LOCK) --extra build --extra dev --extra spark -o requirements-dev.lock
+	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

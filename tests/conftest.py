@@ -1,0 +1,39 @@
+"""Which code is under test: what is installed (compiled) if anything is, else the sources of this tree.
+
+The source roots go to the end of the path. PYTHONPATH puts them in front: that is how
+`make test-pure` runs the same tests against uncompiled sources. KRAFTCTL_UNDER_TEST says which
+of the two is meant, and a run that would test the other one stops.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+for root in (ROOT, ROOT / "protocol", ROOT / "spark"):
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+
+
+def under_test() -> str:
+    """`compiled` or `sources`."""
+    from kraftctl_protocol import primitives
+
+    return "sources" if (primitives.__file__ or "").endswith(".py") else "compiled"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    expected = os.environ.get("KRAFTCTL_UNDER_TEST")
+    if expected is not None and expected != under_test():
+        raise pytest.UsageError(f"KRAFTCTL_UNDER_TEST={expected}, but {under_test()} would be tested")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    import kraftctl
+
+    return f"kraftctl under test: {under_test()}, {Path(kraftctl.__file__).parent}"
