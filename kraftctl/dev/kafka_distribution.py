@@ -53,17 +53,15 @@ POM_TEMPLATE = """\
 """
 
 LOG4J_CONFIGURATION = """\
-Configuration:
-  status: ERROR
-  Appenders:
-    Console:
-      name: STDOUT
-      PatternLayout: {pattern: "[%d{yyyy-MM-dd HH:mm:ss,SSS}] %p %m (%c)%n"}
-  Loggers:
-    Root:
-      level: ${sys:kraftctl.log.level:-INFO}
-      AppenderRef: {ref: STDOUT}
+status = error
+appender.stdout.type = Console
+appender.stdout.name = STDOUT
+appender.stdout.layout.type = PatternLayout
+appender.stdout.layout.pattern = [%d{yyyy-MM-dd HH:mm:ss,SSS}] %p %m (%c)%n
+rootLogger.level = ${sys:kraftctl.log.level:-INFO}
+rootLogger.appenderRef.stdout.ref = STDOUT
 """
+"""As properties: brokers before 4.0 do not bring the parser that log4j needs for YAML."""
 
 JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
@@ -102,7 +100,7 @@ class KafkaDistribution:
             f"-Xmx{heap}",
             *JAVA_OPTIONS,
             *jvm_options,
-            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.yaml'}",
+            f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
             f"-Dkraftctl.log.level={log_level}",
             "-cp",
             self.classpath,
@@ -137,7 +135,7 @@ def resolve_kafka(
         classpath = _remembered_classpath(directory, pom)
         if classpath is None:
             classpath = _resolve_with_maven(version, directory, pom, progress or _no_progress)
-        configuration = directory / "log4j2.yaml"
+        configuration = directory / "log4j2.properties"
         if not configuration.exists() or configuration.read_text() != LOG4J_CONFIGURATION:
             configuration.write_text(LOG4J_CONFIGURATION)
     return KafkaDistribution(version, directory, classpath)
