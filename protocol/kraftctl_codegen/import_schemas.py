@@ -23,9 +23,7 @@ NEWEST, OLDER = "4.3.1", "3.9.2"
 ARTIFACTS = ("kafka-clients", "kafka-metadata", "kafka-raft")
 
 ALWAYS = frozenset(
-    """RequestHeader ResponseHeader ApiVersions SaslHandshake SaslAuthenticate Envelope DefaultPrincipalData
-    LeaderAndIsr Metadata LeaderChangeMessage SnapshotHeaderRecord SnapshotFooterRecord KRaftVersionRecord
-    VotersRecord QuorumStateData""".split()
+    ["RequestHeader", "ResponseHeader", "ApiVersions", "SaslHandshake", "SaslAuthenticate", "Envelope", "DefaultPrincipalData", "LeaderAndIsr", "Metadata", "LeaderChangeMessage", "SnapshotHeaderRecord", "SnapshotFooterRecord", "KRaftVersionRecord", "VotersRecord", "QuorumStateData"]
 )
 """What no listener and no record type tells: headers, control records, files, and what clients need."""
 
@@ -118,10 +116,7 @@ def _format_children(children: list[dict[str, Any]], indent: int) -> str:
 
 
 def _format_field(field: dict[str, Any], indent: int) -> str:
-    order = (
-        "name type versions nullableVersions taggedVersions tag flexibleVersions default ignorable mapKey "
-        "entityType zeroCopy"
-    ).split()
+    order = ["name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "flexibleVersions", "default", "ignorable", "mapKey", "entityType", "zeroCopy"]
     unknown = sorted(set(field) - set(order) - {"fields"})
     if unknown:
         raise ValueError(f"{field.get('name')}: unknown keys {unknown}")

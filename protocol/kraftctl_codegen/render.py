@@ -25,7 +25,7 @@ from kraftctl_codegen.spec import FieldSpec, MessageSpec, SchemaError, StructSpe
 from kraftctl_codegen.versions import VERSION_MAX, Versions
 
 HEADER = '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit the schema instead."""'
-_TAKEN = frozenset("reader version tag count end unknown known range length _".split())
+_TAKEN = frozenset(["reader", "version", "tag", "count", "end", "unknown", "known", "range", "length", "_"])
 """Names that the body of `read` uses itself."""
 
 
@@ -41,10 +41,7 @@ def render_imports(body: str) -> str:
     words = set(re.findall(r"\w+", body))
     native = sorted({"write_f64_be", "write_i16_be", "write_i32_be", "write_i64_be"} & words)
     ours = set(
-        "EMPTY Reader Writer cannot_read cannot_write invalid_tag missing_field null_field write_bool write_bytes "
-        "write_compact_bytes write_compact_nullable_bytes write_compact_nullable_string write_compact_string "
-        "write_int8 write_nullable_bytes write_nullable_string write_string write_tagged_fields write_uint16 "
-        "write_uint32 write_uuid write_uvarint".split()
+        ["EMPTY", "Reader", "Writer", "cannot_read", "cannot_write", "invalid_tag", "missing_field", "null_field", "write_bool", "write_bytes", "write_compact_bytes", "write_compact_nullable_bytes", "write_compact_nullable_string", "write_compact_string", "write_int8", "write_nullable_bytes", "write_nullable_string", "write_string", "write_tagged_fields", "write_uint16", "write_uint32", "write_uuid", "write_uvarint"]
     )
     lines = ["from __future__ import annotations", "", "from typing import ClassVar", ""]
     if native:
@@ -113,7 +110,7 @@ class StructCode:
                 parts.append(f"{keyword}=({versions.lowest}, {versions.highest})")
         if field.tag is not None:
             parts.append(f"tag={field.tag}")
-        default = "()" if default_text(field) == "[]" or field.struct and field.default is not None else None
+        default = "()" if default_text(field) == "[]" or (field.struct and field.default is not None) else None
         default = default or default_text(field)
         if default != "0":
             parts.append(f"default={default}")
@@ -144,7 +141,7 @@ class StructCode:
         )
 
     def _is_default(self) -> list[str]:
-        tests = ["self.unknown_tagged_fields is None"]
+        tests = ["not self.unknown_tagged_fields"]
         tests += [is_unset(f"self.{self.names[field.name]}", field) for field in self.struct.fields]
         lines = ["def is_default(self) -> bool:", "    return ("]
         return [*lines, *indent(indent([tests[0]] + [f"and {test}" for test in tests[1:]])), "    )"]

@@ -17,7 +17,7 @@ class Field:
 
     Ranges are inclusive pairs; an absent range is (0, -1). `type` is the schema's: "int32", "[]TopicData".
     `struct` is the class of the field's, or its elements', values, if they are structs. `tag` is -1 for a field
-    without one.
+    without one. `default` is () where it is an empty array or a struct with all of its own defaults.
     """
 
     def __init__(
@@ -43,6 +43,15 @@ class Field:
         self.default = default
         self.ignorable = ignorable
         self.struct = struct
+
+    def is_default(self, value: Any) -> bool:
+        """Whether `value` is what the field has when nobody set it."""
+        if self.default == ():
+            if isinstance(value, Message):
+                assert self.struct is not None
+                return value == self.struct()
+            return value is not None and len(value) == 0
+        return bool(value == self.default)
 
     def in_version(self, version: int) -> bool:
         return self.lowest_version <= version <= self.highest_version
@@ -98,7 +107,7 @@ class Message:
         if type(other) is not type(self):
             return False
         assert isinstance(other, Message)
-        if self.unknown_tagged_fields != other.unknown_tagged_fields:
+        if (self.unknown_tagged_fields or None) != (other.unknown_tagged_fields or None):
             return False
         for field in self.FIELDS:
             if getattr(self, field.name) != getattr(other, field.name):

@@ -18,7 +18,6 @@ from librt.strings import (
     read_i64_be,
     write_i16_be,
     write_i32_be,
-    write_i64_be,
 )
 from mypy_extensions import i16, i32, i64, mypyc_attr, u8
 

@@ -45,7 +45,7 @@ class ReplicaState(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.replica_id == -1
             and self.replica_epoch == -1
         )

@@ -47,7 +47,7 @@ class EpochEndOffset(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.epoch == -1
             and self.end_offset == -1
         )
@@ -89,7 +89,7 @@ class LeaderIdAndEpoch(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.leader_id == -1
             and self.leader_epoch == -1
         )
@@ -131,7 +131,7 @@ class SnapshotId(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.end_offset == -1
             and self.epoch == -1
         )

@@ -42,7 +42,7 @@ class SnapshotId(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.end_offset == 0
             and self.epoch == 0
         )

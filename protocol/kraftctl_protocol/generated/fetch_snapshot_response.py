@@ -44,7 +44,7 @@ class SnapshotId(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.end_offset == 0
             and self.epoch == 0
         )
@@ -86,7 +86,7 @@ class LeaderIdAndEpoch(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.leader_id == 0
             and self.leader_epoch == 0
         )

@@ -43,7 +43,7 @@ class CurrentLeader(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.leader_id == -1
             and self.leader_epoch == -1
             and self.host == ""

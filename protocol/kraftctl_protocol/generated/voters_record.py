@@ -82,7 +82,7 @@ class KRaftVersionFeature(Message):
 
     def is_default(self) -> bool:
         return (
-            self.unknown_tagged_fields is None
+            not self.unknown_tagged_fields
             and self.min_supported_version == 0
             and self.max_supported_version == 0
         )
