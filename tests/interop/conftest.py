@@ -1,21 +1,16 @@
 """The cluster that interoperability tests share.
 
-KRAFTCTL_INTEROP_CONTROLLER=java puts Kafka's own controller in kraftctl's place, to test the tests themselves.
+KRAFTCTL_INTEROP_CONTROLLER=java puts Kafka's own controller in kraftctl's place: it tests the tests.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
-from kraftctl.dev.polling import await_result
-from tests.support.clients import admin_client, live_brokers
+from tests.support.cluster import JAVA_CONTROLLER, await_live
 from tests.support.kafka import Cluster, kafka
-
-JAVA_CONTROLLER = os.environ.get("KRAFTCTL_INTEROP_CONTROLLER") == "java"
-"""Java's controller in place of kraftctl: what fails then is the test's fault."""
 
 
 @pytest.fixture(scope="session")
@@ -38,15 +33,3 @@ def cluster(running_cluster: Cluster) -> Cluster:
         broker.await_ready()
     await_live(running_cluster, {1, 2, 3})
     return running_cluster
-
-
-def await_live(cluster: Cluster, expected: set[int], *, timeout_s: float = 30.0) -> None:
-    """Waits until the brokers that run agree with the controller on who is unfenced."""
-    running = [broker for broker in cluster.brokers if broker.running]
-    for broker in running:
-        admin = admin_client(broker.address)
-        await_result(
-            lambda admin=admin: live_brokers(admin) == expected,
-            f"{broker.name} knows that {sorted(expected)} are unfenced",
-            timeout_s,
-        )

@@ -9,8 +9,8 @@ import struct
 
 import pytest
 
-from tests.interop.conftest import JAVA_CONTROLLER, await_live
 from tests.support.clients import create_topic, produce
+from tests.support.cluster import JAVA_CONTROLLER, await_live
 from tests.support.kafka import Cluster, KraftctlController
 
 pytestmark = pytest.mark.interop

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.interop.conftest import JAVA_CONTROLLER
 from tests.support.clients import admin_client, consume, create_topic, isrs, produce
+from tests.support.cluster import JAVA_CONTROLLER
 from tests.support.kafka import Cluster, await_result, kafka
 
 pytestmark = pytest.mark.interop

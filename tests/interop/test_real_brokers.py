@@ -7,7 +7,6 @@ import time
 import pytest
 
 from kraftctl.dev.polling import await_result
-from tests.interop.conftest import await_live
 from tests.support.clients import (
     admin_client,
     consume,
@@ -17,7 +16,7 @@ from tests.support.clients import (
     leaders,
     produce,
 )
-from tests.support.cluster import metadata_records, partition_epochs
+from tests.support.cluster import await_live, metadata_records, partition_epochs
 from tests.support.kafka import Cluster
 
 pytestmark = pytest.mark.interop

@@ -24,7 +24,7 @@ def admin_client(bootstrap_servers: str) -> AdminClient:
 def create_topic(
     bootstrap_servers: str, topic: str, *, partitions: int = 6, replicas: int = 3, **configs: str
 ) -> None:
-    """Creates a topic and waits until all its partitions are led; in names of configs `_` stands for a dot."""
+    """Creates a topic and waits until all its partitions are led; in config names `_` stands for a dot."""
     admin = admin_client(bootstrap_servers)
     wanted = NewTopic(
         topic, partitions, replicas, config={name.replace("_", "."): value for name, value in configs.items()}

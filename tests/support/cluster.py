@@ -1,13 +1,18 @@
-"""What a running cluster has written in its metadata log, as Kafka's own tool reads it."""
+"""A running cluster seen from outside: who is live, and what is in its metadata log."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.kafka import dump_log
+from tests.support.clients import admin_client, live_brokers
+from tests.support.kafka import Cluster, await_result, dump_log
+
+JAVA_CONTROLLER = os.environ.get("KRAFTCTL_INTEROP_CONTROLLER") == "java"
+"""Java's controller in place of kraftctl: what fails then is the test's fault."""
 
 RECORD_LINE = re.compile(r"^\| offset: (\d+) .* payload: (\{.*\})$")
 
@@ -36,7 +41,7 @@ def metadata_records(metadata_directory: Path) -> list[DumpedRecord]:
 
 
 def partition_epochs(records: list[DumpedRecord]) -> dict[tuple[str, int], tuple[int, int]]:
-    """(topic id, partition) -> (leader epoch, partition epoch), as PartitionRegistration.merge counts them."""
+    """(topic id, partition) -> (leader epoch, partition epoch), as PartitionRegistration.merge has it."""
     epochs: dict[tuple[str, int], tuple[int, int]] = {}
     for record in records:
         if record.type == "PARTITION_RECORD":
@@ -50,3 +55,15 @@ def partition_epochs(records: list[DumpedRecord]) -> dict[tuple[str, int], tuple
         elif record.type == "REMOVE_TOPIC_RECORD":
             epochs = {key: value for key, value in epochs.items() if key[0] != record.data["topicId"]}
     return epochs
+
+
+def await_live(cluster: Cluster, expected: set[int], *, timeout_s: float = 30.0) -> None:
+    """Waits until the brokers that run agree with the controller on who is unfenced."""
+    running = [broker for broker in cluster.brokers if broker.running]
+    for broker in running:
+        admin = admin_client(broker.address)
+        await_result(
+            lambda admin=admin: live_brokers(admin) == expected,
+            f"{broker.name} knows that {sorted(expected)} are unfenced",
+            timeout_s,
+        )
