@@ -1,0 +1,195 @@
+"""KIP-497: AlterPartition, by which a partition leader changes its ISR; one function per check.
+
+What must hold, in Kafka's order, and what is answered otherwise:
+
+1. the broker epoch is current: STALE_BROKER_EPOCH for the whole request (KIP-497);
+2. the topic is known: UNKNOWN_TOPIC_ID from version 2 (KIP-841), UNKNOWN_TOPIC_OR_PARTITION before;
+3. the partition is known: UNKNOWN_TOPIC_OR_PARTITION;
+4. the leader epoch is not ahead of ours: NOT_CONTROLLER, because we are probably the stale one;
+5. the partition epoch is not ahead of ours: NOT_CONTROLLER;
+6. the leader epoch is not behind: FENCED_LEADER_EPOCH;
+7. the sender leads the partition: INVALID_REQUEST;
+8. the partition epoch is not behind: INVALID_UPDATE_VERSION;
+9. the new ISR is a non-empty set of replicas that has the leader: INVALID_REQUEST;
+10. the leader recovery state may change so: INVALID_REQUEST (KIP-704);
+11. every member is eligible: INELIGIBLE_REPLICA from version 2, OPERATION_NOT_ATTEMPTED before
+    (KIP-841, KIP-903).
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.isr_eligibility import (
+    UNKNOWN_BROKER_EPOCH,
+    ineligible_replicas_for_isr,
+)
+from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
+from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.image.topics_image import TopicImage, TopicsImage
+from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE, PartitionRegistration
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_partition_request import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
+from kraftctl_protocol.generated.alter_partition_response import PartitionData as PartitionResult
+from kraftctl_protocol.generated.alter_partition_response import TopicData as TopicResult
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+TOPIC_IDS_SINCE = 2
+"""Versions below name topics, and know neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
+
+BROKER_EPOCHS_SINCE = 3
+"""Versions below send broker ids without epochs."""
+
+
+def alter_partition(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Changes ISRs as the leader asks, partition by partition; the records need not be atomic."""
+    assert isinstance(request, AlterPartitionRequest)
+    if not request.topics:
+        return ControllerResult.of([], AlterPartitionResponse())
+    if not state.image.cluster.broker_epoch_is_current(request.broker_id, request.broker_epoch):
+        return ControllerResult.of([], AlterPartitionResponse(error_code=Errors.STALE_BROKER_EPOCH))
+    alteration = _Alteration(state, context.version, request.broker_id)
+    response = AlterPartitionResponse()
+    for topic_data in request.topics:
+        response.topics.append(alteration.alter_topic(topic_data))
+    return ControllerResult.of(alteration.records, response)
+
+
+class _Alteration:
+    """One request under way."""
+
+    def __init__(self, state: ControllerState, version: int, broker_id: int) -> None:
+        self._image = state.image
+        self._changes = PartitionChanges(state.image, state.config)
+        self._version = version
+        self._broker_id = broker_id
+        self.records: list[RecordAndVersion] = []
+
+    def alter_topic(self, data: TopicData) -> TopicResult:
+        result = TopicResult()
+        if self._version >= TOPIC_IDS_SINCE:
+            result.topic_id = data.topic_id
+        else:
+            result.topic_name = data.topic_name
+        topic = _find_topic(self._image.topics, data, self._version)
+        for partition_data in data.partitions:
+            if topic is None:
+                unknown = self._in_this_version(Errors.UNKNOWN_TOPIC_ID)
+                result.partitions.append(_refused(partition_data.partition_index, unknown))
+            else:
+                result.partitions.append(self._alter(topic, partition_data))
+        return result
+
+    def _alter(self, topic: TopicImage, data: PartitionData) -> PartitionResult:
+        index = data.partition_index
+        partition = topic.partitions.get(index)
+        if partition is None:
+            return _refused(index, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+        new_isr = _new_isr(data, self._version)
+        error = validate_alter_partition(self._image.cluster, self._broker_id, partition, data, new_isr)
+        if error != Errors.NONE:
+            return _refused(index, self._in_this_version(error))
+        builder = self._changes.builder(topic, index, partition)
+        builder.election = self._changes.automatic_election(topic)
+        builder.target_isr = tuple([member.broker_id for member in new_isr])
+        builder.target_leader_recovery_state = data.leader_recovery_state
+        record = builder.build()
+        if record is not None:
+            self.records.append(record)
+            change = record.record
+            assert isinstance(change, PartitionChangeRecord)
+            partition = partition.merge(change, self._image.topics.tuples)
+            if change.leader != NO_LEADER_CHANGE and change.leader != self._broker_id:
+                # The only error that comes with a record: this ISR completed a reassignment that
+                # takes the sender out of the replicas. It has to look at the metadata log.
+                return _refused(index, self._in_this_version(Errors.NEW_LEADER_ELECTED))
+        return _granted(index, partition)
+
+    def _in_this_version(self, error: Errors) -> Errors:
+        if self._version < TOPIC_IDS_SINCE:
+            if error == Errors.UNKNOWN_TOPIC_ID:
+                return Errors.UNKNOWN_TOPIC_OR_PARTITION
+            if error == Errors.INELIGIBLE_REPLICA:
+                return Errors.OPERATION_NOT_ATTEMPTED
+            if error == Errors.NEW_LEADER_ELECTED:
+                return Errors.FENCED_LEADER_EPOCH
+        return error
+
+
+def validate_alter_partition(
+    cluster: ClusterImage,
+    broker_id: int,
+    partition: PartitionRegistration,
+    data: PartitionData,
+    new_isr: list[BrokerState],
+) -> Errors:
+    """Checks 4 to 11 of the list above, in that order; NONE when the change may be made."""
+    if data.leader_epoch > partition.leader_epoch or data.partition_epoch > partition.partition_epoch:
+        return Errors.NOT_CONTROLLER
+    if data.leader_epoch < partition.leader_epoch:
+        return Errors.FENCED_LEADER_EPOCH
+    if broker_id != partition.leader:
+        return Errors.INVALID_REQUEST
+    if data.partition_epoch < partition.partition_epoch:
+        return Errors.INVALID_UPDATE_VERSION
+    if not is_valid_isr(partition, [member.broker_id for member in new_isr]):
+        return Errors.INVALID_REQUEST
+    refusal = why_recovery_state_refused(
+        partition, requested_state=data.leader_recovery_state, new_isr_size=len(new_isr)
+    )
+    if refusal is not None:
+        return Errors.INVALID_REQUEST
+    if ineligible_replicas_for_isr(cluster, new_isr):
+        return Errors.INELIGIBLE_REPLICA
+    return Errors.NONE
+
+
+def is_valid_isr(partition: PartitionRegistration, new_isr: list[int]) -> bool:
+    """A non-empty set of replicas that has the leader."""
+    return (
+        len(new_isr) > 0
+        and len(set(new_isr)) == len(new_isr)
+        and all(member in partition.replicas for member in new_isr)
+        and int(partition.leader) in new_isr
+    )
+
+
+def _find_topic(topics: TopicsImage, data: TopicData, version: int) -> TopicImage | None:
+    if version >= TOPIC_IDS_SINCE:
+        return topics.topic(data.topic_id)
+    return topics.topic_by_name(data.topic_name)
+
+
+def _new_isr(data: PartitionData, version: int) -> list[BrokerState]:
+    if version >= BROKER_EPOCHS_SINCE:
+        return data.new_isr_with_epochs
+    return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in data.new_isr]
+
+
+def _refused(index: int, error: Errors) -> PartitionResult:
+    return PartitionResult(partition_index=index, error_code=int(error))
+
+
+def _granted(index: int, partition: PartitionRegistration) -> PartitionResult:
+    """The state after the change, or the present one if nothing had to change."""
+    return PartitionResult(
+        partition_index=index,
+        error_code=0,
+        leader_id=int(partition.leader),
+        leader_epoch=int(partition.leader_epoch),
+        isr=list(partition.isr),
+        leader_recovery_state=int(partition.leader_recovery_state),
+        partition_epoch=int(partition.partition_epoch),
+    )

@@ -1,0 +1,211 @@
+"""Records when a broker is fenced, unfenced, shuts down, leaves, or loses directories (KIP-841, KIP-966).
+
+Every function reads the image as it is *before* the transition and returns all records of it. The
+lists need not be atomic: each prefix of them leaves the cluster in a state that is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
+from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.topics_image import TopicImage
+from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+FENCE: Final = 1
+UNFENCE: Final = -1
+IN_CONTROLLED_SHUTDOWN: Final = 1
+
+FENCING_RECORD_VERSION: Final = 0
+CONTROLLED_SHUTDOWN_RECORD_VERSION: Final = 1
+LOG_DIRS_RECORD_VERSION: Final = 2
+
+
+def records_for_fenced_broker(
+    image: MetadataImage, config: ControllerConfig, broker_id: int
+) -> list[RecordAndVersion]:
+    """The broker leaves all ISRs, then it is fenced: nobody sees a fenced broker in an ISR (KIP-841)."""
+    registration = image.cluster.brokers[broker_id]
+    updates = _Updates(image, config, removed=broker_id)
+    updates.add_partitions_with_isr_member(broker_id)
+    updates.records.append(_registration_change(registration, fenced=FENCE))
+    return updates.records
+
+
+def records_for_unfenced_broker(
+    image: MetadataImage, config: ControllerConfig, broker_id: int
+) -> list[RecordAndVersion]:
+    """The broker is unfenced, then partitions without leader may elect it."""
+    registration = image.cluster.brokers[broker_id]
+    updates = _Updates(image, config, added=broker_id)
+    updates.records.append(_registration_change(registration, fenced=UNFENCE))
+    updates.add_leaderless_partitions()
+    return updates.records
+
+
+def records_for_controlled_shutdown(
+    image: MetadataImage, config: ControllerConfig, broker_id: int
+) -> list[RecordAndVersion]:
+    """The broker is marked first, so that no ISR change can bring it back (KIP-841); then it leaves ISRs."""
+    registration = image.cluster.brokers[broker_id]
+    updates = _Updates(image, config, removed=broker_id)
+    if not registration.in_controlled_shutdown:
+        record = BrokerRegistrationChangeRecord(
+            broker_id=registration.id,
+            broker_epoch=registration.epoch,
+            in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN,
+        )
+        updates.records.append(RecordAndVersion(record, CONTROLLED_SHUTDOWN_RECORD_VERSION))
+    updates.add_partitions_with_isr_member(broker_id)
+    return updates.records
+
+
+def records_for_unregistered_broker(
+    image: MetadataImage, config: ControllerConfig, broker_id: int
+) -> list[RecordAndVersion]:
+    """The broker leaves all ISRs, then its registration goes. It stays in `replicas`."""
+    registration = image.cluster.brokers[broker_id]
+    updates = _Updates(image, config, removed=broker_id)
+    updates.add_partitions_with_isr_member(broker_id)
+    updates.add_partitions_with_elr_member(broker_id)
+    record = UnregisterBrokerRecord(broker_id=broker_id, broker_epoch=registration.epoch)
+    updates.records.append(RecordAndVersion(record, 0))
+    return updates.records
+
+
+def records_for_new_incarnation(
+    image: MetadataImage, config: ControllerConfig, broker_id: int, *, clean_shutdown: bool
+) -> list[RecordAndVersion]:
+    """What the previous incarnation leaves behind; the caller appends the RegisterBrokerRecord.
+
+    After an unclean shutdown the broker may have lost the tail of its logs, so that with KIP-966 it
+    is neither in sync nor eligible any more (KAFKA-15586).
+    """
+    if image.features.elr_enabled and not clean_shutdown:
+        updates = _Updates(image, config, unclean=broker_id)
+        updates.add_partitions_with_isr_member(broker_id)
+        updates.add_partitions_with_elr_member(broker_id)
+    else:
+        updates = _Updates(image, config, removed=broker_id)
+        updates.add_partitions_with_isr_member(broker_id)
+    return updates.records
+
+
+def records_for_offline_directories(
+    image: MetadataImage, config: ControllerConfig, broker_id: int, offline_directories: Sequence[Uuid]
+) -> list[RecordAndVersion]:
+    """KIP-858: replicas in directories that just failed leave their ISRs, then the directories go.
+
+    Empty when none of `offline_directories` is registered (any more).
+    """
+    registration = image.cluster.brokers[broker_id]
+    newly_offline = [d for d in registration.directories if d in offline_directories]
+    if not newly_offline:
+        return []
+    updates = _Updates(image, config, removed=broker_id)
+    for directory in newly_offline:
+        updates.add_partitions_in_directory(broker_id, directory)
+    record = BrokerRegistrationChangeRecord(
+        broker_id=broker_id,
+        broker_epoch=registration.epoch,
+        log_dirs=[d for d in registration.directories if d not in offline_directories],
+    )
+    updates.records.append(RecordAndVersion(record, LOG_DIRS_RECORD_VERSION))
+    return updates.records
+
+
+def records_for_failed_assignments(
+    image: MetadataImage, config: ControllerConfig, broker_id: int, partitions: list[tuple[Uuid, int]]
+) -> list[RecordAndVersion]:
+    """KIP-858: the broker leaves the ISR of replicas that it put into a directory that is offline."""
+    updates = _Updates(image, config, removed=broker_id)
+    for topic_id, index in partitions:
+        topic = image.topics.topics[topic_id]
+        updates.add_partition(topic, index, topic.partitions[index])
+    return updates.records
+
+
+def _registration_change(registration: BrokerRegistration, *, fenced: int) -> RecordAndVersion:
+    record = BrokerRegistrationChangeRecord(
+        broker_id=registration.id, broker_epoch=registration.epoch, fenced=fenced
+    )
+    return RecordAndVersion(record, FENCING_RECORD_VERSION)
+
+
+class _Updates:
+    """Collects ISR, ELR and leader updates for one broker's transition.
+
+    `removed` leaves ISR and leadership; `added` is as good as unfenced; `unclean` leaves the ELR too.
+    """
+
+    def __init__(
+        self,
+        image: MetadataImage,
+        config: ControllerConfig,
+        *,
+        removed: int = NO_LEADER,
+        added: int = NO_LEADER,
+        unclean: int = NO_LEADER,
+    ) -> None:
+        acceptor = LeaderAcceptor(image.cluster, removed=removed, added=added, unclean=unclean)
+        self._topics = image.topics
+        self._changes = PartitionChanges(image, config, acceptor)
+        self._leaving = removed if removed != NO_LEADER else unclean
+        self._unclean = unclean
+        self.records: list[RecordAndVersion] = []
+
+    def add_partitions_with_isr_member(self, broker_id: int) -> None:
+        for topic in self._topics.topics_with_isr_member(broker_id):
+            min_isr = self._changes.min_isr(topic)
+            election = self._changes.automatic_election(topic)
+            for index, partition in topic.partitions.items():
+                if broker_id in partition.isr:
+                    self._add(topic, index, partition, min_isr, election)
+
+    def add_partitions_with_elr_member(self, broker_id: int) -> None:
+        for topic in self._topics.topics_with_elr_member(broker_id):
+            min_isr = self._changes.min_isr(topic)
+            election = self._changes.automatic_election(topic)
+            for index, partition in topic.partitions.items():
+                if broker_id in partition.elr:
+                    self._add(topic, index, partition, min_isr, election)
+
+    def add_leaderless_partitions(self) -> None:
+        for topic in self._topics.leaderless_topics():
+            min_isr = self._changes.min_isr(topic)
+            election = self._changes.automatic_election(topic)
+            for index, partition in topic.partitions.items():
+                if partition.leader == NO_LEADER:
+                    self._add(topic, index, partition, min_isr, election)
+
+    def add_partitions_in_directory(self, broker_id: int, directory: Uuid) -> None:
+        for topic in self._topics.topics.values():
+            for index, partition in topic.partitions.items():
+                if directory in partition.directories and partition.directory(broker_id) == directory:
+                    self.add_partition(topic, index, partition)
+
+    def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
+        election = self._changes.automatic_election(topic)
+        self._add(topic, index, partition, self._changes.min_isr(topic), election)
+
+    def _add(
+        self, topic: TopicImage, index: int, partition: PartitionRegistration, min_isr: int, election: int
+    ) -> None:
+        builder = self._changes.builder_for(topic, index, partition, min_isr)
+        builder.election = election
+        builder.unclean_shutdown_replica = self._unclean
+        leaving = self._leaving
+        if leaving in partition.isr:
+            builder.target_isr = tuple([replica for replica in partition.isr if replica != leaving])
+        record = builder.build()
+        if record is not None:
+            self.records.append(record)

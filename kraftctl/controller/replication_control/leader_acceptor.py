@@ -1,0 +1,40 @@
+"""KIP-841, KIP-858: which brokers may lead a partition right now."""
+
+from __future__ import annotations
+
+from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+
+
+class LeaderAcceptor:
+    """Accepts active brokers whose log directory for the partition is online.
+
+    While a transition is being turned into records the image still shows the old state. So the
+    broker that leaves (`removed`), or came back unclean (`unclean`), is named to be refused, and
+    the one that is being unfenced (`added`) is named to be accepted.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterImage,
+        *,
+        removed: int = NO_LEADER,
+        added: int = NO_LEADER,
+        unclean: int = NO_LEADER,
+    ) -> None:
+        self._cluster = cluster
+        self._removed = removed
+        self._added = added
+        self._unclean = unclean
+
+    def accepts(self, partition: PartitionRegistration, broker_id: int) -> bool:
+        """Whether `broker_id`, one of the replicas, could serve as leader of `partition`."""
+        if broker_id == self._removed or broker_id == self._unclean:
+            return False
+        registration = self._cluster.brokers.get(broker_id)
+        if registration is None:
+            return False
+        if broker_id != self._added and not registration.active:
+            return False
+        directory = partition.directory(broker_id)
+        return directory is not None and registration.has_online_directory(directory)
