@@ -1,1 +1,1 @@
-"""Turns the schemas in `schemas/` into the modules of `kraftctl_protocol.generated` (development time only)."""
+"""Turns the schemas in `schemas/` into the modules of `kraftctl_protocol.generated` (development only)."""

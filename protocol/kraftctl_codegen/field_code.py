@@ -12,7 +12,8 @@ from kraftctl_codegen.versions import NONE, Versions
 INDENT = "    "
 _PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "uuid": "bytes", "bytes": "bytes"}
 _FIXED_SIZES = {
-    "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "uint32": 4, "int32": 4, "int64": 8, "float64": 8, "uuid": 16,
+    "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "uint32": 4, "int32": 4, "int64": 8, "float64": 8,
+    "uuid": 16,
 }  # fmt: skip
 _WRITERS = {
     "bool": "write_bool", "int8": "write_int8", "int16": "write_i16_be", "uint16": "write_uint16",
@@ -102,7 +103,10 @@ def condition(versions: Versions, reachable: Versions) -> str | None:
 
 
 def choose(
-    versions: Versions, reachable: Versions, inside: Callable[[Versions], str], outside: Callable[[Versions], str]
+    versions: Versions,
+    reachable: Versions,
+    inside: Callable[[Versions], str],
+    outside: Callable[[Versions], str],
 ) -> str:
     """An expression that is one thing in `versions` and another outside of them."""
     both = versions & reachable
@@ -131,10 +135,16 @@ def read_expression(field: FieldSpec, flexible: Versions, reachable: Versions) -
         field.nullable,
         reachable,
         lambda some: choose(
-            flexible, some, lambda _: _read(field, True, True, some), lambda _: _read(field, False, True, some)
+            flexible,
+            some,
+            lambda _: _read(field, True, True, some),
+            lambda _: _read(field, False, True, some),
         ),
         lambda some: choose(
-            flexible, some, lambda _: _read(field, True, False, some), lambda _: _read(field, False, False, some)
+            flexible,
+            some,
+            lambda _: _read(field, True, False, some),
+            lambda _: _read(field, False, False, some),
         ),
     )
 
@@ -192,7 +202,7 @@ def struct_size_min(struct: StructSpec, flexible: bool, version: int) -> int:
 def write_statements(
     field: FieldSpec, value: str, out: str, flexible: Versions, reachable: Versions, never_null: bool = False
 ) -> list[str]:
-    """Lines that append the field, for every version in `reachable`; `never_null`: None was ruled out before."""
+    """Lines that append the field, for every version in `reachable`. `never_null`: None was ruled out."""
     if never_null:
         field = replace(field, nullable=NONE, type="bytes" if field.type == "records" else field.type)
     lines = []
@@ -206,7 +216,12 @@ def write_statements(
         return lines + _write_array(field, value, out, flexible, reachable, bool(field.nullable & reachable))
     if field.struct is not None:
         if field.nullable & reachable:
-            test = [f"if {value} is None:", f"{INDENT}write_int8({out}, -1)", "else:", f"{INDENT}write_int8({out}, 1)"]
+            test = [
+                f"if {value} is None:",
+                f"{INDENT}write_int8({out}, -1)",
+                "else:",
+                f"{INDENT}write_int8({out}, 1)",
+            ]
             return lines + test + [f"{INDENT}{value}.write({out}, version)"]
         return [*lines, f"{value}.write({out}, version)"]
     if field.type in ("string", "bytes", "records"):

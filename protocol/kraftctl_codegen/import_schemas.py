@@ -23,7 +23,23 @@ NEWEST, OLDER = "4.3.1", "3.9.2"
 ARTIFACTS = ("kafka-clients", "kafka-metadata", "kafka-raft")
 
 ALWAYS = frozenset(
-    ["RequestHeader", "ResponseHeader", "ApiVersions", "SaslHandshake", "SaslAuthenticate", "Envelope", "DefaultPrincipalData", "LeaderAndIsr", "Metadata", "LeaderChangeMessage", "SnapshotHeaderRecord", "SnapshotFooterRecord", "KRaftVersionRecord", "VotersRecord", "QuorumStateData"]
+    [
+        "RequestHeader",
+        "ResponseHeader",
+        "ApiVersions",
+        "SaslHandshake",
+        "SaslAuthenticate",
+        "Envelope",
+        "DefaultPrincipalData",
+        "LeaderAndIsr",
+        "Metadata",
+        "LeaderChangeMessage",
+        "SnapshotHeaderRecord",
+        "SnapshotFooterRecord",
+        "KRaftVersionRecord",
+        "VotersRecord",
+        "QuorumStateData",
+    ]
 )
 """What no listener and no record type tells: headers, control records, files, and what clients need."""
 
@@ -35,7 +51,9 @@ def jar_path(artifact: str, version: str) -> Path:
     jar = Path.home() / f".m2/repository/org/apache/kafka/{artifact}/{version}/{artifact}-{version}.jar"
     if not jar.exists():
         coordinate = f"org.apache.kafka:{artifact}:{version}"
-        subprocess.run(["mvn", "-q", "dependency:get", f"-Dartifact={coordinate}", "-Dtransitive=false"], check=True)
+        subprocess.run(
+            ["mvn", "-q", "dependency:get", f"-Dartifact={coordinate}", "-Dtransitive=false"], check=True
+        )
     return jar
 
 
@@ -100,11 +118,12 @@ def is_wanted(folder: str, name: str, releases: list[dict[str, Schemas]]) -> boo
 
 def format_schema(schema: dict[str, Any]) -> str:
     """Deterministic text: one line per field, children indented."""
-    order = "name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable"
+    order = (
+        "name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable"
+    )
     lines = [f'  "{key}": {json.dumps(schema[key])}' for key in order.split() if key in schema]
-    for key in ("commonStructs", "fields"):
-        if key in schema:
-            lines.append(f'  "{key}": {_format_children(schema[key], 2)}')
+    nested = [key for key in ("commonStructs", "fields") if key in schema]
+    lines += [f'  "{key}": {_format_children(schema[key], 2)}' for key in nested]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -112,11 +131,30 @@ def _format_children(children: list[dict[str, Any]], indent: int) -> str:
     if not children:
         return "[]"
     pad = " " * (indent + 2)
-    return "[\n" + ",\n".join(pad + _format_field(one, indent + 2) for one in children) + "\n" + " " * indent + "]"
+    return (
+        "[\n"
+        + ",\n".join(pad + _format_field(one, indent + 2) for one in children)
+        + "\n"
+        + " " * indent
+        + "]"
+    )
 
 
 def _format_field(field: dict[str, Any], indent: int) -> str:
-    order = ["name", "type", "versions", "nullableVersions", "taggedVersions", "tag", "flexibleVersions", "default", "ignorable", "mapKey", "entityType", "zeroCopy"]
+    order = [
+        "name",
+        "type",
+        "versions",
+        "nullableVersions",
+        "taggedVersions",
+        "tag",
+        "flexibleVersions",
+        "default",
+        "ignorable",
+        "mapKey",
+        "entityType",
+        "zeroCopy",
+    ]
     unknown = sorted(set(field) - set(order) - {"fields"})
     if unknown:
         raise ValueError(f"{field.get('name')}: unknown keys {unknown}")
@@ -143,7 +181,12 @@ def format_source() -> str:
     for version in (NEWEST, OLDER):
         for artifact in ARTIFACTS:
             digest = hashlib.sha256(jar_path(artifact, version).read_bytes()).hexdigest()
-            lines += ["", "[[jar]]", f'coordinate = "org.apache.kafka:{artifact}:{version}"', f'sha256 = "{digest}"']
+            lines += [
+                "",
+                "[[jar]]",
+                f'coordinate = "org.apache.kafka:{artifact}:{version}"',
+                f'sha256 = "{digest}"',
+            ]
     return "\n".join(lines) + "\n"
 
 

@@ -24,7 +24,9 @@ from kraftctl_codegen.naming import snake_case
 from kraftctl_codegen.spec import FieldSpec, MessageSpec, SchemaError, StructSpec, walk_structs
 from kraftctl_codegen.versions import VERSION_MAX, Versions
 
-HEADER = '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit the schema instead."""'
+HEADER = (
+    '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit that instead."""'
+)
 _TAKEN = frozenset(["reader", "version", "tag", "count", "end", "unknown", "known", "range", "length", "_"])
 """Names that the body of `read` uses itself."""
 
@@ -40,13 +42,39 @@ def render_imports(body: str) -> str:
     """Exactly the imports that `body` uses."""
     words = set(re.findall(r"\w+", body))
     native = sorted({"write_f64_be", "write_i16_be", "write_i32_be", "write_i64_be"} & words)
-    ours = set(
-        ["EMPTY", "Reader", "Writer", "cannot_read", "cannot_write", "invalid_tag", "missing_field", "null_field", "write_bool", "write_bytes", "write_compact_bytes", "write_compact_nullable_bytes", "write_compact_nullable_string", "write_compact_string", "write_int8", "write_nullable_bytes", "write_nullable_string", "write_string", "write_tagged_fields", "write_uint16", "write_uint32", "write_uuid", "write_uvarint"]
-    )
+    ours = {
+        "EMPTY",
+        "Reader",
+        "Writer",
+        "cannot_read",
+        "cannot_write",
+        "invalid_tag",
+        "missing_field",
+        "null_field",
+        "write_bool",
+        "write_bytes",
+        "write_compact_bytes",
+        "write_compact_nullable_bytes",
+        "write_compact_nullable_string",
+        "write_compact_string",
+        "write_int8",
+        "write_nullable_bytes",
+        "write_nullable_string",
+        "write_string",
+        "write_tagged_fields",
+        "write_uint16",
+        "write_uint32",
+        "write_uuid",
+        "write_uvarint",
+    }
     lines = ["from __future__ import annotations", "", "from typing import ClassVar", ""]
     if native:
         lines.append(f"from librt.strings import {', '.join(native)}")
-    lines += ["from mypy_extensions import i64, mypyc_attr", "", "from kraftctl_protocol.message import Field, Message"]
+    lines += [
+        "from mypy_extensions import i64, mypyc_attr",
+        "",
+        "from kraftctl_protocol.message import Field, Message",
+    ]
     lines.append("from kraftctl_protocol.primitives import (")
     lines += [f"    {name}," for name in sorted(ours & words)] + [")"]
     if "ZERO_UUID" in words:
@@ -105,12 +133,18 @@ class StructCode:
 
     def _reflection(self, field: FieldSpec) -> str:
         parts = [f'"{self.names[field.name]}"', f'"{field.name}"', f'"{field.type}"']
-        for keyword, versions in (("versions", field.versions), ("nullable", field.nullable), ("tagged", field.tagged)):
+        for keyword, versions in (
+            ("versions", field.versions),
+            ("nullable", field.nullable),
+            ("tagged", field.tagged),
+        ):
             if versions and str(versions) != ("0+" if keyword == "versions" else "none"):
                 parts.append(f"{keyword}=({versions.lowest}, {versions.highest})")
         if field.tag is not None:
             parts.append(f"tag={field.tag}")
-        default = "()" if default_text(field) == "[]" or (field.struct and field.default is not None) else None
+        default = (
+            "()" if default_text(field) == "[]" or (field.struct and field.default is not None) else None
+        )
         default = default or default_text(field)
         if default != "0":
             parts.append(f"default={default}")
@@ -163,7 +197,11 @@ class StructCode:
     def _write_field(self, field: FieldSpec) -> list[str]:
         value = f"self.{self.names[field.name]}"
         present = field.versions & self.reachable
-        plain = present if not field.tagged else Versions(present.lowest, min(present.highest, field.tagged.lowest - 1))
+        plain = (
+            present
+            if not field.tagged
+            else Versions(present.lowest, min(present.highest, field.tagged.lowest - 1))
+        )
         missing = [] if field.ignorable else [f"if {is_set(value, field)}:", self._missing(field)]
         if not present:
             return missing
@@ -187,11 +225,15 @@ class StructCode:
 
     def _write_tags(self) -> list[str]:
         flexible = self.message.flexible
-        refused = ["if self.unknown_tagged_fields:", '    raise missing_field("unknown tagged fields", version)']
+        refused = [
+            "if self.unknown_tagged_fields:",
+            '    raise missing_field("unknown tagged fields", version)',
+        ]
         if not flexible & self.reachable:
             return refused
         tagged = sorted(
-            (field for field in self.struct.fields if field.tagged & self.reachable), key=lambda field: field.tag or 0
+            (field for field in self.struct.fields if field.tagged & self.reachable),
+            key=lambda field: field.tag or 0,
         )
         simple = ["if self.unknown_tagged_fields is None:", "    writer.append(0)", "else:"]
         simple.append("    write_tagged_fields(writer, [], self.unknown_tagged_fields)")
@@ -207,7 +249,12 @@ class StructCode:
         versions = field.tagged & field.versions
         tests = [_in_and(test) for test in (condition(versions, reachable), is_set(value, field)) if test]
         write = write_statements(
-            field, value, "body", self._flexible(field), versions & reachable, never_null=field.default is None
+            field,
+            value,
+            "body",
+            self._flexible(field),
+            versions & reachable,
+            never_null=field.default is None,
         )
         body = ["body = Writer()", *write]
         body.append(f"known.append(({field.tag}, body.getvalue()))")

@@ -1,4 +1,4 @@
-"""The schema language, read strictly: JSON -> MessageSpec, StructSpec, FieldSpec, all in Kafka's own names."""
+"""The schema language, read strictly: JSON -> MessageSpec, StructSpec, FieldSpec, in Kafka's names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,20 @@ from typing import Any
 from kraftctl_codegen.versions import NONE, Versions
 
 PRIMITIVES = frozenset(
-    ["bool", "int8", "int16", "uint16", "uint32", "int32", "int64", "float64", "string", "uuid", "bytes", "records"]
+    [
+        "bool",
+        "int8",
+        "int16",
+        "uint16",
+        "uint32",
+        "int32",
+        "int64",
+        "float64",
+        "string",
+        "uuid",
+        "bytes",
+        "records",
+    ]
 )
 INTEGER_RANGES = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -21,7 +34,9 @@ INTEGER_RANGES = {
     "uint32": (0, (1 << 32) - 1),
     "int64": (-(1 << 63), (1 << 63) - 1),
 }
-MESSAGE_TYPES = frozenset(["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"])
+MESSAGE_TYPES = frozenset(
+    ["request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value"]
+)
 
 Default = bool | int | float | str | bytes | None
 
@@ -96,9 +111,18 @@ def load_message(path: Path) -> MessageSpec:
 
 def parse_message(raw: dict[str, Any]) -> MessageSpec:
     """Reads a schema that is already JSON values."""
-    known = set(
-        ["name", "type", "apiKey", "listeners", "validVersions", "flexibleVersions", "deprecatedVersions", "fields", "commonStructs", "latestVersionUnstable"]
-    )
+    known = {
+        "name",
+        "type",
+        "apiKey",
+        "listeners",
+        "validVersions",
+        "flexibleVersions",
+        "deprecatedVersions",
+        "fields",
+        "commonStructs",
+        "latestVersionUnstable",
+    }
     _refuse_unknown(raw, known, raw.get("name", "?"))
     if raw["type"] not in MESSAGE_TYPES:
         raise SchemaError(f"unknown message type {raw['type']!r}")
@@ -139,9 +163,21 @@ class _StructReader:
         return fields
 
     def _field(self, raw: dict[str, Any], parent: Versions) -> FieldSpec:
-        known = set(
-            ["name", "type", "versions", "nullableVersions", "taggedVersions", "flexibleVersions", "tag", "default", "ignorable", "mapKey", "entityType", "zeroCopy", "fields"]
-        )
+        known = {
+            "name",
+            "type",
+            "versions",
+            "nullableVersions",
+            "taggedVersions",
+            "flexibleVersions",
+            "tag",
+            "default",
+            "ignorable",
+            "mapKey",
+            "entityType",
+            "zeroCopy",
+            "fields",
+        }
         _refuse_unknown(raw, known, raw.get("name", "?"))
         name, type_ = raw["name"], raw["type"]
         versions = Versions.parse(raw["versions"])

@@ -84,7 +84,7 @@ def _element_to_json(type_: str, value: Any, version: int, serialize_records: bo
 def from_json(cls: type[MessageT], value: object, version: int) -> MessageT:
     """The message that the JSON object `value` describes; DecodeError if it is not one of that version.
 
-    As in Kafka, every field of the version must be there unless it is tagged; keys nobody asked for are ignored.
+    As in Kafka, every field of the version must be there unless it is tagged; other keys are ignored.
     """
     if not cls.LOWEST_VERSION <= version <= cls.HIGHEST_VERSION:
         raise DecodeError(f"{cls.NAME} has no version {version}")

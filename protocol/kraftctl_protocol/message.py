@@ -1,4 +1,4 @@
-"""What all generated messages have in common: equality, text, checked encoding, and reflection over fields."""
+"""What all generated messages have in common: equality, text, checked encoding, reflection over fields."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Field:
     """One field of a message or struct, for code that walks over all of them (JSON, tests, exporters).
 
     Ranges are inclusive pairs; an absent range is (0, -1). `type` is the schema's: "int32", "[]TopicData".
-    `struct` is the class of the field's, or its elements', values, if they are structs. `tag` is -1 for a field
-    without one. `default` is () where it is an empty array or a struct with all of its own defaults.
+    `struct` is the class of the field's, or its elements', values, if they are structs. `tag` is -1 for a
+    field without one. `default` is () where it is an empty array or a struct with all of its own defaults.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Message:
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Message:
-        """Reads one message; DecodeError for anything that is not one. Overridden by every generated class."""
+        """Reads one message; DecodeError if there is none. Overridden by every generated class."""
         raise AssertionError("not a message of its own")
 
     @staticmethod
@@ -109,10 +109,7 @@ class Message:
         assert isinstance(other, Message)
         if (self.unknown_tagged_fields or None) != (other.unknown_tagged_fields or None):
             return False
-        for field in self.FIELDS:
-            if getattr(self, field.name) != getattr(other, field.name):
-                return False
-        return True
+        return all(getattr(self, field.name) == getattr(other, field.name) for field in self.FIELDS)
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -1,9 +1,9 @@
 """Kafka's primitive types on the wire: ints, varints, strings, arrays, tagged fields (KIP-482).
 
-Every method of `Reader` checks bounds before it reads and raises `DecodeError`, never anything else, whatever the
-bytes are; so does everything built on it. Functions that write raise `EncodeError` for what they check here;
-a value of the wrong type or an integer out of range surfaces as TypeError, AttributeError or ValueError, which
-`Message.encode` turns into `EncodeError`.
+Every method of `Reader` checks bounds before it reads and raises `DecodeError`, never anything else, whatever
+the bytes are; so does everything built on it. Functions that write raise `EncodeError` for what they check
+themselves; a value of the wrong type or an integer out of range surfaces as TypeError, AttributeError or
+ValueError, which `Message.encode` turns into `EncodeError`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""@generated from schemas/message/AlterPartitionResponse.json by `python -m kraftctl_codegen`; edit the schema instead."""
+"""@generated from schemas/message/AlterPartitionResponse.json by `python -m kraftctl_codegen`; edit that instead."""
 
 from __future__ import annotations
 

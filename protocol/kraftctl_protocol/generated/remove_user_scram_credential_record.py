@@ -1,4 +1,4 @@
-"""@generated from schemas/metadata/RemoveUserScramCredentialRecord.json by `python -m kraftctl_codegen`; edit the schema instead."""
+"""@generated from schemas/metadata/RemoveUserScramCredentialRecord.json by `python -m kraftctl_codegen`; edit that instead."""
 
 from __future__ import annotations
 
