@@ -165,7 +165,7 @@ class _Updates:
 
     def add_partitions_with_isr_member(self, broker_id: int) -> None:
         for topic in self._topics.topics_with_isr_member(broker_id):
-            min_isr = self._changes.min_isr(topic)
+            min_isr = self._changes.settings.min_isr(topic)
             election = self._changes.automatic_election(topic)
             for index, partition in topic.partitions.items():
                 if broker_id in partition.isr:
@@ -173,7 +173,7 @@ class _Updates:
 
     def add_partitions_with_elr_member(self, broker_id: int) -> None:
         for topic in self._topics.topics_with_elr_member(broker_id):
-            min_isr = self._changes.min_isr(topic)
+            min_isr = self._changes.settings.min_isr(topic)
             election = self._changes.automatic_election(topic)
             for index, partition in topic.partitions.items():
                 if broker_id in partition.elr:
@@ -181,7 +181,7 @@ class _Updates:
 
     def add_leaderless_partitions(self) -> None:
         for topic in self._topics.leaderless_topics():
-            min_isr = self._changes.min_isr(topic)
+            min_isr = self._changes.settings.min_isr(topic)
             election = self._changes.automatic_election(topic)
             for index, partition in topic.partitions.items():
                 if partition.leader == NO_LEADER:
@@ -195,7 +195,7 @@ class _Updates:
 
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
         election = self._changes.automatic_election(topic)
-        self._add(topic, index, partition, self._changes.min_isr(topic), election)
+        self._add(topic, index, partition, self._changes.settings.min_isr(topic), election)
 
     def _add(
         self, topic: TopicImage, index: int, partition: PartitionRegistration, min_isr: int, election: int

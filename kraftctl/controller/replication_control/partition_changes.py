@@ -9,7 +9,7 @@ from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_UNCLEAN,
     PartitionChangeBuilder,
 )
-from kraftctl.controller.topic_configs import min_insync_replicas, unclean_leader_election_enabled
+from kraftctl.controller.replication_control.topic_settings import TopicSettings
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
@@ -22,28 +22,20 @@ class PartitionChanges:
         self, image: MetadataImage, config: ControllerConfig, acceptor: LeaderAcceptor | None = None
     ) -> None:
         self.image = image
-        self.config = config
+        self.settings = TopicSettings(image, config)
         self.metadata_version = image.features.metadata_version
         self.elr_enabled = image.features.elr_enabled
         self._acceptor = LeaderAcceptor(image.cluster) if acceptor is None else acceptor
 
-    def min_isr(self, topic: TopicImage) -> int:
-        """min.insync.replicas, but never more than the topic has replicas (KIP-966)."""
-        return min(min_insync_replicas(self.image, self.config, topic.name), topic.replication_factor)
-
-    def unclean_election_enabled(self, topic_name: str) -> bool:
-        """Whether the topic prefers being available over keeping all acknowledged data."""
-        return unclean_leader_election_enabled(self.image, self.config, topic_name)
-
     def automatic_election(self, topic: TopicImage) -> int:
         """The election that happens without anybody asking: unclean only where the topic says so."""
-        return ELECT_UNCLEAN if self.unclean_election_enabled(topic.name) else ELECT_ONLINE
+        return ELECT_UNCLEAN if self.settings.unclean_election_enabled(topic.name) else ELECT_ONLINE
 
     def builder(
         self, topic: TopicImage, partition_id: int, partition: PartitionRegistration
     ) -> PartitionChangeBuilder:
         """A builder without targets yet."""
-        return self.builder_for(topic, partition_id, partition, self.min_isr(topic))
+        return self.builder_for(topic, partition_id, partition, self.settings.min_isr(topic))
 
     def builder_for(
         self, topic: TopicImage, partition_id: int, partition: PartitionRegistration, min_isr: int
