@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
+METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
+"""What a build asks for before it builds: nothing of it depends on the extensions."""
+
 GENERATED_GROUPS = 4
 """Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
 
@@ -54,7 +58,7 @@ def groups() -> list[tuple[list[str], str | None]]:
 
 def extensions() -> list[Any]:
     """One extension per module, over a few shared objects of native code."""
-    if PURE:
+    if PURE or METADATA_COMMANDS.intersection(sys.argv):
         return []
     from mypyc.build import mypycify
 

@@ -1,0 +1,163 @@
+"""A real SocketServer with a handler that tests can hold back, and a client that can misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import uvloop
+
+from kraftctl.config import ControllerConfig
+from kraftctl.request_context import RequestContext
+from kraftctl.server.connection import Respond
+from kraftctl.server.listener import SocketServer
+from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import encode_request
+
+TIMEOUT_SECONDS = 20.0
+
+UNREGISTER_BROKER = 64
+
+PROPERTIES = {
+    "process.roles": "controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "listeners": "CONTROLLER://127.0.0.1:0",
+    "controller.quorum.voters": "1@127.0.0.1:9093",
+    "log.dirs": "unused",
+}
+
+
+class Handler:
+    """Answers at once, or keeps requests until `release`; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.holding = False
+        self.refusing = False
+        self.contexts: list[RequestContext] = []
+        self.requests: list[Message] = []
+        self.held: dict[int, Callable[[], None]] = {}
+        self.cancelled: list[int] = []
+        self.changed = asyncio.Event()
+        self.answer: Callable[[Message], Message] = answer
+
+    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
+        request_id = len(self.requests)
+        self.contexts.append(context)
+        self.requests.append(request)
+        self.changed.set()
+        response = None if self.refusing else self.answer(request)
+        if self.holding:
+            self.held[request_id] = lambda: respond(response)
+        else:
+            respond(response)
+        return request_id
+
+    def cancel(self, request_id: int) -> None:
+        self.held.pop(request_id, None)
+        self.cancelled.append(request_id)
+        self.changed.set()
+
+    def release(self) -> None:
+        """Answer the oldest held request."""
+        self.held.pop(min(self.held))()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something that happened here makes `condition` true."""
+        while not condition():
+            self.changed.clear()
+            await self.changed.wait()
+
+
+def answer(request: Message) -> Message:
+    if isinstance(request, ApiVersionsRequest):
+        return ApiVersionsResponse(api_keys=[ApiVersion(api_key=18, min_version=0, max_version=4)])
+    assert isinstance(request, UnregisterBrokerRequest)
+    return UnregisterBrokerResponse(throttle_time_ms=request.broker_id)
+
+
+class Client:
+    """The other end of one connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def send(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    def request(self, body: Message, version: int, correlation_id: int = 7) -> None:
+        self.send(encode_frame(request_bytes(body, version, correlation_id)))
+
+    async def frame(self) -> bytes:
+        size = int.from_bytes(await self.reader.readexactly(4), "big")
+        return await self.reader.readexactly(size)
+
+    async def expect_closed(self) -> None:
+        """Nothing more comes, and the other side closes."""
+        try:
+            assert await self.reader.read() == b""
+        except ConnectionResetError:
+            pass
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+def request_bytes(body: Message, version: int, correlation_id: int = 7) -> bytes:
+    header = RequestHeader(
+        request_api_key=body.API_KEY,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id="client",
+    )
+    return encode_request(header, body)
+
+
+def unregister(broker_id: int) -> UnregisterBrokerRequest:
+    """A request whose answer repeats `broker_id`, to tell answers apart."""
+    return UnregisterBrokerRequest(broker_id=broker_id)
+
+
+@asynccontextmanager
+async def serving(properties: dict[str, str] | None = None) -> AsyncIterator[tuple[SocketServer, Handler]]:
+    handler = Handler()
+    server = SocketServer(ControllerConfig({**PROPERTIES, **(properties or {})}), handler)
+    await server.start()
+    try:
+        yield server, handler
+    finally:
+        await server.stop()
+
+
+async def connect(server: SocketServer) -> Client:
+    return Client(*await asyncio.open_connection("127.0.0.1", server.bound_ports["CONTROLLER"]))
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    """For what the other task of this loop does within a few turns."""
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+def run(test: Callable[[], Awaitable[None]], loop: str = "uvloop") -> None:
+    """Run a test on the loop that production uses, or on asyncio's own, within a time limit."""
+
+    async def limited() -> None:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            await test()
+
+    factory = uvloop.new_event_loop if loop == "uvloop" else asyncio.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        runner.run(limited())
+
+
+both_loops = pytest.mark.parametrize("loop", ["uvloop", "asyncio"])
