@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kraftctl_protocol.message import Message
-
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.message import Message
 
 
 class WriteQuorumState:
@@ -57,16 +58,20 @@ class Respond:
 
 
 class RespondFetch:
-    """Read whole batches from `read_offset` to the end of the log, put them into
-    `response.responses[0].partitions[0].records`, and send it.
+    """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
+    batches), put them into `response.responses[0].partitions[0].records`, and send it.
 
-    At most `max_bytes`, yet always at least one batch. An empty read is a valid answer.
+    At most `max_bytes`, yet always at least one batch. Voters are given what is not committed
+    yet, observers are not: what they never saw they never have to forget.
     """
 
-    def __init__(self, request_id: int, response: Message, read_offset: int, max_bytes: int) -> None:
+    def __init__(
+        self, request_id: int, response: FetchResponse, read_offset: int, end_offset: int, max_bytes: int
+    ) -> None:
         self.request_id = request_id
         self.response = response
         self.read_offset = read_offset
+        self.end_offset = end_offset
         self.max_bytes = max_bytes
 
 
@@ -76,7 +81,12 @@ class RespondFetchSnapshot:
     """
 
     def __init__(
-        self, request_id: int, response: Message, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int
+        self,
+        request_id: int,
+        response: FetchSnapshotResponse,
+        snapshot_id: OffsetAndEpoch,
+        position: int,
+        size_bytes: int,
     ) -> None:
         self.request_id = request_id
         self.response = response

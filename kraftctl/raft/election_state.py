@@ -1,4 +1,4 @@
-"""What a replica must never forget about elections: the content of the `quorum-state` file (KIP-595, KIP-853)."""
+"""What a replica never forgets about elections: the `quorum-state` file (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 

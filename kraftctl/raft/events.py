@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kraftctl_protocol.message import Message
-
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.message import Message
 
 
 class Started:

@@ -1,8 +1,15 @@
-"""What the core must know of the log and the snapshots on disk to answer without reading them (KIP-595, KIP-630)."""
+"""What the core must know of log and snapshots to answer without reading them (KIP-595, KIP-630)."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from kraftctl.raft.leader_epochs import LeaderEpochs
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+
+VALID: Final = 0
+DIVERGING: Final = 1
+SNAPSHOT: Final = 2
 
 
 class SnapshotInfo:
@@ -14,12 +21,12 @@ class SnapshotInfo:
 
 
 class LogState:
-    """The metadata log as recovered at start.
+    """The metadata log: as recovered at start, then kept in step with the effects asked for.
 
-    `start_offset` is inclusive, `end_offset` exclusive. `epochs` lists (epoch, start offset) in
-    rising order, as the leader-epoch-checkpoint does. `snapshots` is in rising order of offset and
-    may begin with the 0-0 checkpoint of a formatted dynamic quorum.
-    Everything in here must be on disk: recovery flushes before it reports.
+    `start_offset` is inclusive, `end_offset` and `flushed_offset` exclusive. `epochs` lists
+    (epoch, start offset) in rising order, as the leader-epoch-checkpoint does. `snapshots` is in
+    rising order of offset and may begin with the 0-0 checkpoint of a formatted dynamic quorum.
+    Everything handed in must be on disk: recovery flushes before it reports.
     """
 
     def __init__(
@@ -30,7 +37,117 @@ class LogState:
         epochs: list[tuple[int, int]] | None = None,
         snapshots: list[SnapshotInfo] | None = None,
     ) -> None:
+        assert 0 <= start_offset <= end_offset
         self.start_offset = start_offset
         self.end_offset = end_offset
-        self.epochs: list[tuple[int, int]] = [] if epochs is None else epochs
-        self.snapshots: list[SnapshotInfo] = [] if snapshots is None else snapshots
+        self.flushed_offset = end_offset
+        self.flush_in_flight = False
+        self.flush_is_stale = False
+        self.epochs = LeaderEpochs([] if epochs is None else epochs)
+        self.snapshots: list[SnapshotInfo] = [] if snapshots is None else list(snapshots)
+        # KAFKA-14240: without its snapshot a log that starts later than 0 has lost its past.
+        assert start_offset == 0 or self._has_snapshot_at(start_offset), (
+            f"the log starts at {start_offset} but no snapshot ends there"
+        )
+
+    def _has_snapshot_at(self, offset: int) -> bool:
+        return any(info.snapshot_id.offset >= offset for info in self.snapshots)
+
+    def last_epoch(self) -> int:
+        """Of the last record; of the newest snapshot when the log is empty; else 0."""
+        epoch = self.epochs.last_epoch()
+        if epoch is not None:
+            return epoch
+        return self.snapshots[-1].snapshot_id.epoch if self.snapshots else 0
+
+    def earliest_snapshot_id(self) -> OffsetAndEpoch | None:
+        return self.snapshots[0].snapshot_id if self.snapshots else None
+
+    def latest_snapshot_id(self) -> OffsetAndEpoch | None:
+        return self.snapshots[-1].snapshot_id if self.snapshots else None
+
+    def snapshot(self, snapshot_id: OffsetAndEpoch) -> SnapshotInfo | None:
+        for info in reversed(self.snapshots):
+            if info.snapshot_id == snapshot_id:
+                return info
+        return None
+
+    def add_snapshot(self, info: SnapshotInfo) -> None:
+        if self.snapshot(info.snapshot_id) is None:
+            self.snapshots.append(info)
+            self.snapshots.sort(key=_offset_of)
+
+    def append(self, record_count: int) -> int:
+        """Make room for records of the current epoch; returns their base offset."""
+        base_offset = self.end_offset
+        self.end_offset += record_count
+        return base_offset
+
+    def wants_flush(self) -> bool:
+        """At most one flush is asked for at a time; it is the group commit of all appends before it."""
+        return self.flushed_offset < self.end_offset and not self.flush_in_flight
+
+    def flushed(self, end_offset: int) -> None:
+        """A flush that began before a truncation says nothing about what was appended after it."""
+        self.flush_in_flight = False
+        if self.flush_is_stale:
+            self.flush_is_stale = False
+            return
+        assert end_offset <= self.end_offset
+        self.flushed_offset = max(self.flushed_offset, end_offset)
+
+    def truncate_to(self, end_offset: int) -> None:
+        assert self.start_offset <= end_offset <= self.end_offset
+        self.end_offset = end_offset
+        self.flushed_offset = min(self.flushed_offset, end_offset)
+        self.flush_is_stale = self.flush_in_flight
+        self.epochs.truncate_to(end_offset)
+
+    def truncate_fully_to(self, snapshot_id: OffsetAndEpoch) -> None:
+        """The log is empty and goes on from a downloaded snapshot (KIP-630)."""
+        self.start_offset = snapshot_id.offset
+        self.end_offset = snapshot_id.offset
+        self.flushed_offset = snapshot_id.offset
+        self.flush_is_stale = self.flush_in_flight
+        self.epochs = LeaderEpochs([])
+        self.start_at(snapshot_id.offset)
+
+    def start_at(self, start_offset: int) -> None:
+        """Retention removed everything below `start_offset`, snapshots too."""
+        self.start_offset = max(self.start_offset, start_offset)
+        self.epochs.start_at(self.start_offset)
+        self.snapshots = [info for info in self.snapshots if info.snapshot_id.offset >= self.start_offset]
+
+    def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """The largest epoch of this log not above `epoch`, with its end offset (exclusive)."""
+        end = self.epochs.end_offset_for(epoch, self.end_offset)
+        if end is None:
+            return OffsetAndEpoch(self.end_offset, self.last_epoch())
+        earliest = self.earliest_snapshot_id()
+        if earliest is not None and end.offset == earliest.offset and end.epoch == epoch:
+            return earliest
+        return end
+
+    def validate(self, offset: int, epoch: int) -> tuple[int, OffsetAndEpoch]:
+        """Compare a replica's log, ending at `offset` in `epoch`, with ours.
+
+        VALID: ours continues it. DIVERGING: it must truncate to the end of the returned epoch.
+        SNAPSHOT: what it misses is only in the returned snapshot.
+        """
+        if offset == 0 and self.start_offset == 0:
+            return VALID, OffsetAndEpoch(0, 0)
+        earliest = self.earliest_snapshot_id()
+        if earliest is not None and (
+            offset < self.start_offset
+            or (offset == self.start_offset and epoch != earliest.epoch)
+            or epoch < earliest.epoch
+        ):
+            return SNAPSHOT, self.snapshots[-1].snapshot_id
+        end = self.end_offset_for_epoch(epoch)
+        if end.epoch != epoch or end.offset < offset:
+            return DIVERGING, end
+        return VALID, OffsetAndEpoch(offset, epoch)
+
+
+def _offset_of(info: SnapshotInfo) -> int:
+    return info.snapshot_id.offset

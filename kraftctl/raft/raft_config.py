@@ -10,8 +10,20 @@ OBSERVER_SESSION_TIMEOUT_MS = 300_000
 CHECK_QUORUM_TIMEOUT_FACTOR = 1.5
 """KAFKA-15489: a leader that a majority stopped fetching from for 1.5 fetch timeouts resigns."""
 
+OBSERVERS_MAX = 4096
+"""Replica ids and directory ids come off the wire; the longest silent observer makes room."""
+
 PARKED_FETCHES_MAX = 4096
 """One per connected replica is usual; beyond it a fetch is answered at once, without waiting."""
+
+ANSWER_BYTES_MAX = 8 << 20
+"""What brokers before 4.3 ask for in one Fetch; nobody is given more, whatever is asked."""
+
+REPEATED_FETCHES_MAX = 8
+"""As many identical fetches of one replica in a row are answered at once; further ones wait."""
+
+REPEATED_FETCH_DELAY_MS = 100
+"""A replica that cannot use our answer asks again without backoff, hundreds of times a second."""
 
 
 @dataclass

@@ -3,19 +3,77 @@
 from __future__ import annotations
 
 import random
+from typing import Final, assert_never
 
+from kraftctl.raft.append import append_records, log_flushed
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.describe_quorum import handle_describe_quorum
 from kraftctl.raft.effects import RaftEffect
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.events import RaftEvent
-from kraftctl.raft.log_state import LogState
+from kraftctl.raft.elections import resign, start
+from kraftctl.raft.events import (
+    DeadlineReached,
+    LogFlushed,
+    LogStartChanged,
+    RaftEvent,
+    RequestCancelled,
+    RequestReceived,
+    ResignRequested,
+    ResponseReceived,
+    ShutdownRequested,
+    SnapshotCreated,
+    Started,
+)
+from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
+from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
+from kraftctl.raft.handle_fetch import handle_fetch
+from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
+from kraftctl.raft.handle_vote import handle_vote
+from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.states import NEVER_MS
+from kraftctl.raft.timers import next_deadline_ms, run_timers
+from kraftctl.raft.voter_changes import (
+    handle_add_raft_voter,
+    handle_remove_raft_voter,
+    handle_update_raft_voter,
+)
+from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterSet
+from kraftctl_protocol.api_keys import ApiKey
+
+RAFT_API_KEYS: Final = frozenset(
+    [
+        int(ApiKey.FETCH),
+        int(ApiKey.FETCH_SNAPSHOT),
+        int(ApiKey.VOTE),
+        int(ApiKey.BEGIN_QUORUM_EPOCH),
+        int(ApiKey.END_QUORUM_EPOCH),
+        int(ApiKey.DESCRIBE_QUORUM),
+        int(ApiKey.ADD_RAFT_VOTER),
+        int(ApiKey.REMOVE_RAFT_VOTER),
+        int(ApiKey.UPDATE_RAFT_VOTER),
+    ]
+)
+"""The requests that `RequestReceived` may carry."""
+
+FETCH: Final = int(ApiKey.FETCH)
+FETCH_SNAPSHOT: Final = int(ApiKey.FETCH_SNAPSHOT)
+VOTE: Final = int(ApiKey.VOTE)
+BEGIN_QUORUM_EPOCH: Final = int(ApiKey.BEGIN_QUORUM_EPOCH)
+END_QUORUM_EPOCH: Final = int(ApiKey.END_QUORUM_EPOCH)
+DESCRIBE_QUORUM: Final = int(ApiKey.DESCRIBE_QUORUM)
+ADD_RAFT_VOTER: Final = int(ApiKey.ADD_RAFT_VOTER)
+REMOVE_RAFT_VOTER: Final = int(ApiKey.REMOVE_RAFT_VOTER)
+UPDATE_RAFT_VOTER: Final = int(ApiKey.UPDATE_RAFT_VOTER)
 
 
 class RaftNode:
     """`static_voters` is empty in a dynamic quorum; `voter_history` and `kraft_version_history` list
     (offset, value) of every KRaftVoters / KRaftVersion control record found in the newest snapshot
     and in the log, rising. What came from a snapshot carries its end offset - 1: -1 for 0-0.
+
+    Every call returns effects, to be carried out in order before the next call.
     """
 
     def __init__(
@@ -32,38 +90,142 @@ class RaftNode:
         static_voters: VoterSet,
         voter_history: list[tuple[int, VoterSet]],
         kraft_version_history: list[tuple[int, int]],
-    ) -> None: ...
+    ) -> None:
+        self._core = RaftCore(
+            node_id=node_id,
+            directory_id=directory_id,
+            cluster_id=cluster_id,
+            endpoints=endpoints,
+            config=config,
+            rng=rng,
+            log=log,
+            stored_election=quorum_state,
+            history=VoterHistory(static_voters, voter_history, kraft_version_history),
+        )
 
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:
         """What must be done, in order, because `event` happened at `now_ms`."""
-        ...
+        core = self._core
+        core.now_ms = now_ms
+        core.wall_ms = wall_ms
+        if isinstance(event, RequestReceived):
+            self._handle_request(event)
+        else:
+            self._handle(event)
+        run_timers(core)
+        return core.take_effects()
 
     def append(self, values: list[bytes], now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
         """Append encoded metadata records as one batch; leader only. Returns the base offset."""
-        ...
+        core = self._core
+        core.now_ms = now_ms
+        core.wall_ms = wall_ms
+        leader = core.leader()
+        assert leader is not None, "only a leader appends"
+        base_offset = append_records(core, leader, values)
+        return base_offset, core.take_effects()
 
     @property
-    def next_deadline_ms(self) -> int | None: ...
+    def next_deadline_ms(self) -> int | None:
+        """When to say `DeadlineReached`, if nothing else happens before; None: never."""
+        deadline_ms = next_deadline_ms(self._core)
+        return None if deadline_ms >= NEVER_MS else deadline_ms
+
     @property
-    def node_id(self) -> int: ...
+    def node_id(self) -> int:
+        return self._core.key.id
+
     @property
-    def epoch(self) -> int: ...
+    def epoch(self) -> int:
+        return self._core.state.epoch
+
     @property
     def leader_id(self) -> int:
         """-1 while unknown."""
-        ...
+        return self._core.state.leader_id
+
     @property
-    def is_leader(self) -> bool: ...
+    def is_leader(self) -> bool:
+        return self._core.leader() is not None
+
+    @property
+    def state_name(self) -> str:
+        """One of Kafka's: Unattached, Follower, Prospective, Candidate, Leader, Resigned."""
+        return self._core.state.name
+
     @property
     def high_watermark(self) -> int:
         """Exclusive; -1 until known in this run."""
-        ...
+        return self._core.high_watermark
+
     @property
-    def end_offset(self) -> int: ...
+    def end_offset(self) -> int:
+        return self._core.log.end_offset
+
     @property
-    def kraft_version(self) -> int: ...
+    def kraft_version(self) -> int:
+        return self._core.history.kraft_version()
+
     @property
-    def voter_set(self) -> VoterSet: ...
+    def voter_set(self) -> VoterSet:
+        return self._core.voters
+
+    def voters_at(self, offset: int) -> VoterSet:
+        """Who votes according to everything below `offset` (exclusive), as a snapshot there must say."""
+        return self._core.history.voters_at(offset)
+
     def leader_endpoint(self, listener_name: str) -> tuple[str, int] | None:
         """Where the leader listens under this listener name, when known."""
-        ...
+        return self._core.state.leader_endpoints.get(listener_name)
+
+    def _handle(self, event: RaftEvent) -> None:
+        core = self._core
+        match event:
+            case LogFlushed():
+                log_flushed(core, event.end_offset)
+            case DeadlineReached():
+                pass
+            case RequestReceived():
+                self._handle_request(event)
+            case RequestCancelled():
+                core.parked.remove(event.request_id)
+            case ResponseReceived():
+                pass
+            case SnapshotCreated():
+                core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
+            case LogStartChanged():
+                core.log.start_at(event.start_offset)
+            case ResignRequested():
+                if core.leader() is not None and core.state.epoch == event.epoch:
+                    resign(core)
+            case ShutdownRequested():
+                core.shutting_down = True
+                if core.leader() is not None:
+                    resign(core)
+            case Started():
+                start(core)
+            case _:
+                assert_never(event)
+
+    def _handle_request(self, event: RequestReceived) -> None:
+        core = self._core
+        api_key = event.api_key
+        if api_key == FETCH:
+            handle_fetch(core, event)
+        elif api_key == FETCH_SNAPSHOT:
+            handle_fetch_snapshot(core, event)
+        elif api_key == DESCRIBE_QUORUM:
+            handle_describe_quorum(core, event)
+        elif api_key == VOTE:
+            handle_vote(core, event)
+        elif api_key == BEGIN_QUORUM_EPOCH:
+            handle_begin_quorum_epoch(core, event)
+        elif api_key == END_QUORUM_EPOCH:
+            handle_end_quorum_epoch(core, event)
+        elif api_key == ADD_RAFT_VOTER:
+            handle_add_raft_voter(core, event)
+        elif api_key == REMOVE_RAFT_VOTER:
+            handle_remove_raft_voter(core, event)
+        else:
+            assert api_key == UPDATE_RAFT_VOTER, f"api key {api_key} is not a raft request"
+            handle_update_raft_voter(core, event)

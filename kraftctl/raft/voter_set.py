@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl_protocol.generated.voters_record import (
     Endpoint,
     KRaftVersionFeature,
     Voter,
     VotersRecord,
 )
-
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 
 Endpoints = dict[str, tuple[str, int]]
 """Listener name -> (host, port)."""
@@ -57,9 +56,7 @@ class VoterSet:
     """The voters in force from one offset of the log on. Never changed: changes make a new set."""
 
     def __init__(self, nodes: list[VoterNode]) -> None:
-        self.nodes: dict[int, VoterNode] = {
-            node.key.id: node for node in sorted(nodes, key=_id_of)
-        }
+        self.nodes: dict[int, VoterNode] = {node.key.id: node for node in sorted(nodes, key=_id_of)}
         assert len(self.nodes) == len(nodes), "a voter id was given twice"
 
     def __len__(self) -> int:
@@ -150,14 +147,14 @@ def _to_record_voter(node: VoterNode) -> Voter:
         endpoints=[
             Endpoint(name=name, host=host, port=port) for name, (host, port) in node.endpoints.items()
         ],
-        k_raft_version_feature=KRaftVersionFeature(
+        kraft_version_feature=KRaftVersionFeature(
             min_supported_version=node.kraft_version_min, max_supported_version=node.kraft_version_max
         ),
     )
 
 
 def _from_record_voter(voter: Voter) -> VoterNode:
-    feature = voter.k_raft_version_feature
+    feature = voter.kraft_version_feature
     return VoterNode(
         ReplicaKey(voter.voter_id, voter.voter_directory_id),
         {endpoint.name: (endpoint.host, endpoint.port) for endpoint in voter.endpoints},

@@ -1,0 +1,28 @@
+"""KAFKA-15489: a leader that a majority no longer fetches from must stop leading, or there are two."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.raft_config import CHECK_QUORUM_TIMEOUT_FACTOR
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import NEVER_MS, Leader
+
+
+def check_quorum_deadline_ms(core: RaftCore, voter_count: int) -> int:
+    """A single voter is its own majority for ever."""
+    if voter_count == 1:
+        return NEVER_MS
+    return core.now_ms + int(core.config.fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)
+
+
+def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
+    """Fetch and FetchSnapshot count. A leader outside of the voter set needs a majority without itself."""
+    if not leader.is_voter(key):
+        return
+    leader.fetched_voter_ids.add(key.id)
+    majority = len(leader.voter_states) // 2 + 1
+    if leader.is_voter(leader.local_key):
+        majority -= 1
+    if len(leader.fetched_voter_ids) >= majority:
+        leader.fetched_voter_ids.clear()
+        leader.deadline_ms = check_quorum_deadline_ms(core, len(leader.voter_states))

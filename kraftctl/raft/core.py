@@ -1,0 +1,104 @@
+"""What all parts of a raft node share: identity, log, voters, state, and the effects of the current step."""
+
+from __future__ import annotations
+
+import random
+
+from kraftctl.raft.effects import HighWatermarkUpdated, Notice, RaftEffect
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.log_state import LogState
+from kraftctl.raft.parked_fetches import ParkedFetches
+from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import EpochState, Leader, Unattached
+from kraftctl.raft.voter_history import VoterHistory
+from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
+
+
+class RaftCore:
+    """Owned by one `RaftNode`; the modules beside it are functions over it.
+
+    `now_ms` and `wall_ms` are the arguments of the step in progress, `effects` what it has asked
+    for so far. `high_watermark` never goes back, whoever leads.
+    """
+
+    def __init__(
+        self,
+        *,
+        node_id: int,
+        directory_id: bytes,
+        cluster_id: str,
+        endpoints: Endpoints,
+        config: RaftConfig,
+        rng: random.Random,
+        log: LogState,
+        stored_election: ElectionState | None,
+        history: VoterHistory,
+    ) -> None:
+        self.key = ReplicaKey(node_id, directory_id)
+        self.cluster_id = cluster_id
+        self.endpoints = endpoints
+        self.config = config
+        self.rng = rng
+        self.log = log
+        self.stored_election = stored_election
+        self.history = history
+        self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
+        self.parked = ParkedFetches()
+        self.high_watermark = UNKNOWN_OFFSET
+        self.shutting_down = False
+        self.effects: list[RaftEffect] = []
+        self.now_ms = 0
+        self.wall_ms = 0
+
+    def emit(self, effect: RaftEffect) -> None:
+        self.effects.append(effect)
+
+    def notice(self, level: str, text: str) -> None:
+        self.effects.append(Notice(level, text))
+
+    def take_effects(self) -> list[RaftEffect]:
+        effects = self.effects
+        self.effects = []
+        return effects
+
+    @property
+    def voters(self) -> VoterSet:
+        return self.history.current
+
+    def is_voter(self) -> bool:
+        return self.history.current.is_voter(self.key)
+
+    def is_only_voter(self) -> bool:
+        return self.history.current.is_only_voter(self.key)
+
+    def local_node(self) -> VoterNode:
+        """This replica as it would describe itself in a KRaftVoters record."""
+        return VoterNode(
+            self.key,
+            self.endpoints,
+            self.config.supported_kraft_version_min,
+            self.config.supported_kraft_version_max,
+        )
+
+    def leader(self) -> Leader | None:
+        state = self.state
+        return state if isinstance(state, Leader) else None
+
+    def is_log_up_to_date(self, last_epoch: int, end_offset: int) -> bool:
+        """Whether a log ending there holds at least what ours does: only such a replica may lead."""
+        own_epoch = self.log.last_epoch()
+        return last_epoch > own_epoch or (last_epoch == own_epoch and end_offset >= self.log.end_offset)
+
+    def election_deadline_ms(self) -> int:
+        """Now plus a random time in [T, 2T): candidates rarely collide twice."""
+        timeout_ms = self.config.election_timeout_ms
+        return self.now_ms + timeout_ms + (self.rng.randrange(timeout_ms) if timeout_ms > 0 else 0)
+
+    def raise_high_watermark(self, offset: int) -> None:
+        """Announce what is committed. A new leader's view starts lower than the old one's: not told."""
+        assert offset <= self.log.end_offset
+        if offset > self.high_watermark:
+            self.high_watermark = offset
+            self.emit(HighWatermarkUpdated(offset))

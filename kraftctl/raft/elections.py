@@ -1,0 +1,314 @@
+"""KIP-595, KIP-996: how a replica moves between following, standing for election and leading.
+
+1. A voter that misses its leader, or knows none, becomes Prospective and asks for pre-votes.
+2. With a majority of them it becomes Candidate of the next epoch, votes for itself, asks for votes.
+3. With a majority of those it leads: it writes LeaderChange, and only when that is committed it
+   knows what is.
+4. Whoever hears of a higher epoch, in whatever message, joins it.
+5. A leader found in its own quorum-state file at start has resigned: its epoch is over.
+
+A single voter takes steps 1 to 3 at once.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.append import append_start_of_epoch
+from kraftctl.raft.check_quorum import check_quorum_deadline_ms
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import INFO, WARN, BecameLeader
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.epoch_election import EpochElection
+from kraftctl.raft.fetch_answer import fail_parked_fetches
+from kraftctl.raft.quorum_state import transition, write_quorum_state
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import (
+    NEVER_MS,
+    Candidate,
+    Follower,
+    Leader,
+    Prospective,
+    Resigned,
+    Unattached,
+)
+from kraftctl.raft.voter_set import Endpoints
+from kraftctl_protocol.errors import Errors
+
+
+def start(core: RaftCore) -> None:
+    """Take up what the quorum-state file remembers; a single voter goes on to lead at once."""
+    stored = core.stored_election or ElectionState(epoch=0)
+    log_epoch = core.log.last_epoch()
+    if stored.epoch < log_epoch:
+        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, the log has {log_epoch} already")
+        core.state = Unattached(log_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
+    elif stored.leader_id == core.key.id:
+        core.state = Resigned(
+            stored.epoch,
+            leader_id=core.key.id,
+            leader_endpoints=core.endpoints,
+            deadline_ms=core.election_deadline_ms(),
+            unacked_voter_ids=_other_voter_ids(core),
+            preferred_successors=[],
+        )
+    elif stored.voted_for(core.key) and core.is_voter():
+        core.state = Candidate(
+            stored.epoch,
+            voted_key=core.key,
+            deadline_ms=core.election_deadline_ms(),
+            election=EpochElection(core.voters, core.key.id),
+        )
+    else:
+        _take_up_leader(core, stored)
+    write_quorum_state(core)
+    core.notice(INFO, f"Starting as {core.state!r} with {core.voters!r}")
+    if isinstance(core.state, Candidate):
+        _continue_if_won(core)
+    elif core.is_only_voter():
+        become_prospective(core)
+
+
+def _take_up_leader(core: RaftCore, stored: ElectionState) -> None:
+    endpoints = core.voters.endpoints(stored.leader_id) if stored.has_leader() else {}
+    if endpoints:
+        core.state = Follower(
+            stored.epoch,
+            leader_id=stored.leader_id,
+            leader_endpoints=endpoints,
+            voted_key=stored.voted_key(),
+            deadline_ms=_fetch_deadline_ms(core),
+        )
+    else:
+        core.state = Unattached(
+            stored.epoch,
+            leader_id=stored.leader_id,
+            voted_key=stored.voted_key(),
+            deadline_ms=_waiting_voter_deadline_ms(core),
+        )
+
+
+def become_unattached(core: RaftCore, epoch: int, leader_id: int = -1) -> None:
+    """Join an epoch whose leader is not known, or not reachable. Elections under way keep their patience."""
+    old = core.state
+    deadline_ms = _waiting_voter_deadline_ms(core)
+    if deadline_ms != NEVER_MS and _keeps_deadline(core):
+        deadline_ms = old.deadline_ms
+    vote = old.voted_key if epoch == old.epoch else None
+    transition(core, Unattached(epoch, leader_id=leader_id, voted_key=vote, deadline_ms=deadline_ms))
+    fail_parked_fetches(core, Errors.NOT_LEADER_OR_FOLLOWER)
+
+
+def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpoints) -> None:
+    assert endpoints, f"leader {leader_id} of epoch {epoch} without endpoints"
+    assert leader_id != core.key.id
+    vote = core.state.voted_key if epoch == core.state.epoch else None
+    transition(
+        core,
+        Follower(
+            epoch,
+            leader_id=leader_id,
+            leader_endpoints=endpoints,
+            voted_key=vote,
+            deadline_ms=_fetch_deadline_ms(core),
+        ),
+    )
+    fail_parked_fetches(core, Errors.NOT_LEADER_OR_FOLLOWER)
+
+
+def become_prospective(core: RaftCore) -> None:
+    """Ask before disturbing: the epoch stays (KIP-996)."""
+    assert core.is_voter()
+    old = core.state
+    transition(
+        core,
+        Prospective(
+            old.epoch,
+            leader_id=old.leader_id,
+            leader_endpoints=old.leader_endpoints,
+            voted_key=old.voted_key,
+            deadline_ms=core.election_deadline_ms(),
+            election=EpochElection(core.voters, core.key.id),
+        ),
+    )
+    _continue_if_won(core)
+
+
+def become_candidate(core: RaftCore) -> None:
+    assert core.is_voter()
+    transition(
+        core,
+        Candidate(
+            core.state.epoch + 1,
+            voted_key=core.key,
+            deadline_ms=core.election_deadline_ms(),
+            election=EpochElection(core.voters, core.key.id),
+        ),
+    )
+    _continue_if_won(core)
+
+
+def become_leader(core: RaftCore) -> None:
+    """The quorum-state is on disk before LeaderChange is, so that no other epoch can begin there."""
+    candidate = core.state
+    assert isinstance(candidate, Candidate)
+    assert candidate.election.is_won()
+    epoch_start_offset = core.log.end_offset
+    leader = Leader(
+        candidate.epoch,
+        local_key=core.key,
+        leader_endpoints=core.endpoints,
+        epoch_start_offset=epoch_start_offset,
+        voters=core.voters,
+        granting_voter_ids=candidate.election.granting_voter_ids(),
+        deadline_ms=check_quorum_deadline_ms(core, len(core.voters)),
+    )
+    leader.update_local_end_offset(core.log.flushed_offset)
+    if len(core.voters) > 1:
+        leader.begin_quorum_deadline_ms = core.now_ms
+    transition(core, leader)
+    core.log.epochs.assign(leader.epoch, epoch_start_offset)
+    append_start_of_epoch(core, leader)
+    core.emit(BecameLeader(leader.epoch, epoch_start_offset))
+
+
+def resign(core: RaftCore) -> None:
+    """Stop leading, and stay out of the next election long enough for somebody else to win it."""
+    leader = core.leader()
+    assert leader is not None
+    transition(
+        core,
+        Resigned(
+            leader.epoch,
+            leader_id=leader.leader_id,
+            leader_endpoints=leader.leader_endpoints,
+            deadline_ms=NEVER_MS if core.shutting_down else core.election_deadline_ms(),
+            unacked_voter_ids=_other_voter_ids(core),
+            preferred_successors=leader.voters_by_end_offset(),
+        ),
+    )
+    fail_parked_fetches(
+        core, Errors.BROKER_NOT_AVAILABLE if core.shutting_down else Errors.NOT_LEADER_OR_FOLLOWER
+    )
+
+
+def record_vote(core: RaftCore, voter_id: int, granted: bool) -> None:
+    """An answer to our (pre-)vote request arrived."""
+    state = core.state
+    if isinstance(state, Prospective):
+        state.election.record(voter_id, granted)
+        if state.election.is_lost():
+            _after_lost_pre_election(core, state)
+            return
+    elif isinstance(state, Candidate):
+        # A lost candidate waits its timeout out, as the winner's LeaderChange may be on its way.
+        state.election.record(voter_id, granted)
+    else:
+        return
+    _continue_if_won(core)
+
+
+def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
+    """Remember on disk whom we voted for; it may win, so our own patience starts anew."""
+    old = core.state
+    assert old.voted_key is None
+    assert candidate.id != core.key.id
+    if isinstance(old, Prospective):
+        transition(
+            core,
+            Prospective(
+                old.epoch,
+                leader_id=old.leader_id,
+                leader_endpoints=old.leader_endpoints,
+                voted_key=candidate,
+                deadline_ms=core.election_deadline_ms(),
+                election=EpochElection(core.voters, core.key.id),
+            ),
+        )
+    else:
+        assert isinstance(old, Unattached)
+        transition(
+            core,
+            Unattached(
+                old.epoch,
+                leader_id=old.leader_id,
+                voted_key=candidate,
+                deadline_ms=core.election_deadline_ms(),
+            ),
+        )
+
+
+def is_consistent_leader(core: RaftCore, epoch: int, leader_id: int) -> bool:
+    """No epoch has two leaders, and nobody tells us that we lead unless we do."""
+    if leader_id == core.key.id:
+        return core.leader() is not None and epoch == core.state.epoch
+    return (
+        epoch != core.state.epoch
+        or leader_id < 0
+        or not core.state.has_leader()
+        or leader_id == core.state.leader_id
+    )
+
+
+def join_epoch(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpoints) -> None:
+    """A message of `epoch` (not below ours) arrived that names its leader, or -1. Must be consistent."""
+    state = core.state
+    if leader_id >= 0 and leader_id != core.key.id and endpoints:
+        if epoch > state.epoch or not state.has_leader() or _is_better_known(core, endpoints):
+            become_follower(core, epoch, leader_id, endpoints)
+    elif epoch > state.epoch:
+        become_unattached(core, epoch, leader_id if leader_id != core.key.id else -1)
+
+
+def election_timed_out(core: RaftCore) -> None:
+    """The deadline of a state in which no leader is heard of has come."""
+    state = core.state
+    if isinstance(state, Resigned):
+        # A higher epoch, or our own id would be taken for the leader's.
+        become_unattached(core, state.epoch + 1)
+    elif isinstance(state, Prospective):
+        _after_lost_pre_election(core, state)
+    elif core.is_voter():
+        become_prospective(core)
+    else:
+        state.deadline_ms = NEVER_MS
+
+
+def _continue_if_won(core: RaftCore) -> None:
+    state = core.state
+    if isinstance(state, Prospective) and state.election.is_won():
+        become_candidate(core)
+    elif isinstance(state, Candidate) and state.election.is_won():
+        become_leader(core)
+
+
+def _after_lost_pre_election(core: RaftCore, state: Prospective) -> None:
+    """Back to the leader, if there is one to go back to."""
+    if state.leader_id >= 0 and state.leader_endpoints:
+        become_follower(core, state.epoch, state.leader_id, state.leader_endpoints)
+    else:
+        become_unattached(core, state.epoch, state.leader_id)
+
+
+def _is_better_known(core: RaftCore, endpoints: Endpoints) -> bool:
+    return isinstance(core.state, Follower | Unattached | Prospective) and len(endpoints) > len(
+        core.state.leader_endpoints
+    )
+
+
+def _other_voter_ids(core: RaftCore) -> list[int]:
+    return [voter_id for voter_id in core.voters.voter_ids() if voter_id != core.key.id]
+
+
+def _keeps_deadline(core: RaftCore) -> bool:
+    """Joining epoch after epoch must not postpone our own election for ever."""
+    state = core.state
+    if isinstance(state, Prospective):
+        return not state.election.is_lost()
+    return isinstance(state, Candidate | Unattached | Resigned) and state.deadline_ms != NEVER_MS
+
+
+def _waiting_voter_deadline_ms(core: RaftCore) -> int:
+    return core.election_deadline_ms() if core.is_voter() else NEVER_MS
+
+
+def _fetch_deadline_ms(core: RaftCore) -> int:
+    return core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS

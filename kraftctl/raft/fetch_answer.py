@@ -1,0 +1,134 @@
+"""KIP-595, KIP-630: the answer to a Fetch, now or when there is something to tell."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import Respond, RespondFetch
+from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.log_state import SNAPSHOT
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.parked_fetches import ParkedFetch
+from kraftctl.raft.states import Leader
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.fetch_response import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    SnapshotId,
+)
+
+NODE_ENDPOINTS_FROM_VERSION = 17
+"""Kafka fills them from here on, though the field exists since 16."""
+
+CURRENT_LEADER_FROM_VERSION = 12
+
+
+def has_news(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
+    """Whether a replica whose log is a prefix of ours would learn anything from an answer now."""
+    if fetch.fetch_offset < _readable_end_offset(core, leader, fetch):
+        return True
+    return leader.high_watermark > fetch.request_high_watermark
+
+
+def _readable_end_offset(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> int:
+    """Observers read what is committed: a flush follows every append, and one answer then tells both."""
+    return core.log.end_offset if leader.is_voter(fetch.key) else leader.high_watermark
+
+
+def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+    """All there is to know for a replica whose log is a prefix of ours; maybe nothing."""
+    response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
+    end_offset = _readable_end_offset(core, leader, fetch)
+    if fetch.fetch_offset < end_offset:
+        core.emit(RespondFetch(fetch.request_id, response, fetch.fetch_offset, end_offset, fetch.max_bytes))
+    else:
+        core.emit(Respond(fetch.request_id, response))
+
+
+def answer_elsewhere(
+    core: RaftCore, leader: Leader, fetch: ParkedFetch, kind: int, place: OffsetAndEpoch
+) -> None:
+    """Tell a replica that its log is not a prefix of ours where to truncate, or which snapshot to load."""
+    response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
+    partition = response.responses[0].partitions[0]
+    if kind == SNAPSHOT:
+        partition.snapshot_id = SnapshotId(end_offset=place.offset, epoch=place.epoch)
+    else:
+        partition.diverging_epoch = EpochEndOffset(epoch=place.epoch, end_offset=place.offset)
+    core.emit(Respond(fetch.request_id, response))
+
+
+def answer_error(core: RaftCore, request_id: int, listener_name: str, version: int, error: Errors) -> None:
+    response = _response(core, listener_name, version, error, UNKNOWN_OFFSET)
+    core.emit(Respond(request_id, response))
+
+
+def wake_fetches(core: RaftCore, leader: Leader) -> None:
+    """More is committed: answer whoever did not know."""
+    for fetch in core.parked.all():
+        if not fetch.delayed and has_news(core, leader, fetch):
+            core.parked.remove(fetch.request_id)
+            answer(core, leader, fetch)
+
+
+def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
+    """More is appended: voters must have it, or it will never be committed."""
+    if len(leader.voter_states) == 1 and leader.is_voter(core.key):
+        return
+    for fetch in core.parked.all():
+        if not fetch.delayed and leader.is_voter(fetch.key) and has_news(core, leader, fetch):
+            core.parked.remove(fetch.request_id)
+            answer(core, leader, fetch)
+
+
+def answer_expired_fetches(core: RaftCore) -> None:
+    """Nothing happened for as long as they wanted to wait."""
+    for fetch in core.parked.take_expired(core.now_ms):
+        leader = core.leader()
+        if leader is None:
+            answer_parked_error(core, fetch, Errors.NOT_LEADER_OR_FOLLOWER)
+        else:
+            answer(core, leader, fetch)
+
+
+def fail_parked_fetches(core: RaftCore, error: Errors) -> None:
+    """This node does not lead any more: let them ask whoever does."""
+    for fetch in core.parked.all():
+        core.parked.remove(fetch.request_id)
+        answer_parked_error(core, fetch, error)
+
+
+def answer_parked_error(core: RaftCore, fetch: ParkedFetch, error: Errors) -> None:
+    answer_error(core, fetch.request_id, fetch.listener_name, fetch.version, error)
+
+
+def _response(
+    core: RaftCore, listener_name: str, version: int, error: Errors, high_watermark: int
+) -> FetchResponse:
+    """Every answer names the leader, if known, and where it listens: a broker that learns of a leader
+    without its endpoints dies.
+    """
+    state = core.state
+    partition = PartitionData(
+        partition_index=METADATA_PARTITION,
+        error_code=error,
+        high_watermark=high_watermark,
+        last_stable_offset=UNKNOWN_OFFSET,
+        log_start_offset=core.log.start_offset,
+        records=b"",
+    )
+    if version >= CURRENT_LEADER_FROM_VERSION:
+        partition.current_leader = LeaderIdAndEpoch(leader_id=state.leader_id, leader_epoch=state.epoch)
+    topic = FetchableTopicResponse(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
+    response = FetchResponse(responses=[topic])
+    if version >= NODE_ENDPOINTS_FROM_VERSION and state.leader_id >= 0:
+        endpoint = state.leader_endpoints.get(listener_name)
+        if endpoint is not None:
+            response.node_endpoints = [
+                NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])
+            ]
+    return response

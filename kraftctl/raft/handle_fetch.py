@@ -1,0 +1,161 @@
+"""KIP-595: Fetch, from voters and observers alike; the checks in the order of Kafka's leader.
+
+| # | must hold | else |
+|---|---|---|
+| 1 | the cluster id is ours, or absent | top level INCONSISTENT_CLUSTER_ID |
+| 2 | exactly one topic and partition: the metadata log | top level INVALID_REQUEST |
+| 3 | wait, offset and epochs are not negative; last fetched epoch <= current | INVALID_REQUEST |
+| 4 | the epoch is not behind ours | FENCED_LEADER_EPOCH |
+| 5 | the epoch is not ahead of ours | UNKNOWN_LEADER_EPOCH |
+| 6 | we are not shutting down | BROKER_NOT_AVAILABLE |
+| 7 | we lead | NOT_LEADER_OR_FOLLOWER |
+| 8 | we did not send it to ourselves | UNKNOWN_SERVER_ERROR |
+
+A broker dies of a partition level INVALID_REQUEST, so row 3 refuses nothing that one would send.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.append import advance_high_watermark
+from kraftctl.raft.check_quorum import note_fetch_of_voter
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import Respond
+from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, has_news
+from kraftctl.raft.log_state import SNAPSHOT, VALID
+from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl.raft.parked_fetches import ParkedFetch
+from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import Leader
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+
+TOPIC_ID_FROM_VERSION = 13
+REPLICA_STATE_FROM_VERSION = 15
+
+
+def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
+    request = event.request
+    assert isinstance(request, FetchRequest)
+    if is_other_cluster(core, request.cluster_id):
+        _refuse(core, event, Errors.INCONSISTENT_CLUSTER_ID)
+        return
+    if not _is_for_metadata_log(request, event.version):
+        _refuse(core, event, Errors.INVALID_REQUEST)
+        return
+    partition = request.topics[0].partitions[0]
+    error = _partition_error(core, request, partition, event.version)
+    if error != Errors.NONE:
+        answer_error(core, event.request_id, event.listener_name, event.version, error)
+        return
+    leader = core.leader()
+    assert leader is not None
+    _serve(core, leader, _fetch_of(core, event, request, partition), request.max_wait_ms)
+
+
+def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int) -> None:
+    """Answer at once if the replica has to learn anything, else let it wait for that."""
+    kind, place = _compare_logs(core, fetch)
+    if kind != VALID:
+        answer_elsewhere(core, leader, fetch, kind, place)
+        return
+    repeated = fetch.key.id >= 0 and _note_progress(core, leader, fetch)
+    may_wait = max_wait_ms > 0 and not core.parked.is_full()
+    if may_wait and not has_news(core, leader, fetch):
+        core.parked.park(fetch)
+    elif may_wait and repeated:
+        _delay(core, fetch)
+    else:
+        answer(core, leader, fetch)
+
+
+def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpoch]:
+    """An empty replica is better served by a snapshot, however much of the log still exists."""
+    if fetch.fetch_offset == 0:
+        snapshot_id = core.log.latest_snapshot_id()
+        if snapshot_id is not None and snapshot_id != BOOTSTRAP_SNAPSHOT_ID:
+            return SNAPSHOT, snapshot_id
+    return core.log.validate(fetch.fetch_offset, fetch.last_fetched_epoch)
+
+
+def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
+    """What a replica fetches from, it has on disk. Returns whether it keeps asking the same thing."""
+    replica = leader.replica(fetch.key, core.now_ms)
+    replica.update(
+        fetch_offset=fetch.fetch_offset,
+        leader_end_offset=core.log.end_offset,
+        now_ms=core.now_ms,
+        wall_ms=core.wall_ms,
+    )
+    if leader.is_voter(fetch.key):
+        note_fetch_of_voter(core, leader, fetch.key)
+        advance_high_watermark(core, leader)
+    if not has_news(core, leader, fetch):
+        replica.repeated_fetches = 0
+        return False
+    return replica.is_repeating(fetch.fetch_offset, fetch.request_high_watermark, REPEATED_FETCHES_MAX)
+
+
+def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
+    """Our answers do not help this replica; without a pause it would ask hundreds of times a second."""
+    fetch.delayed = True
+    fetch.deadline_ms = min(fetch.deadline_ms, core.now_ms + REPEATED_FETCH_DELAY_MS)
+    core.parked.park(fetch)
+
+
+def _is_for_metadata_log(request: FetchRequest, version: int) -> bool:
+    if len(request.topics) != 1:
+        return False
+    topic = request.topics[0]
+    if version >= TOPIC_ID_FROM_VERSION:
+        if topic.topic_id != METADATA_TOPIC_ID:
+            return False
+    elif topic.topic != METADATA_TOPIC:
+        return False
+    return len(topic.partitions) == 1 and topic.partitions[0].partition == METADATA_PARTITION
+
+
+def _partition_error(
+    core: RaftCore, request: FetchRequest, partition: FetchPartition, version: int
+) -> Errors:
+    if (
+        request.max_wait_ms < 0
+        or partition.fetch_offset < 0
+        or partition.last_fetched_epoch < 0
+        or partition.last_fetched_epoch > partition.current_leader_epoch
+    ):
+        return Errors.INVALID_REQUEST
+    error = leader_only_error(core, partition.current_leader_epoch)
+    if error == Errors.NONE and _replica_id(request, version) == core.key.id:
+        return Errors.UNKNOWN_SERVER_ERROR
+    return error
+
+
+def _replica_id(request: FetchRequest, version: int) -> int:
+    """-1 for readers that are no replicas."""
+    return request.replica_state.replica_id if version >= REPLICA_STATE_FROM_VERSION else request.replica_id
+
+
+def _fetch_of(
+    core: RaftCore, event: RequestReceived, request: FetchRequest, partition: FetchPartition
+) -> ParkedFetch:
+    """The partition's own byte limit is not honoured: replicas send 0 there."""
+    return ParkedFetch(
+        request_id=event.request_id,
+        listener_name=event.listener_name,
+        version=event.version,
+        key=ReplicaKey(_replica_id(request, event.version), partition.replica_directory_id),
+        fetch_offset=partition.fetch_offset,
+        last_fetched_epoch=partition.last_fetched_epoch,
+        request_high_watermark=partition.high_watermark,
+        max_bytes=min(max(request.max_bytes, 0), ANSWER_BYTES_MAX),
+        deadline_ms=core.now_ms + request.max_wait_ms,
+    )
+
+
+def _refuse(core: RaftCore, event: RequestReceived, error: Errors) -> None:
+    core.emit(Respond(event.request_id, FetchResponse(error_code=error)))

@@ -1,0 +1,111 @@
+"""KIP-630: FetchSnapshot, one slice of a checkpoint file at a time."""
+
+from __future__ import annotations
+
+from kraftctl.raft.check_quorum import note_fetch_of_voter
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import Respond, RespondFetchSnapshot
+from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
+from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.fetch_snapshot_request import PartitionSnapshot as WantedSlice
+from kraftctl_protocol.generated.fetch_snapshot_response import (
+    FetchSnapshotResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionSnapshot,
+    SnapshotId,
+    TopicSnapshot,
+)
+
+
+def handle_fetch_snapshot(core: RaftCore, event: RequestReceived) -> None:
+    request = event.request
+    assert isinstance(request, FetchSnapshotRequest)
+    if is_other_cluster(core, request.cluster_id):
+        _refuse(core, event, Errors.INCONSISTENT_CLUSTER_ID)
+        return
+    if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
+        _refuse(core, event, Errors.INVALID_REQUEST)
+        return
+    topic = request.topics[0]
+    wanted = topic.partitions[0]
+    if topic.name != METADATA_TOPIC or wanted.partition != METADATA_PARTITION:
+        unknown = PartitionSnapshot(
+            index=wanted.partition,
+            error_code=Errors.UNKNOWN_TOPIC_OR_PARTITION,
+            unaligned_records=b"",
+        )
+        core.emit(Respond(event.request_id, _response(core, event, topic.name, unknown)))
+        return
+    error = leader_only_error(core, wanted.current_leader_epoch)
+    if error != Errors.NONE:
+        _answer_error(core, event, error)
+        return
+    _serve(core, event, request, wanted)
+
+
+def _serve(
+    core: RaftCore, event: RequestReceived, request: FetchSnapshotRequest, wanted: WantedSlice
+) -> None:
+    snapshot_id = OffsetAndEpoch(wanted.snapshot_id.end_offset, wanted.snapshot_id.epoch)
+    info = core.log.snapshot(snapshot_id)
+    if info is None or snapshot_id == BOOTSTRAP_SNAPSHOT_ID:
+        _answer_error(core, event, Errors.SNAPSHOT_NOT_FOUND)
+        return
+    if not 0 <= wanted.position < info.size_bytes:
+        _answer_error(core, event, Errors.POSITION_OUT_OF_RANGE)
+        return
+    leader = core.leader()
+    assert leader is not None
+    if request.replica_id >= 0:
+        note_fetch_of_voter(core, leader, ReplicaKey(request.replica_id, wanted.replica_directory_id))
+    _answer_slice(core, event, info, wanted.position, request.max_bytes)
+
+
+def _answer_slice(
+    core: RaftCore, event: RequestReceived, info: SnapshotInfo, position: int, max_bytes: int
+) -> None:
+    """The reader insists on the id and position it asked for."""
+    partition = _partition(core, Errors.NONE)
+    partition.snapshot_id = SnapshotId(end_offset=info.snapshot_id.offset, epoch=info.snapshot_id.epoch)
+    partition.size = info.size_bytes
+    partition.position = position
+    size_bytes = min(max(max_bytes, 0), ANSWER_BYTES_MAX, info.size_bytes - position)
+    response = _response(core, event, METADATA_TOPIC, partition)
+    core.emit(RespondFetchSnapshot(event.request_id, response, info.snapshot_id, position, size_bytes))
+
+
+def _refuse(core: RaftCore, event: RequestReceived, error: Errors) -> None:
+    core.emit(Respond(event.request_id, FetchSnapshotResponse(error_code=error)))
+
+
+def _answer_error(core: RaftCore, event: RequestReceived, error: Errors) -> None:
+    response = _response(core, event, METADATA_TOPIC, _partition(core, error))
+    core.emit(Respond(event.request_id, response))
+
+
+def _partition(core: RaftCore, error: Errors) -> PartitionSnapshot:
+    return PartitionSnapshot(
+        index=METADATA_PARTITION,
+        error_code=error,
+        current_leader=LeaderIdAndEpoch(leader_id=core.state.leader_id, leader_epoch=core.state.epoch),
+        unaligned_records=b"",
+    )
+
+
+def _response(
+    core: RaftCore, event: RequestReceived, topic_name: str, partition: PartitionSnapshot
+) -> FetchSnapshotResponse:
+    response = FetchSnapshotResponse(topics=[TopicSnapshot(name=topic_name, partitions=[partition])])
+    state = core.state
+    endpoint = state.leader_endpoints.get(event.listener_name)
+    if event.version >= 1 and state.leader_id >= 0 and endpoint is not None:
+        response.node_endpoints = [NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])]
+    return response

@@ -1,0 +1,116 @@
+"""KIP-595, KIP-853, KIP-996: Vote, real and preliminary; the checks in Kafka's order.
+
+| # | must hold | else |
+|---|---|---|
+| 1 | the cluster id is ours, or absent | top level INCONSISTENT_CLUSTER_ID |
+| 2 | exactly one topic and partition: the metadata log | top level INVALID_REQUEST |
+| 3 | the candidate's log ends before the epoch it stands for (pre-vote: not after it) | INVALID_REQUEST |
+| 4 | the epoch is not behind ours | FENCED_LEADER_EPOCH |
+| 5 | the candidate has an id | INVALID_REQUEST |
+| 6 | it means this replica, in this directory | INVALID_VOTER_KEY |
+
+A larger epoch is joined between 5 and 6. A granted vote is on disk before the answer leaves.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import INFO, Respond
+from kraftctl.raft.elections import add_vote, become_unattached
+from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Resigned
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
+from kraftctl.raft.validation import is_for_another_voter, is_other_cluster, voter_only_error
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
+from kraftctl_protocol.generated.vote_response import NodeEndpoint, TopicData, VoteResponse
+from kraftctl_protocol.generated.vote_response import PartitionData as VoteAnswer
+
+
+def handle_vote(core: RaftCore, event: RequestReceived) -> None:
+    request = event.request
+    assert isinstance(request, VoteRequest)
+    if is_other_cluster(core, request.cluster_id):
+        core.emit(Respond(event.request_id, VoteResponse(error_code=Errors.INCONSISTENT_CLUSTER_ID)))
+        return
+    if not _is_for_metadata_log(request):
+        core.emit(Respond(event.request_id, VoteResponse(error_code=Errors.INVALID_REQUEST)))
+        return
+    partition = request.topics[0].partitions[0]
+    error = _partition_error(core, partition)
+    if error != Errors.NONE:
+        _answer(core, event, error, False)
+        return
+    if partition.replica_epoch > core.state.epoch:
+        become_unattached(core, partition.replica_epoch)
+    if is_for_another_voter(core, request.voter_id, partition.voter_directory_id):
+        _answer(core, event, Errors.INVALID_VOTER_KEY, False)
+        return
+    _answer(core, event, Errors.NONE, _vote(core, partition))
+
+
+def _vote(core: RaftCore, partition: PartitionData) -> bool:
+    candidate = ReplicaKey(partition.replica_id, partition.replica_directory_id)
+    up_to_date = core.is_log_up_to_date(partition.last_offset_epoch, partition.last_offset)
+    if partition.pre_vote:
+        granted = up_to_date and may_grant_pre_vote(core.state)
+    else:
+        granted = may_grant_vote(core.state, candidate, up_to_date) and candidate.id != core.key.id
+        if granted and core.state.voted_key is None:
+            add_vote(core, candidate)
+    kind = "Pre-vote" if partition.pre_vote else "Vote"
+    verdict = "granted" if granted else "rejected"
+    core.notice(INFO, f"{kind} of epoch {partition.replica_epoch} for {candidate} is {verdict}")
+    return granted
+
+
+def may_grant_pre_vote(state: EpochState) -> bool:
+    """KIP-996: not while a leader is heard of. A follower that never fetched in this epoch hears of none."""
+    if isinstance(state, Leader):
+        return False
+    return not (isinstance(state, Follower) and state.has_fetched_from_leader)
+
+
+def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: bool) -> bool:
+    """One vote per epoch, and none in an epoch that has a leader. The same candidate may ask again."""
+    if isinstance(state, Leader | Candidate | Follower | Resigned):
+        return False
+    vote = state.voted_key
+    if vote is not None:
+        return vote.id == candidate.id and vote.directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
+    return log_is_up_to_date and not state.has_leader()
+
+
+def _partition_error(core: RaftCore, partition: PartitionData) -> Errors:
+    last_epoch, epoch = partition.last_offset_epoch, partition.replica_epoch
+    # Nobody has written in an epoch that is still to be won; a pre-vote names the current one.
+    is_illegal_epoch = last_epoch > epoch if partition.pre_vote else last_epoch >= epoch
+    if partition.last_offset < 0 or last_epoch < 0 or is_illegal_epoch:
+        return Errors.INVALID_REQUEST
+    return voter_only_error(core, partition.replica_id, epoch)
+
+
+def _is_for_metadata_log(request: VoteRequest) -> bool:
+    return (
+        len(request.topics) == 1
+        and request.topics[0].topic_name == METADATA_TOPIC
+        and len(request.topics[0].partitions) == 1
+        and request.topics[0].partitions[0].partition_index == METADATA_PARTITION
+    )
+
+
+def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool) -> None:
+    state = core.state
+    partition = VoteAnswer(
+        partition_index=METADATA_PARTITION,
+        error_code=error,
+        leader_id=state.leader_id,
+        leader_epoch=state.epoch,
+        vote_granted=granted,
+    )
+    response = VoteResponse(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
+    endpoint = state.leader_endpoints.get(event.listener_name)
+    if event.version >= 1 and state.leader_id >= 0 and endpoint is not None:
+        response.node_endpoints = [NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])]
+    core.emit(Respond(event.request_id, response))

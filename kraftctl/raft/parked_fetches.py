@@ -1,0 +1,83 @@
+"""KIP-595: fetches that wait for something to tell; long polls keep an idle quorum quiet."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from kraftctl.raft.raft_config import PARKED_FETCHES_MAX
+from kraftctl.raft.replica_key import ReplicaKey
+
+
+class ParkedFetch:
+    """A validated Fetch. `request_high_watermark` is what the replica knows already.
+
+    A `delayed` fetch waits for its deadline only: its replica asked the same thing too often.
+    """
+
+    def __init__(
+        self,
+        *,
+        request_id: int,
+        listener_name: str,
+        version: int,
+        key: ReplicaKey,
+        fetch_offset: int,
+        last_fetched_epoch: int,
+        request_high_watermark: int,
+        max_bytes: int,
+        deadline_ms: int,
+    ) -> None:
+        self.request_id = request_id
+        self.listener_name = listener_name
+        self.version = version
+        self.key = key
+        self.fetch_offset = fetch_offset
+        self.last_fetched_epoch = last_fetched_epoch
+        self.request_high_watermark = request_high_watermark
+        self.max_bytes = max_bytes
+        self.deadline_ms = deadline_ms
+        self.delayed = False
+
+
+class ParkedFetches:
+    """In order of arrival, so that answers leave in that order too."""
+
+    def __init__(self) -> None:
+        self.by_request_id: dict[int, ParkedFetch] = {}
+        self.deadlines: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self.by_request_id)
+
+    def is_full(self) -> bool:
+        return len(self.by_request_id) >= PARKED_FETCHES_MAX
+
+    def park(self, fetch: ParkedFetch) -> None:
+        assert not self.is_full()
+        assert fetch.request_id not in self.by_request_id
+        self.by_request_id[fetch.request_id] = fetch
+        heappush(self.deadlines, (fetch.deadline_ms, fetch.request_id))
+
+    def remove(self, request_id: int) -> None:
+        """Unknown ids are fine: the answer and the cancellation may cross."""
+        self.by_request_id.pop(request_id, None)
+
+    def all(self) -> list[ParkedFetch]:
+        return list(self.by_request_id.values())
+
+    def take_expired(self, now_ms: int) -> list[ParkedFetch]:
+        expired: list[ParkedFetch] = []
+        while self.deadlines and self.deadlines[0][0] <= now_ms:
+            fetch = self.by_request_id.pop(heappop(self.deadlines)[1], None)
+            if fetch is not None:
+                expired.append(fetch)
+        return expired
+
+    def next_deadline_ms(self) -> int | None:
+        """Of the fetch that waits longest; answered ones leave their heap entry behind until here."""
+        while self.deadlines:
+            deadline_ms, request_id = self.deadlines[0]
+            if request_id in self.by_request_id:
+                return deadline_ms
+            heappop(self.deadlines)
+        return None

@@ -1,0 +1,54 @@
+"""KIP-595, KIP-836: how far one replica has come, as the leader learns it from its fetches."""
+
+from __future__ import annotations
+
+from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.voter_set import Endpoints
+
+
+class ReplicaState:
+    """`end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for people."""
+
+    def __init__(self, key: ReplicaKey, endpoints: Endpoints) -> None:
+        self.key = key
+        self.endpoints = endpoints
+        self.end_offset = UNKNOWN_OFFSET
+        self.last_fetch_ms = -1
+        self.last_fetch_wall_ms = -1
+        self.last_fetch_leader_end_offset = -1
+        self.last_caught_up_wall_ms = -1
+        self.has_acknowledged_leader = False
+        self.last_asked: tuple[int, int] = (UNKNOWN_OFFSET, UNKNOWN_OFFSET)
+        self.repeated_fetches = 0
+
+    def matches(self, key: ReplicaKey) -> bool:
+        """An id alone matches where no directory is known (kraft.version 0)."""
+        if self.key.id != key.id:
+            return False
+        return self.key.directory_id in (NO_DIRECTORY_ID, key.directory_id)
+
+    def update(self, *, fetch_offset: int, leader_end_offset: int, now_ms: int, wall_ms: int) -> None:
+        """A valid fetch arrived: the replica holds everything below `fetch_offset`.
+
+        It was caught up now if that is our end, or at its previous fetch if it has by now
+        what our log held then.
+        """
+        if fetch_offset >= leader_end_offset:
+            self.last_caught_up_wall_ms = max(self.last_caught_up_wall_ms, wall_ms)
+        elif 0 < self.last_fetch_leader_end_offset <= fetch_offset:
+            self.last_caught_up_wall_ms = max(self.last_caught_up_wall_ms, self.last_fetch_wall_ms)
+        self.last_fetch_leader_end_offset = leader_end_offset
+        self.last_fetch_ms = now_ms
+        self.last_fetch_wall_ms = max(self.last_fetch_wall_ms, wall_ms)
+        self.end_offset = fetch_offset
+        self.has_acknowledged_leader = True
+
+    def is_repeating(self, fetch_offset: int, high_watermark: int, repeats_max: int) -> bool:
+        """Whether the same question came again and again, though it was answered each time."""
+        if self.last_asked != (fetch_offset, high_watermark):
+            self.last_asked = (fetch_offset, high_watermark)
+            self.repeated_fetches = 0
+            return False
+        self.repeated_fetches += 1
+        return self.repeated_fetches > repeats_max

@@ -1,0 +1,245 @@
+"""The six states of a replica (KIP-595, KIP-996) and the data that exists only in each of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
+from kraftctl.raft.epoch_election import EpochElection
+from kraftctl.raft.high_watermark import UNKNOWN_OFFSET, high_watermark
+from kraftctl.raft.raft_config import OBSERVER_SESSION_TIMEOUT_MS, OBSERVERS_MAX
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.replica_state import ReplicaState
+from kraftctl.raft.voter_set import Endpoints, VoterSet
+
+NEVER_MS: Final = 1 << 62
+"""A deadline that does not come."""
+
+
+class EpochState:
+    """What every state knows. `deadline_ms` is when it acts by itself: what it does then is its own."""
+
+    name: ClassVar[str] = "EpochState"
+
+    def __init__(
+        self,
+        epoch: int,
+        *,
+        leader_id: int = UNKNOWN_LEADER_ID,
+        leader_endpoints: Endpoints | None = None,
+        voted_key: ReplicaKey | None = None,
+        deadline_ms: int = NEVER_MS,
+    ) -> None:
+        self.epoch = epoch
+        self.leader_id = leader_id
+        self.leader_endpoints: Endpoints = {} if leader_endpoints is None else leader_endpoints
+        self.voted_key = voted_key
+        self.deadline_ms = deadline_ms
+
+    def has_leader(self) -> bool:
+        return self.leader_id >= 0
+
+    def __repr__(self) -> str:
+        vote = "none" if self.voted_key is None else str(self.voted_key)
+        return f"{self.name}(epoch={self.epoch}, leader={self.leader_id}, voted={vote})"
+
+
+class Unattached(EpochState):
+    """No leader to follow: none is known, or its endpoints are not. Voters wait an election timeout."""
+
+    name: ClassVar[str] = "Unattached"
+
+
+class Follower(EpochState):
+    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter."""
+
+    name: ClassVar[str] = "Follower"
+
+    def __init__(
+        self,
+        epoch: int,
+        *,
+        leader_id: int,
+        leader_endpoints: Endpoints,
+        voted_key: ReplicaKey | None,
+        deadline_ms: int,
+    ) -> None:
+        super().__init__(
+            epoch,
+            leader_id=leader_id,
+            leader_endpoints=leader_endpoints,
+            voted_key=voted_key,
+            deadline_ms=deadline_ms,
+        )
+        self.has_fetched_from_leader = False
+
+
+class Prospective(EpochState):
+    """KIP-996: asks whether it could win before it disturbs anybody with a higher epoch."""
+
+    name: ClassVar[str] = "Prospective"
+
+    def __init__(
+        self,
+        epoch: int,
+        *,
+        leader_id: int,
+        leader_endpoints: Endpoints,
+        voted_key: ReplicaKey | None,
+        deadline_ms: int,
+        election: EpochElection,
+    ) -> None:
+        super().__init__(
+            epoch,
+            leader_id=leader_id,
+            leader_endpoints=leader_endpoints,
+            voted_key=voted_key,
+            deadline_ms=deadline_ms,
+        )
+        self.election = election
+
+
+class Candidate(EpochState):
+    """Stands for election in a new epoch, having voted for itself on disk."""
+
+    name: ClassVar[str] = "Candidate"
+
+    def __init__(
+        self, epoch: int, *, voted_key: ReplicaKey, deadline_ms: int, election: EpochElection
+    ) -> None:
+        super().__init__(epoch, voted_key=voted_key, deadline_ms=deadline_ms)
+        self.election = election
+
+
+class Resigned(EpochState):
+    """Led this epoch once and never will again; tells the voters so until they know or elect."""
+
+    name: ClassVar[str] = "Resigned"
+
+    def __init__(
+        self,
+        epoch: int,
+        *,
+        leader_id: int,
+        leader_endpoints: Endpoints,
+        deadline_ms: int,
+        unacked_voter_ids: list[int],
+        preferred_successors: list[ReplicaKey],
+    ) -> None:
+        super().__init__(
+            epoch, leader_id=leader_id, leader_endpoints=leader_endpoints, deadline_ms=deadline_ms
+        )
+        self.unacked_voter_ids = unacked_voter_ids
+        self.preferred_successors = preferred_successors
+
+
+class Leader(EpochState):
+    """Appends, and knows how far everybody has come. `deadline_ms` is the check-quorum of KAFKA-15489.
+
+    `high_watermark` is exclusive and unknown until a record of this very epoch is committed:
+    only then is everything of earlier epochs safe too (KAFKA-12619).
+    """
+
+    name: ClassVar[str] = "Leader"
+
+    def __init__(
+        self,
+        epoch: int,
+        *,
+        local_key: ReplicaKey,
+        leader_endpoints: Endpoints,
+        epoch_start_offset: int,
+        voters: VoterSet,
+        granting_voter_ids: list[int],
+        deadline_ms: int,
+    ) -> None:
+        super().__init__(
+            epoch, leader_id=local_key.id, leader_endpoints=leader_endpoints, deadline_ms=deadline_ms
+        )
+        self.local_key = local_key
+        self.epoch_start_offset = epoch_start_offset
+        self.granting_voter_ids = granting_voter_ids
+        self.high_watermark = UNKNOWN_OFFSET
+        self.voter_states: dict[int, ReplicaState] = {}
+        self.observer_states: dict[ReplicaKey, ReplicaState] = {}
+        self.fetched_voter_ids: set[int] = set()
+        self.local_end_offset = UNKNOWN_OFFSET
+        self.begin_quorum_deadline_ms = NEVER_MS
+        self.set_voters(voters)
+
+    def set_voters(self, voters: VoterSet) -> None:
+        """Keep what is known of replicas that start or stop voting."""
+        former = self.voter_states
+        self.voter_states = {}
+        for node in voters.nodes.values():
+            state = former.get(node.key.id)
+            if state is None or not state.matches(node.key):
+                state = self.observer_states.pop(node.key, None) or ReplicaState(node.key, node.endpoints)
+            state.key = node.key
+            state.endpoints = node.endpoints
+            self.voter_states[node.key.id] = state
+        for voter_id, state in former.items():
+            if self.voter_states.get(voter_id) is not state:
+                state.endpoints = {}
+                self.observer_states[state.key] = state
+        local = self.voter_states.get(self.local_key.id)
+        if local is not None and local.matches(self.local_key):
+            local.has_acknowledged_leader = True
+            local.end_offset = self.local_end_offset
+
+    def is_voter(self, key: ReplicaKey) -> bool:
+        state = self.voter_states.get(key.id)
+        return state is not None and state.matches(key)
+
+    def replica(self, key: ReplicaKey, now_ms: int) -> ReplicaState:
+        """The state of a voter, else of an observer, which begins to be known here."""
+        state = self.voter_states.get(key.id)
+        if state is not None and state.matches(key):
+            return state
+        state = self.observer_states.get(key)
+        if state is None:
+            if len(self.observer_states) >= OBSERVERS_MAX:
+                self._forget_longest_silent_observer()
+            state = ReplicaState(key, {})
+            state.last_fetch_ms = now_ms
+            self.observer_states[key] = state
+        return state
+
+    def _forget_longest_silent_observer(self) -> None:
+        silent_since = min(state.last_fetch_ms for state in self.observer_states.values())
+        for key, state in self.observer_states.items():
+            if state.last_fetch_ms == silent_since:
+                del self.observer_states[key]
+                return
+
+    def forget_silent_observers(self, now_ms: int) -> None:
+        self.observer_states = {
+            key: state
+            for key, state in self.observer_states.items()
+            if now_ms - state.last_fetch_ms < OBSERVER_SESSION_TIMEOUT_MS
+        }
+
+    def update_local_end_offset(self, flushed_offset: int) -> None:
+        """Our own vote for the high watermark: what is on our disk, never what is merely written."""
+        assert flushed_offset >= self.local_end_offset
+        self.local_end_offset = flushed_offset
+        state = self.voter_states.get(self.local_key.id)
+        if state is not None and state.matches(self.local_key):
+            state.end_offset = flushed_offset
+
+    def advance_high_watermark(self) -> bool:
+        """Whether more is committed than before. Voter changes may compute less: that is ignored."""
+        offset = high_watermark([state.end_offset for state in self.voter_states.values()])
+        if offset <= self.epoch_start_offset or offset <= self.high_watermark:
+            return False
+        self.high_watermark = offset
+        return True
+
+    def voters_by_end_offset(self) -> list[ReplicaKey]:
+        """The other voters, the best successor first."""
+        others = [
+            (-state.end_offset, voter_id)
+            for voter_id, state in self.voter_states.items()
+            if not state.matches(self.local_key)
+        ]
+        return [self.voter_states[voter_id].key for _, voter_id in sorted(others)]

@@ -1,0 +1,45 @@
+"""KIP-595: what happens because nothing else did: elections, check-quorum, long polls."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import INFO
+from kraftctl.raft.elections import become_prospective, election_timed_out, resign
+from kraftctl.raft.fetch_answer import answer_expired_fetches
+from kraftctl.raft.states import NEVER_MS, Candidate, Follower, Leader
+
+TRANSITIONS_PER_STEP_MAX = 8
+"""A resigned single voter takes four transitions to lead again; more than these would be a loop."""
+
+
+def run_timers(core: RaftCore) -> None:
+    """Do what is due at `core.now_ms`. Cheap when nothing is."""
+    if core.parked.deadlines and core.parked.deadlines[0][0] <= core.now_ms:
+        answer_expired_fetches(core)
+    transitions_left = TRANSITIONS_PER_STEP_MAX
+    while core.state.deadline_ms <= core.now_ms:
+        assert transitions_left > 0, f"no end of transitions in {core.state!r}"
+        transitions_left -= 1
+        _state_timed_out(core)
+
+
+def next_deadline_ms(core: RaftCore) -> int:
+    parked_ms = core.parked.next_deadline_ms()
+    deadline_ms = core.state.deadline_ms
+    if parked_ms is not None and parked_ms < deadline_ms:
+        return parked_ms
+    return deadline_ms
+
+
+def _state_timed_out(core: RaftCore) -> None:
+    state = core.state
+    if isinstance(state, Leader):
+        core.notice(INFO, "No majority of the voters fetched lately: resigning")
+        resign(core)
+    elif isinstance(state, Follower | Candidate):
+        if core.is_voter():
+            become_prospective(core)
+        else:
+            state.deadline_ms = NEVER_MS
+    else:
+        election_timed_out(core)

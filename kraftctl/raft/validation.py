@@ -1,0 +1,50 @@
+"""KIP-595: the checks that several raft requests share, in Kafka's order."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl_protocol.errors import Errors
+
+
+def is_other_cluster(core: RaftCore, cluster_id: str | None) -> bool:
+    """A request without a cluster id is let in."""
+    return cluster_id is not None and cluster_id != core.cluster_id
+
+
+def leader_only_error(core: RaftCore, request_epoch: int) -> Errors:
+    """For requests that only the leader of this very epoch may answer.
+
+    A leader that shuts down says so rather than "not the leader": whoever is told the latter with
+    an unchanged epoch asks again at once, without any backoff.
+    """
+    epoch = core.state.epoch
+    if request_epoch < epoch:
+        return Errors.FENCED_LEADER_EPOCH
+    if request_epoch > epoch:
+        return Errors.UNKNOWN_LEADER_EPOCH
+    if core.shutting_down:
+        return Errors.BROKER_NOT_AVAILABLE
+    if core.leader() is None:
+        return Errors.NOT_LEADER_OR_FOLLOWER
+    return Errors.NONE
+
+
+def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Errors:
+    """For requests from candidates and leaders. A larger epoch than ours is news, not an error."""
+    if request_epoch < core.state.epoch:
+        return Errors.FENCED_LEADER_EPOCH
+    if remote_id < 0:
+        return Errors.INVALID_REQUEST
+    return Errors.NONE
+
+
+def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: bytes) -> bool:
+    """KIP-853: the sender names whom it means, so that a replica with a new disk is not taken for the old."""
+    if voter_id < 0:
+        return False
+    return not _is_local(core, ReplicaKey(voter_id, voter_directory_id))
+
+
+def _is_local(core: RaftCore, key: ReplicaKey) -> bool:
+    return key.id == core.key.id and key.directory_id in (NO_DIRECTORY_ID, core.key.directory_id)

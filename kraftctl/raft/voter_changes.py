@@ -1,0 +1,160 @@
+"""KIP-853: AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter; the checks in the order of Kafka's handlers.
+
+| # | must hold | else |
+|---|---|---|
+| 1 | the cluster id is ours, or absent | INCONSISTENT_CLUSTER_ID |
+| 2 | we lead (update: in this very epoch) | as for every request to a leader |
+| 3 | the voter has id and directory id; add, update: and the controllers' listener | INVALID_REQUEST |
+| 4 | this epoch has committed, so nobody else's voter change can be pending | REQUEST_TIMED_OUT |
+| 5 | kraft.version is 1 (add, remove) | UNSUPPORTED_VERSION |
+| 6 | the latest KRaftVoters record is committed: one change at a time | REQUEST_TIMED_OUT |
+| 7 | add: the id does not vote yet | DUPLICATE_VOTER |
+| 8 | update: this replica votes; remove: and not alone | VOTER_NOT_FOUND |
+
+A quorum of one has nobody to remove or update. It refuses to grow, with UNSUPPORTED_VERSION and the reason.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import Respond
+from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.states import Leader
+from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
+from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
+from kraftctl_protocol.generated.update_raft_voter_response import CurrentLeader, UpdateRaftVoterResponse
+
+
+class Refusal:
+    """Why a change of the voters is not made; `error` NONE means that nothing stands in its way."""
+
+    def __init__(self, error: Errors, message: str | None = None) -> None:
+        self.error = error
+        self.message = message if message is not None or error == Errors.NONE else error.message
+
+
+def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
+    request = event.request
+    assert isinstance(request, AddRaftVoterRequest)
+    names = [listener.name for listener in request.listeners]
+    refusal = _check_request(core, request.cluster_id, core.state.epoch)
+    if refusal.error == Errors.NONE:
+        refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), names)
+    response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
+    core.emit(Respond(event.request_id, response))
+
+
+def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
+    request = event.request
+    assert isinstance(request, RemoveRaftVoterRequest)
+    refusal = _check_request(core, request.cluster_id, core.state.epoch)
+    if refusal.error == Errors.NONE:
+        refusal = _check_remove(core, ReplicaKey(request.voter_id, request.voter_directory_id))
+    response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
+    core.emit(Respond(event.request_id, response))
+
+
+def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
+    """Its answer has no room for a reason, but names the leader."""
+    request = event.request
+    assert isinstance(request, UpdateRaftVoterRequest)
+    error = _check_request(core, request.cluster_id, request.current_leader_epoch).error
+    if error == Errors.NONE:
+        error = _check_update(core, request)
+    state = core.state
+    current = CurrentLeader(leader_id=state.leader_id, leader_epoch=state.epoch)
+    endpoint = state.leader_endpoints.get(event.listener_name)
+    if endpoint is not None:
+        current.host, current.port = endpoint
+    core.emit(Respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current)))
+
+
+def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:
+    if is_other_cluster(core, cluster_id):
+        return Refusal(
+            Errors.INCONSISTENT_CLUSTER_ID, f'The cluster id is "{core.cluster_id}", not "{cluster_id}"'
+        )
+    return Refusal(leader_only_error(core, epoch))
+
+
+def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Refusal:
+    if _is_incomplete(key):
+        return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
+    if _default_listener(core) not in listener_names:
+        return Refusal(
+            Errors.INVALID_REQUEST,
+            f"The endpoints {listener_names} lack the controllers' listener {_default_listener(core)}",
+        )
+    refusal = _check_voters_may_change(core, "added")
+    if refusal.error != Errors.NONE:
+        return refusal
+    if key.id in core.voters.nodes:
+        voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
+        return Refusal(Errors.DUPLICATE_VOTER, f"The id of {key} votes already: {voters}")
+    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller leads a quorum of one voter and adds no more")
+
+
+def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
+    if _is_incomplete(key):
+        return Refusal(Errors.INVALID_REQUEST, "The voter to remove has no id or no directory id")
+    refusal = _check_voters_may_change(core, "removed")
+    if refusal.error != Errors.NONE:
+        return refusal
+    if core.voters.without_voter(key) is None:
+        voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
+        return Refusal(Errors.VOTER_NOT_FOUND, f"{key} cannot be removed from the voters {voters}")
+    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot remove voters")
+
+
+def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
+    key = ReplicaKey(request.voter_id, request.voter_directory_id)
+    names = [listener.name for listener in request.listeners]
+    if _is_incomplete(key) or _default_listener(core) not in names:
+        return Errors.INVALID_REQUEST
+    lowest = request.kraft_version_feature.min_supported_version
+    highest = request.kraft_version_feature.max_supported_version
+    if lowest < 0 or highest < lowest:
+        return Errors.INVALID_REQUEST
+    leader = core.leader()
+    assert leader is not None
+    if leader.high_watermark < 0:
+        return Errors.REQUEST_TIMED_OUT
+    if core.history.kraft_version() >= 1 and not _is_voter_set_committed(core, leader):
+        return Errors.REQUEST_TIMED_OUT
+    if not lowest <= core.history.kraft_version() <= highest:
+        return Errors.INVALID_REQUEST
+    return Errors.UNSUPPORTED_VERSION if core.voters.is_voter(key) else Errors.VOTER_NOT_FOUND
+
+
+def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
+    leader = core.leader()
+    assert leader is not None
+    if leader.high_watermark < 0:
+        return Refusal(Errors.REQUEST_TIMED_OUT, "The leader has not committed anything in its epoch yet")
+    if core.history.kraft_version() < 1:
+        return Refusal(
+            Errors.UNSUPPORTED_VERSION,
+            f"Voters cannot be {verb} while kraft.version is {core.history.kraft_version()}",
+        )
+    if not _is_voter_set_committed(core, leader):
+        return Refusal(Errors.REQUEST_TIMED_OUT, "The latest change of the voters is not committed yet")
+    return Refusal(Errors.NONE)
+
+
+def _is_voter_set_committed(core: RaftCore, leader: Leader) -> bool:
+    return core.history.last_offset() < leader.high_watermark
+
+
+def _is_incomplete(key: ReplicaKey) -> bool:
+    return key.id < 0 or key.directory_id == NO_DIRECTORY_ID
+
+
+def _default_listener(core: RaftCore) -> str:
+    """Controllers reach each other by the first of their listeners."""
+    return next(iter(core.endpoints))

@@ -1,0 +1,59 @@
+"""KIP-853: the voters and kraft.version in force, uncommitted ones included, and where they came from."""
+
+from __future__ import annotations
+
+from kraftctl.raft.voter_set import VoterSet
+
+STATIC_VOTERS_OFFSET = -2
+"""Where no control record defines the voters: they come from `controller.quorum.voters`."""
+
+BOOTSTRAP_VOTERS_OFFSET = -1
+"""The voters of the 0-0 checkpoint: the last offset it contains."""
+
+
+class VoterHistory:
+    """A voter set counts from its append on, not from its commit; truncation brings the former one back."""
+
+    def __init__(
+        self,
+        static_voters: VoterSet,
+        voters: list[tuple[int, VoterSet]],
+        kraft_versions: list[tuple[int, int]],
+    ) -> None:
+        self.static_voters = static_voters
+        self.voters = sorted(voters, key=_offset_of_voters)
+        self.kraft_versions = sorted(kraft_versions)
+        self.current: VoterSet = self.voters[-1][1] if self.voters else static_voters
+
+    def last_offset(self) -> int:
+        """Of the control record that defines the current voters."""
+        return self.voters[-1][0] if self.voters else STATIC_VOTERS_OFFSET
+
+    def kraft_version(self) -> int:
+        return self.kraft_versions[-1][1] if self.kraft_versions else 0
+
+    def add_voters(self, offset: int, voters: VoterSet) -> None:
+        assert offset > self.last_offset()
+        self.voters.append((offset, voters))
+        self.current = voters
+
+    def add_kraft_version(self, offset: int, kraft_version: int) -> None:
+        self.kraft_versions.append((offset, kraft_version))
+
+    def truncate_to(self, end_offset: int) -> None:
+        while self.voters and self.voters[-1][0] >= end_offset:
+            self.voters.pop()
+        while self.kraft_versions and self.kraft_versions[-1][0] >= end_offset:
+            self.kraft_versions.pop()
+        self.current = self.voters[-1][1] if self.voters else self.static_voters
+
+    def voters_at(self, offset: int) -> VoterSet:
+        """In force for a snapshot that ends before `offset` (exclusive)."""
+        for voters_offset, voters in reversed(self.voters):
+            if voters_offset < offset:
+                return voters
+        return self.static_voters
+
+
+def _offset_of_voters(entry: tuple[int, VoterSet]) -> int:
+    return entry[0]
