@@ -9,8 +9,9 @@ import socket
 from kraftctl.config import ControllerConfig
 from kraftctl.endpoints import Endpoint
 from kraftctl.server.connection import Connection, ReceiveBudget, RequestHandler
-from kraftctl.server.metrics import RequestMetrics
+from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl_protocol.api_keys import ApiKey
 
 logger = logging.getLogger("kraftctl.server.listener")
 
@@ -21,6 +22,8 @@ UNFINISHED_REQUESTS_MAX = 2
 """So many of the largest requests may be held unfinished, all connections together, if no key says else."""
 
 REAPS_PER_IDLE_TIME = 10
+
+API_NAMES = {key.value: key.name for key in ApiKey}
 
 
 class ListenError(Exception):
@@ -132,6 +135,7 @@ class SocketServer:
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
         self._loop = loop
         self._reaper: asyncio.TimerHandle | None = None
+        self._performance_timer: asyncio.TimerHandle | None = None
 
     @property
     def bound_ports(self) -> dict[str, int]:
@@ -147,12 +151,13 @@ class SocketServer:
             await self.stop()
             raise
         self._schedule_reaper()
+        self._schedule_performance_line()
 
     async def stop(self) -> None:
         """Stop accepting, let written answers leave, close everything. Idempotent."""
-        if self._reaper is not None:
-            self._reaper.cancel()
-            self._reaper = None
+        for timer in (self._reaper, self._performance_timer):
+            if timer is not None:
+                timer.cancel()
         for listener in self.listeners:
             listener.stop_accepting()
         for connection in self._connections():
@@ -178,6 +183,15 @@ class SocketServer:
         for listener in self.listeners:
             listener.reap(idle_since)
         self._schedule_reaper()
+
+    def _schedule_performance_line(self) -> None:
+        delay_seconds = self.config.controller_performance_sample_period_ms / 1000
+        self._performance_timer = self._loop.call_later(delay_seconds, self._log_performance)
+
+    def _log_performance(self) -> None:
+        period_ms = self.config.controller_performance_sample_period_ms
+        logger.info("%s", performance_line(period_ms, self.metrics.take(), API_NAMES))
+        self._schedule_performance_line()
 
 
 def _unfinished_bytes_max(config: ControllerConfig) -> int:

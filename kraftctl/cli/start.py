@@ -1,0 +1,143 @@
+"""`kraftctl start server.properties`: check everything that can be checked, then run until told to stop.
+
+What is wrong with the file, the directory or the port is one line on standard error that says
+what to do next, and exit status 1. Once it runs, SIGTERM or SIGINT is a clean stop: status 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import random
+import resource
+import signal
+import sys
+from pathlib import Path
+
+import uvloop
+
+import kraftctl
+from kraftctl.config import ConfigException, ControllerConfig
+from kraftctl.server.clock import Clock
+from kraftctl.server.driver import run_controller
+from kraftctl.server.listener import ListenError
+from kraftctl.server.logging import LEVELS, configure_logging
+from kraftctl.storage.directory_lock import DirectoryLock
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.java_properties import PropertiesError, read_properties
+from kraftctl.storage.meta_properties import (
+    MetaProperties,
+    MetaPropertiesEnsemble,
+    load_meta_properties,
+    read_meta_properties,
+)
+
+NAME = "start"
+
+logger = logging.getLogger("kraftctl.server")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="the controller's properties file")
+    parser.add_argument(
+        "--override",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a property that goes before the one in the file; may be given many times",
+    )
+    parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        config = load_config(args.file, args.override)
+        configure_logging(config.node_id, args.log_level)
+        meta, lock = open_directory(config)
+        try:
+            _announce(config, meta)
+            _allow_many_connections()
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                runner.run(_run_until_told_to_stop(config, meta))
+        finally:
+            lock.release()
+    except ConfigException as error:
+        return _refuse(*error.errors)
+    except (StorageError, ListenError, PropertiesError, OSError) as error:
+        return _refuse(str(error))
+    logger.info("Stopped")
+    return 0
+
+
+def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
+    """The file with `KEY=VALUE` overrides on top; raises what is wrong with either."""
+    properties = read_properties(file)
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals or not key.strip():
+            raise ConfigException([f"--override {override}: expected KEY=VALUE"])
+        properties[key.strip()] = value.strip()
+    return ControllerConfig(properties)
+
+
+def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
+    """Lock the metadata log directory and check whose it is; raises StorageError."""
+    metadata_log_dir = Path(config.metadata_log_dir)
+    if read_meta_properties(metadata_log_dir) is None:
+        raise StorageError(
+            f"{metadata_log_dir} has not been formatted. Next step: run `kraftctl format`."
+        )
+    lock = DirectoryLock.acquire(metadata_log_dir)
+    try:
+        # The seed of a directory id that is missing in an old file: it must differ between machines.
+        meta, _ = load_meta_properties(
+            metadata_log_dir, config.node_id, random.SystemRandom(), Clock().wall_ms()
+        )
+        everywhere = MetaPropertiesEnsemble([metadata_log_dir, *map(Path, config.log_dirs)])
+        everywhere.verify(meta.cluster_id, config.node_id)
+    except StorageError:
+        lock.release()
+        raise
+    return meta, lock
+
+
+async def _run_until_told_to_stop(config: ControllerConfig, meta: MetaProperties) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, stop, number)
+    await run_controller(config, meta, stop)
+
+
+def _stop(stop: asyncio.Event, number: signal.Signals) -> None:
+    logger.info("Stopping on %s", number.name)
+    stop.set()
+
+
+def _announce(config: ControllerConfig, meta: MetaProperties) -> None:
+    logger.info(
+        "Starting kraftctl %s: node.id=%d cluster.id=%s metadata.log.dir=%s listeners=%s",
+        kraftctl.__version__,
+        config.node_id,
+        meta.cluster_id,
+        config.metadata_log_dir,
+        config.listeners,
+    )
+    for warning in config.warnings:
+        logger.warning("%s", warning)
+    if config.unused_keys:
+        logger.info("Configuration keys that a controller does not use: %s", ", ".join(config.unused_keys))
+
+
+def _allow_many_connections() -> None:
+    """As many open files as the system grants without asking: each broker keeps several connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def _refuse(*reasons: str) -> int:
+    for reason in reasons:
+        print(f"kraftctl start: {reason}", file=sys.stderr)
+    return 1
