@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from kraftctl_protocol.record_batch import read_batches
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage import metadata_log
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 
 

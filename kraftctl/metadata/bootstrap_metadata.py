@@ -1,0 +1,67 @@
+"""The first records of a new cluster, as formatting leaves them in bootstrap.checkpoint (KIP-631, KIP-778).
+
+The active controller writes them when it finds the metadata empty; without the file it takes the newest
+production metadata.version, as Kafka does.
+"""
+
+from __future__ import annotations
+
+from kraftctl.metadata import features
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+class BootstrapMetadataError(Exception):
+    """The records cannot start a cluster."""
+
+
+class BootstrapMetadata:
+    """`records` in the order they are written; `source` says where they came from, for the log."""
+
+    def __init__(self, records: list[RecordAndVersion], source: str) -> None:
+        self.records = records
+        self.source = source
+        self.metadata_version = _metadata_version(records, source)
+
+    def feature_level(self, name: str) -> int:
+        """0 when the feature is not mentioned."""
+        level = 0
+        for item in self.records:
+            record = item.record
+            if isinstance(record, FeatureLevelRecord) and record.name == name:
+                level = record.feature_level
+        return level
+
+
+def default_bootstrap_metadata() -> BootstrapMetadata:
+    """What a directory without bootstrap.checkpoint starts with: nothing but the newest metadata.version."""
+    return BootstrapMetadata(feature_level_records(features.LATEST_PRODUCTION, {}), "the default bootstrap")
+
+
+def feature_level_records(metadata_version: int, levels: dict[str, int]) -> list[RecordAndVersion]:
+    """metadata.version first, then the others by name.
+
+    Level 0 is the same as absent, and kraft.version lives in control records instead (KIP-853).
+    """
+    elsewhere = (features.METADATA_VERSION, features.KRAFT_VERSION)
+    names = [name for name in sorted(levels) if levels[name] > 0 and name not in elsewhere]
+    first = _feature_level_record(features.METADATA_VERSION, metadata_version)
+    return [first] + [_feature_level_record(name, levels[name]) for name in names]
+
+
+def _feature_level_record(name: str, level: int) -> RecordAndVersion:
+    return RecordAndVersion(FeatureLevelRecord(name=name, feature_level=level), 0)
+
+
+def _metadata_version(records: list[RecordAndVersion], source: str) -> int:
+    level: int | None = None
+    for item in records:
+        record = item.record
+        if isinstance(record, FeatureLevelRecord) and record.name == features.METADATA_VERSION:
+            level = record.feature_level
+    if level is None:
+        raise BootstrapMetadataError(
+            f"{source} holds no FeatureLevelRecord for {features.METADATA_VERSION}. Next step: restore the"
+            " file from another directory of this node, or format the directory again."
+        )
+    return level

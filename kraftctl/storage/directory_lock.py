@@ -1,0 +1,56 @@
+"""The `.lock` file of a log directory: one process at a time, whether it is ours or Kafka's.
+
+Java's FileLock is a POSIX record lock on the whole file, so the same kind is taken here. Such a lock belongs
+to the process and ends with it; a second attempt within this process is refused by a list of our own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from kraftctl.storage.errors import StorageError
+
+FILE_NAME = ".lock"
+
+_locked_here: set[Path] = set()
+
+
+class DirectoryLock:
+    """Held from `acquire` until `release` or the end of the process."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, log_dir: Path) -> DirectoryLock:
+        """Raises StorageError when another process uses `log_dir`."""
+        path = log_dir.resolve() / FILE_NAME
+        if path in _locked_here:
+            raise _in_use(log_dir, "this process")
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StorageError(
+                f"cannot open {path}: {error}. Next step: check that the directory exists."
+            ) from error
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            raise _in_use(log_dir, "another process") from error
+        _locked_here.add(path)
+        return cls(path, descriptor)
+
+    def release(self) -> None:
+        _locked_here.discard(self.path)
+        os.close(self._descriptor)
+
+
+def _in_use(log_dir: Path, holder: str) -> StorageError:
+    return StorageError(
+        f"{log_dir} is in use: {holder} holds its {FILE_NAME} file. Next step: stop the other controller; two"
+        " of them on one directory would destroy it."
+    )

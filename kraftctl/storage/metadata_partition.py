@@ -1,0 +1,143 @@
+"""The directory `__cluster_metadata-0` as a whole: log, snapshots and election state, consistent at start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
+from kraftctl.storage.quorum_state_store import QuorumStateStore
+from kraftctl.storage.segment import LOG_SUFFIX
+from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.record_batch import RecordBatch
+
+DIRECTORY_NAME = "__cluster_metadata-0"
+
+
+class MetadataPartition:
+    """Make one with `MetadataPartition.open`. `notices` says what had to be repaired."""
+
+    def __init__(self, log: MetadataLog, snapshots: SnapshotStore, quorum_state: QuorumStateStore) -> None:
+        self.log = log
+        self.snapshots = snapshots
+        self.quorum_state = quorum_state
+        self.notices: list[str] = []
+
+    @classmethod
+    def open(
+        cls, log_dir: Path, *, segment_bytes: int = SEGMENT_BYTES, segment_ms: int = SEGMENT_MS
+    ) -> MetadataPartition:
+        """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
+
+        Raises StorageError or OSError.
+        """
+        directory = log_dir / DIRECTORY_NAME
+        snapshots = SnapshotStore.open(directory)
+        log = MetadataLog.open(
+            directory,
+            segment_bytes=segment_bytes,
+            segment_ms=segment_ms,
+            start_epoch=_start_epoch(directory, snapshots),
+        )
+        partition = cls(log, snapshots, QuorumStateStore(directory))
+        partition.notices += log.recovery.notices()
+        partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
+        partition._agree_with_snapshots()
+        return partition
+
+    def _agree_with_snapshots(self) -> None:
+        """A snapshot beyond the log replaces it; a log that starts above 0 needs a snapshot (KAFKA-14240)."""
+        latest = self.snapshots.latest_id()
+        log = self.log
+        if latest is not None and _is_beyond(latest, log.last_epoch, log.end_offset):
+            self.notices.append(
+                f"the snapshot {latest} is newer than the log, which ends at offset {log.end_offset} in epoch"
+                f" {log.last_epoch}: the log starts over at the snapshot"
+            )
+            log.truncate_fully_and_start_at(latest)
+        if log.start_offset > 0 and (latest is None or latest.offset < log.start_offset):
+            start_offset = log.start_offset
+            log.close()
+            raise StorageError(
+                f"{log.directory} starts at offset {start_offset}, but no snapshot covers what came before"
+                f" (the newest is {latest}). Next step: restore the snapshot, or move the directory away and"
+                " let this node fetch everything from the other voters."
+            )
+        self.snapshots.delete_before(log.start_offset)
+
+    def log_state(self) -> LogState:
+        return LogState(
+            start_offset=self.log.start_offset,
+            end_offset=self.log.end_offset,
+            epochs=list(self.log.epochs),
+            snapshots=self.snapshots.infos(),
+        )
+
+    def read_quorum_state(self) -> ElectionState | None:
+        return self.quorum_state.read()
+
+    def write_quorum_state(self, state: ElectionState) -> None:
+        self.quorum_state.write(state)
+
+    def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]:
+        return list(self.snapshots.reader(snapshot_id).batches())
+
+    def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
+        return self.snapshots.read_slice(snapshot_id, position, size_bytes)
+
+    def write_snapshot(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> SnapshotInfo:
+        """Durable when it returns; may run in another thread."""
+        return self.snapshots.write(snapshot_id, batches)
+
+    def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None:
+        """Drop the whole log: a downloaded snapshot has taken its place (KIP-630)."""
+        self.log.truncate_fully_and_start_at(snapshot_id)
+        self.snapshots.delete_before(snapshot_id.offset)
+
+    def clean(self, wall_ms: int, retention_bytes: int, retention_ms: int) -> int | None:
+        """Apply metadata.max.retention.bytes and .ms (negative: unlimited); the new start offset, or None.
+
+        The oldest snapshot goes while it is too old or everything together is too large, and with it the
+        log below the next one. The newest snapshot always stays.
+        """
+        before = self.log.start_offset
+        while len(self.snapshots.ids()) >= 2:
+            oldest, following = self.snapshots.ids()[:2]
+            if not self._is_expired(oldest, wall_ms, retention_bytes, retention_ms):
+                break
+            self.log.delete_segments_before(following.offset)
+            self.snapshots.delete_before(following.offset)
+        return None if self.log.start_offset == before else self.log.start_offset
+
+    def _is_expired(
+        self, snapshot_id: OffsetAndEpoch, wall_ms: int, retention_bytes: int, retention_ms: int
+    ) -> bool:
+        snapshot_bytes = sum(info.size_bytes for info in self.snapshots.infos())
+        if 0 <= retention_bytes < self.log.size_bytes + snapshot_bytes:
+            return True
+        if retention_ms < 0:
+            return False
+        written_ms = self.snapshots.reader(snapshot_id).header().last_contained_log_timestamp_ms
+        return wall_ms - written_ms > retention_ms
+
+    def close(self) -> None:
+        self.log.close()
+
+
+def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) -> bool:
+    if snapshot_id == BOOTSTRAP_SNAPSHOT_ID:
+        return False
+    return snapshot_id.epoch > last_epoch or (
+        snapshot_id.epoch == last_epoch and snapshot_id.offset > end_offset
+    )
+
+
+def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:
+    """The epoch of the snapshot that ends exactly where the first segment starts, else 0."""
+    names = sorted(path.stem for path in directory.glob(f"*{LOG_SUFFIX}"))
+    if not names or not names[0].isdigit():
+        return 0
+    return max((id_.epoch for id_ in snapshots.ids() if id_.offset == int(names[0])), default=0)

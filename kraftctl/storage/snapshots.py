@@ -1,0 +1,173 @@
+"""Checkpoint files in the directory of the metadata log (KIP-630): `<end offset>-<epoch>.checkpoint`.
+
+A snapshot is written under a temporary name, flushed, made read-only and renamed: a file with the final name
+is always complete. Deleting renames first, too. Leftovers of both are removed at start.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.storage.checkpoint_reader import CheckpointReader
+from kraftctl.storage.durable_files import create_directory, fsync_directory, write_all
+from kraftctl.storage.errors import StorageError
+
+SUFFIX = ".checkpoint"
+PARTIAL_SUFFIX = ".checkpoint.part"
+DELETED_SUFFIX = ".checkpoint.deleted"
+READ_ONLY = 0o400
+
+
+def snapshot_file_name(snapshot_id: OffsetAndEpoch, suffix: str = SUFFIX) -> str:
+    return f"{snapshot_id.offset:020d}-{snapshot_id.epoch:010d}{suffix}"
+
+
+def parse_snapshot_file_name(name: str) -> OffsetAndEpoch | None:
+    """The id in the name of a finished checkpoint, None for any other file."""
+    stem = name.removesuffix(SUFFIX)
+    offset, dash, epoch = stem.partition("-")
+    if stem == name or not dash or len(offset) != 20 or len(epoch) != 10 or not (offset + epoch).isdigit():
+        return None
+    return OffsetAndEpoch(int(offset), int(epoch))
+
+
+class SnapshotWriter:
+    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` makes it exist."""
+
+    def __init__(self, directory: Path, snapshot_id: OffsetAndEpoch) -> None:
+        create_directory(directory)
+        self.snapshot_id = snapshot_id
+        self.size_bytes = 0
+        prefix = snapshot_file_name(snapshot_id, "-")
+        self._descriptor, name = tempfile.mkstemp(PARTIAL_SUFFIX, prefix, directory)
+        self._path = Path(name)
+        self._final_path = directory / snapshot_file_name(snapshot_id)
+
+    def append(self, data: bytes) -> None:
+        """Batches of a local snapshot, or the next slice of one that is being fetched. Raises OSError."""
+        write_all(self._descriptor, data)
+        self.size_bytes += len(data)
+
+    def freeze(self) -> Path:
+        """Make the file durable under its final name, read-only, and return that name. Raises OSError."""
+        try:
+            os.fsync(self._descriptor)
+            os.fchmod(self._descriptor, READ_ONLY)
+        finally:
+            os.close(self._descriptor)
+        self._path.replace(self._final_path)
+        fsync_directory(self._final_path.parent)
+        return self._final_path
+
+    def abort(self) -> None:
+        """Forget what was written."""
+        os.close(self._descriptor)
+        self._path.unlink(missing_ok=True)
+
+
+class SnapshotStore:
+    """The finished checkpoints of one directory. `write` may run in another thread."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.removed_files: list[str] = []
+        self._sizes: dict[OffsetAndEpoch, int] = {}
+
+    @classmethod
+    def open(cls, directory: Path) -> SnapshotStore:
+        """List the checkpoints in `directory`, after removing unfinished and deleted ones."""
+        create_directory(directory)
+        store = cls(directory)
+        for path in sorted(directory.iterdir()):
+            snapshot_id = parse_snapshot_file_name(path.name)
+            if path.name.endswith((PARTIAL_SUFFIX, DELETED_SUFFIX)):
+                path.unlink()
+                store.removed_files.append(str(path))
+            elif snapshot_id is not None:
+                store._sizes[snapshot_id] = path.stat().st_size
+        return store
+
+    def ids(self) -> list[OffsetAndEpoch]:
+        """Rising by offset, then epoch."""
+        return sorted(self._sizes)
+
+    def infos(self) -> list[SnapshotInfo]:
+        return [SnapshotInfo(snapshot_id, self._sizes[snapshot_id]) for snapshot_id in self.ids()]
+
+    def latest_id(self) -> OffsetAndEpoch | None:
+        return max(self._sizes, default=None)
+
+    def contains(self, snapshot_id: OffsetAndEpoch) -> bool:
+        return snapshot_id in self._sizes
+
+    def size_bytes(self, snapshot_id: OffsetAndEpoch) -> int:
+        return self._sizes[snapshot_id]
+
+    def path(self, snapshot_id: OffsetAndEpoch) -> Path:
+        return self.directory / snapshot_file_name(snapshot_id)
+
+    def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes]) -> SnapshotInfo:
+        """Write a whole checkpoint durably. Raises StorageError, and then there is none."""
+        try:
+            writer = SnapshotWriter(self.directory, snapshot_id)
+            try:
+                for batch in batches:
+                    writer.append(batch)
+            except OSError:
+                writer.abort()
+                raise
+            writer.freeze()
+        except OSError as error:
+            raise StorageError(
+                f"cannot write the snapshot {self.path(snapshot_id)}: {error}. Next step: check the disk; the"
+                " log itself is not affected."
+            ) from error
+        return self.add(writer)
+
+    def writer(self, snapshot_id: OffsetAndEpoch) -> SnapshotWriter:
+        """To write piece by piece; `add` it after its `freeze`."""
+        return SnapshotWriter(self.directory, snapshot_id)
+
+    def add(self, frozen: SnapshotWriter) -> SnapshotInfo:
+        """Take in a checkpoint that was just frozen."""
+        self._sizes[frozen.snapshot_id] = frozen.size_bytes
+        return SnapshotInfo(frozen.snapshot_id, frozen.size_bytes)
+
+    def read_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
+        """At most `size_bytes` from `position` on, for FetchSnapshot. Raises StorageError when it is gone."""
+        path = self.path(snapshot_id)
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                return os.pread(descriptor, size_bytes, position)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StorageError(
+                f"cannot read the snapshot {path}: {error}. Next step: check the disk."
+            ) from error
+
+    def reader(self, snapshot_id: OffsetAndEpoch) -> CheckpointReader:
+        """Decodes and checks the whole file. Raises StorageError when it is damaged."""
+        return CheckpointReader(self.path(snapshot_id))
+
+    def delete_before(self, offset: int) -> list[OffsetAndEpoch]:
+        """Delete the checkpoints that end before `offset`; returns their ids."""
+        doomed = [snapshot_id for snapshot_id in self.ids() if snapshot_id.offset < offset]
+        for snapshot_id in doomed:
+            renamed = self.directory / snapshot_file_name(snapshot_id, DELETED_SUFFIX)
+            self.path(snapshot_id).replace(renamed)
+            renamed.unlink()
+            del self._sizes[snapshot_id]
+        if doomed:
+            fsync_directory(self.directory)
+        return doomed
+
+    def verified_batches(self, snapshot_id: OffsetAndEpoch) -> Iterator[bytes]:
+        """The raw batches of the file, each with a checked checksum."""
+        return self.reader(snapshot_id).raw_batches()
