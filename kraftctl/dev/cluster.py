@@ -38,6 +38,8 @@ class Cluster:
         controller_settings: Mapping[str, str] | None = None,
         broker_settings: Mapping[str, str] | None = None,
         broker_kafkas: Sequence[KafkaDistribution] = (),
+        controller_port: int | None = None,
+        broker_ports: Sequence[int] = (),
     ) -> None:
         """`broker_kafkas` names the distribution of the first brokers, if they are not of `kafka` itself."""
         self.kafka = kafka
@@ -55,6 +57,7 @@ class Cluster:
                 self.cluster_id,
                 dynamic=dynamic,
                 release_version=release_version,
+                port=controller_port,
                 properties=controller_settings,
             )
         else:
@@ -64,17 +67,30 @@ class Cluster:
                 self.cluster_id,
                 dynamic=dynamic,
                 release_version=release_version,
+                port=controller_port,
                 properties=controller_settings,
             )
         kafkas = [*broker_kafkas, *[kafka] * brokers][:brokers]
-        self.brokers = [self.new_broker(index + 1, version) for index, version in enumerate(kafkas)]
+        ports = [*broker_ports, *[None] * brokers][:brokers]
+        self.brokers = [
+            self.new_broker(node_id, version, port)
+            for node_id, version, port in zip(range(1, brokers + 1), kafkas, ports, strict=True)
+        ]
 
-    def new_broker(self, node_id: int, kafka: KafkaDistribution | None = None) -> JavaBroker:
+    def new_broker(
+        self, node_id: int, kafka: KafkaDistribution | None = None, port: int | None = None
+    ) -> JavaBroker:
         """One more broker for this cluster; the caller formats and starts it, and appends it to `brokers`."""
         quorum = quorum_properties({self.controller.node_id: self.controller.port}, dynamic=self.dynamic)
         home = self.directory / f"broker-{node_id}"
         return JavaBroker(
-            kafka or self.kafka, node_id, home, self.cluster_id, quorum, properties=self.broker_settings
+            kafka or self.kafka,
+            node_id,
+            home,
+            self.cluster_id,
+            quorum,
+            port=port,
+            properties=self.broker_settings,
         )
 
     @property

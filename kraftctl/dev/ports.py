@@ -16,7 +16,7 @@ def free_port() -> int:
     candidates = [port for port in CANDIDATES if port not in _handed_out]
     random.SystemRandom().shuffle(candidates)
     for port in candidates:
-        if _can_listen(port):
+        if can_listen(port):
             _handed_out.add(port)
             return port
     raise OSError(f"no free port in {CANDIDATES}")
@@ -31,7 +31,8 @@ def accepts_connections(port: int, host: str = "localhost") -> bool:
         return False
 
 
-def _can_listen(port: int) -> bool:
+def can_listen(port: int) -> bool:
+    """Whether the loopback port is free now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

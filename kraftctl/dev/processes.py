@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import ctypes.util
 import os
@@ -126,9 +127,13 @@ class ManagedProcess:
 
     def kill(self) -> int:
         """SIGKILL to it and whatever it has started; returns the exit status."""
-        if self.running:
-            os.killpg(self.pid, signal.SIGKILL)
+        self.kill_group()
         return self.wait(30.0)
+
+    def kill_group(self) -> None:
+        """SIGKILL to whatever is left of its session, which it may have outlived itself."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     def _read_output(self) -> None:
         assert self._process.stdout is not None

@@ -34,6 +34,19 @@ BROKER_SETTINGS = {
 }
 """A broker of a small cluster of three: replicated internal topics, few partitions each."""
 
+REPLICATION_SETTINGS = (
+    "default.replication.factor",
+    "offsets.topic.replication.factor",
+    "transaction.state.log.replication.factor",
+    "share.coordinator.state.topic.replication.factor",
+)
+
+IN_SYNC_SETTINGS = (
+    "min.insync.replicas",
+    "transaction.state.log.min.isr",
+    "share.coordinator.state.topic.min.isr",
+)
+
 SMALL_BROKER_SETTINGS = {
     "num.network.threads": "2",
     "num.io.threads": "2",
@@ -52,6 +65,15 @@ CONTROLLER_SETTINGS = {
     "default.replication.factor": "3",
     "min.insync.replicas": "2",
 }
+
+
+def replication_for(brokers: int) -> dict[str, str]:
+    """What a cluster of fewer than three brokers has to set differently, on brokers and controllers."""
+    replicas = min(brokers, 3)
+    return {
+        **dict.fromkeys(REPLICATION_SETTINGS, str(replicas)),
+        **dict.fromkeys(IN_SYNC_SETTINGS, str(max(replicas - 1, 1))),
+    }
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:

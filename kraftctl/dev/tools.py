@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 
@@ -11,6 +13,8 @@ MAIN_CLASSES = {
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
     "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
     "kafka-delegation-tokens": "org.apache.kafka.tools.DelegationTokenCommand",
     "kafka-dump-log": "org.apache.kafka.tools.DumpLogSegments",
@@ -43,6 +47,15 @@ class KafkaTools:
 
     def __init__(self, distribution: KafkaDistribution) -> None:
         self._distribution = distribution
+
+    def write_scripts(self, directory: Path) -> None:
+        """Puts every tool into `directory` as an executable of its name, for people."""
+        directory.mkdir(parents=True, exist_ok=True)
+        for tool, main_class in MAIN_CLASSES.items():
+            command = self._distribution.command(main_class, heap="256m", log_level="ERROR")
+            script = directory / tool
+            script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+            script.chmod(0o755)
 
     def run(self, tool: str, *arguments: str, stdin: str = "", timeout_s: float = 120.0) -> ToolResult:
         """Runs `tool`, a script's name as `kafka-topics` or a main class, to its end."""

@@ -6,19 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from kraftctl.dev.settings import replication_for
 from tests.support.clients import admin_client, consume, create_topic, isrs, produce
 from tests.support.cluster import JAVA_CONTROLLER
 from tests.support.kafka import Cluster, await_result, kafka
 
 pytestmark = pytest.mark.interop
-
-SINGLE_BROKER = {
-    "default.replication.factor": "1",
-    "min.insync.replicas": "1",
-    "offsets.topic.replication.factor": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-}
 
 OLDER_RELEASES = ("3.9.2", "4.1.2")
 
@@ -31,8 +24,8 @@ def test_static_quorum(tmp_path_factory: pytest.TempPathFactory) -> None:
         brokers=1,
         dynamic=False,
         java_controller=JAVA_CONTROLLER,
-        controller_settings=SINGLE_BROKER,
-        broker_settings=SINGLE_BROKER,
+        controller_settings=replication_for(1),
+        broker_settings=replication_for(1),
     ) as cluster:
         create_topic(cluster.bootstrap_servers, "static", partitions=3, replicas=1)
         produce(cluster.bootstrap_servers, "static", [b"value"] * 1_000, transactional_id="static-writer")
@@ -50,12 +43,7 @@ def test_static_quorum(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="module")
 def older_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Brokers 1 (3.9.2) and 2 (4.1.2) with a controller formatted for metadata.version 3.9-IV0."""
-    settings = {
-        **SINGLE_BROKER,
-        "default.replication.factor": "2",
-        "offsets.topic.replication.factor": "2",
-        "transaction.state.log.replication.factor": "2",
-    }
+    settings = replication_for(len(OLDER_RELEASES))
     with Cluster(
         kafka(),
         tmp_path_factory.mktemp("older"),

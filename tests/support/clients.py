@@ -6,7 +6,8 @@ import time
 import uuid
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from kraftctl.dev.polling import await_result
 
@@ -103,7 +104,7 @@ def consume(bootstrap_servers: str, topic: str, count: int, *, timeout_s: float 
                 error = message.error()
                 assert error is None or error.retriable(), error
                 if error is None:
-                    values.append(message.value())
+                    values.append(message.value() or b"")
     finally:
         consumer.close()
     assert len(values) >= count, f"{len(values)} of {count} records of {topic} in {timeout_s:g} s"

@@ -6,7 +6,10 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
 
 from tests.support.clients import admin_client, live_brokers
 from tests.support.kafka import Cluster, await_result, dump_log
@@ -61,9 +64,12 @@ def await_live(cluster: Cluster, expected: set[int], *, timeout_s: float = 30.0)
     """Waits until the brokers that run agree with the controller on who is unfenced."""
     running = [broker for broker in cluster.brokers if broker.running]
     for broker in running:
-        admin = admin_client(broker.address)
         await_result(
-            lambda admin=admin: live_brokers(admin) == expected,
+            partial(_live_brokers_are, admin_client(broker.address), expected),
             f"{broker.name} knows that {sorted(expected)} are unfenced",
             timeout_s,
         )
+
+
+def _live_brokers_are(admin: AdminClient, expected: set[int]) -> bool:
+    return live_brokers(admin) == expected

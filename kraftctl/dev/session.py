@@ -1,0 +1,287 @@
+"""The cluster of `kraftctl dev`: up with progress, watched while it runs, down without a trace."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from kraftctl.dev.cluster import Cluster
+from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progress, resolve_kafka
+from kraftctl.dev.nodes import JavaBroker, Node
+from kraftctl.dev.ports import can_listen, free_port
+from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
+from kraftctl.dev.settings import random_id, replication_for
+
+FIRST_BROKER_PORT = 9092
+CONTROLLER_PORT = 9090
+
+STATE_FILE = "cluster.json"
+"""Remembers what must stay the same when a directory is used again."""
+
+WATCH_INTERVAL_S = 0.5
+
+BROKER_RESTART_PAUSE_S = 20
+"""Longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class DevError(Exception):
+    """The cluster cannot be started as asked; the message says why and what to do."""
+
+
+class StopRequestedError(Exception):
+    """Ctrl-C or SIGTERM, as an exception in the main thread: start-up is given up wherever it is."""
+
+
+@dataclass
+class DevOptions:
+    """What the command line says."""
+
+    directory: Path
+    brokers: int
+    kafka_version: str
+    temporary: bool
+    export: bool
+    java_controller: bool
+
+
+@dataclass
+class DevState:
+    """Identity and addresses of a development cluster, kept from run to run."""
+
+    cluster_id: str
+    controller_port: int
+    broker_ports: list[int]
+
+
+def run_session(options: DevOptions) -> int:
+    """Runs the cluster until a signal (0) or until one of its nodes ends by itself (1)."""
+    with _StopSignals() as stop:
+        session = DevSession(options)
+        try:
+            session.start()
+            return session.watch(stop)
+        except StopRequestedError:
+            return 0
+        except (DevError, KafkaUnavailableError, ProcessFailedError) as error:
+            print(f"kraftctl dev: {error}", file=sys.stderr)
+            return 1
+        finally:
+            stop.request_only()
+            session.stop()
+
+
+class DevSession:
+    """One run of `kraftctl dev`."""
+
+    def __init__(self, options: DevOptions) -> None:
+        self._options = options
+        self._directory = options.directory.absolute()
+        self._cluster: Cluster | None = None
+        self._exporter: ManagedProcess | None = None
+
+    def start(self) -> None:
+        """Everything up, in order, telling what it does. Raises DevError and what nodes raise."""
+        options = self._options
+        kafka = resolve_kafka(options.kafka_version, print_progress)
+        if options.temporary:
+            self._directory = Path(tempfile.mkdtemp(prefix="kraftctl-dev-"))
+        state = load_state(self._directory, options.brokers)
+        cluster = Cluster(
+            kafka,
+            self._directory,
+            brokers=options.brokers,
+            java_controller=options.java_controller,
+            cluster_id=state.cluster_id,
+            controller_settings=replication_for(options.brokers),
+            broker_settings=replication_for(options.brokers),
+            controller_port=state.controller_port,
+            broker_ports=state.broker_ports,
+        )
+        self._cluster = cluster
+        cluster.tools().write_scripts(self._directory / "bin")
+        cluster.format()
+        print_progress(
+            f"Starting the controller ({cluster.controller.name}) on {cluster.controller.address} ..."
+        )
+        cluster.controller.start()
+        print_progress(f"Starting {len(cluster.brokers)} Apache Kafka {kafka.version} brokers ...")
+        for broker in cluster.brokers:
+            broker.start(wait=False)
+        for broker in cluster.brokers:
+            broker.await_ready()
+            print_progress(f"  {broker.name} is running on {broker.address}")
+        self._start_exporter(cluster)
+        print(_what_to_try(cluster, self._directory, self._exporter is not None), flush=True)
+
+    def watch(self, stop: _StopSignals) -> int:
+        """Runs until a signal; starts nodes again that somebody has killed to see what happens.
+
+        Raises ProcessFailedError when a node ends by itself.
+        """
+        assert self._cluster is not None
+        while not stop.requested.wait(WATCH_INTERVAL_S):
+            for node in self._cluster.nodes:
+                if not node.running:
+                    self._restart_if_killed(node, stop)
+            if self._exporter is not None and not self._exporter.running:
+                print_progress(f"The exporter has ended; the cluster goes on. See {self._exporter.log_file}")
+                self._exporter = None
+        return 0
+
+    def stop(self) -> None:
+        """Everything down: the exporter, the brokers, the controller."""
+        if self._exporter is not None:
+            self._exporter.signal(signal.SIGTERM)
+        if self._cluster is not None:
+            print_progress("Stopping ...")
+            self._cluster.stop()
+            self._cluster.kill()
+        if self._exporter is not None:
+            self._exporter.terminate(15.0)
+            self._exporter.kill_group()
+        if self._options.temporary and self._directory != self._options.directory.absolute():
+            shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _restart_if_killed(self, node: Node, stop: _StopSignals) -> None:
+        assert node.process is not None
+        exit_code = node.process.wait(10.0)
+        if exit_code != -signal.SIGKILL:
+            raise ProcessFailedError(
+                f"{node.name} has ended by itself, with {exit_code}\n{node.process.tail()}"
+            )
+        pause_s = BROKER_RESTART_PAUSE_S if isinstance(node, JavaBroker) else 0
+        print_progress(f"{node.name} was killed; it starts again in {pause_s} s.")
+        if not stop.requested.wait(pause_s):
+            node.start()
+            print_progress(f"{node.name} is running again.")
+
+    def _start_exporter(self, cluster: Cluster) -> None:
+        """Streams the metadata log to Parquet beside the cluster, when Spark is installed."""
+        if not self._options.export:
+            return
+        if any(importlib.util.find_spec(name) is None for name in ("pyspark", "pyarrow", "kraftctl_spark")):
+            print_progress("Not exporting metadata to Parquet: install kraftctl[spark] for that.")
+            return
+        command = exporter_command(cluster.controller.address, parquet_directory(self._directory))
+        self._exporter = ManagedProcess("exporter", command, self._directory / "exporter.log")
+        print_progress(f"Exporting committed metadata to {parquet_directory(self._directory)}")
+
+
+class _StopSignals:
+    """Turns the first stop signal into StopRequestedError in the main thread; later ones change nothing."""
+
+    def __init__(self) -> None:
+        self.requested = threading.Event()
+        self._raise = True
+        self._before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+
+    def request_only(self) -> None:
+        """From now on a signal is noted and does not interrupt: we are stopping already."""
+        self._raise = False
+
+    def __enter__(self) -> _StopSignals:
+        for number in STOP_SIGNALS:
+            signal.signal(number, self._receive)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        first = not self.requested.is_set()
+        self.requested.set()
+        if first and self._raise:
+            raise StopRequestedError
+
+
+def load_state(directory: Path, brokers: int) -> DevState:
+    """The state of an earlier run in `directory`, or a new one; brokers may be added. Raises DevError."""
+    file = directory / STATE_FILE
+    if file.exists():
+        state = DevState(**json.loads(file.read_text()))
+        wanted = [state.controller_port, *state.broker_ports[:brokers]]
+        if taken := [port for port in wanted if not can_listen(port)]:
+            raise DevError(
+                f"ports {taken} of the cluster in {directory} are in use: is it running already? "
+                "Stop that, or choose another --directory."
+            )
+    else:
+        state = DevState(random_id(), _port_near(CONTROLLER_PORT), [])
+    while len(state.broker_ports) < brokers:
+        state.broker_ports.append(_port_near(FIRST_BROKER_PORT + len(state.broker_ports)))
+    directory.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(asdict(state), indent=1) + "\n")
+    return state
+
+
+def parquet_directory(directory: Path) -> Path:
+    """Where the exporter of a development cluster writes."""
+    return directory / "metadata-parquet"
+
+
+def exporter_command(controller: str, output: Path) -> list[str]:
+    """The command line of the exporter."""
+    checkpoint = output.with_name(output.name + "-checkpoint")
+    return [
+        sys.executable,
+        "-m",
+        "kraftctl_spark.export",
+        "--bootstrap-controllers",
+        controller,
+        "--output",
+        str(output),
+        "--checkpoint",
+        str(checkpoint),
+    ]
+
+
+def _port_near(wanted: int) -> int:
+    return wanted if can_listen(wanted) else free_port()
+
+
+def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
+    log = cluster.controller.metadata_directory / "00000000000000000000.log"
+    server = f"--bootstrap-server {cluster.brokers[0].address}"
+    controller = f"--bootstrap-controller {cluster.bootstrap_controllers}"
+    lines = [
+        "",
+        f"Brokers:     {cluster.bootstrap_servers}",
+        f"Controller:  {cluster.bootstrap_controllers}   (for tools: --bootstrap-controller)",
+        f"Cluster id:  {cluster.cluster_id}",
+        f"Files:       {directory}   (output.log of every node; __cluster_metadata-0 of the controller)",
+        f"Kafka tools: {directory / 'bin'}",
+    ]
+    if exporting:
+        lines.append(f"Parquet:     {parquet_directory(directory)}   (every committed metadata record)")
+    lines += [
+        "",
+        "Try, in another terminal:",
+        f"  cd {directory}",
+        f"  bin/kafka-topics {server} --create --topic hello --partitions 6",
+        f"  bin/kafka-console-producer {server} --topic hello",
+        f"  bin/kafka-metadata-quorum {controller} describe --status",
+        f"  kraftctl dump log {log}",
+        f"  kill -9 {_pid_of_last_broker(cluster)}   # {cluster.brokers[-1].name}: is fenced, then restarted",
+        "",
+        "Ctrl-C stops everything.",
+    ]
+    return "\n".join(lines)
+
+
+def _pid_of_last_broker(cluster: Cluster) -> int:
+    process = cluster.brokers[-1].process
+    assert process is not None
+    return process.pid
