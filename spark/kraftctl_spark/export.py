@@ -1,0 +1,169 @@
+"""The export job: a quorum's committed metadata, appended to a directory of Parquet files.
+
+    python -m kraftctl_spark.export --bootstrap-controllers host:port --output DIR [--available-now]
+
+Runs until SIGTERM or SIGINT, or with --available-now until it has caught up. A batch that was cut short is
+done again at the next start, from the checkpoint; Spark's list of files (`_spark_metadata`) then leaves out
+what the first try may have written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from kraftctl_spark.source import OFFSETS_PER_TRIGGER_DEFAULT, KraftDataSource, parse_endpoints
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+POLL_S = 0.5
+IDLE_WAIT_S = 60.0
+"""How long an orderly stop waits for the batch that is being written."""
+
+log = logging.getLogger("kraftctl_spark.export")
+
+
+class ExportRefusedError(Exception):
+    """Going on would lose or double rows; the message says what to do."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
+    options = _parse(arguments)
+    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    stop = threading.Event()
+
+    def on_signal(signum: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    try:
+        check_output(options.output, options.checkpoint)
+    except ExportRefusedError as error:
+        log.error("%s", error)
+        return 2
+    spark = build_session(options.master)
+    try:
+        return 0 if run_until(start_query(spark, options), stop) else 1
+    finally:
+        spark.stop()
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m kraftctl_spark.export", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--bootstrap-controllers", required=True, help="host:port,host:port of any controllers"
+    )
+    parser.add_argument("--output", required=True, type=Path, help="directory of the Parquet files")
+    parser.add_argument(
+        "--checkpoint", type=Path, help="directory of the query's progress [OUTPUT/_checkpoint]"
+    )
+    parser.add_argument("--cluster-id", help="what the controllers should belong to [they are asked]")
+    parser.add_argument("--available-now", action="store_true", help="stop when caught up")
+    parser.add_argument("--interval", default="10 seconds", help="pause between batches [10 seconds]")
+    parser.add_argument("--max-offsets-per-trigger", type=int, default=OFFSETS_PER_TRIGGER_DEFAULT)
+    parser.add_argument("--request-timeout-ms", type=int, default=60_000)
+    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+    options = parser.parse_args(arguments)
+    try:
+        parse_endpoints(options.bootstrap_controllers)
+    except ValueError as error:
+        parser.error(f"--bootstrap-controllers: {error}")
+    if options.checkpoint is None:
+        options.checkpoint = options.output / "_checkpoint"
+    return options
+
+
+def check_output(output: Path, checkpoint: Path) -> None:
+    """Refuses a directory that has rows without the checkpoint that says how far they go, and the reverse.
+
+    Without its checkpoint a query counts its batches from 0 again, and Spark's file sink silently drops every
+    batch whose number it has seen.
+    """
+    has_rows = (output / "_spark_metadata").exists()
+    has_progress = _has_files(checkpoint / "commits")
+    if has_rows and not _has_files(checkpoint / "offsets"):
+        raise ExportRefusedError(
+            f"{output} holds an export, but its checkpoint {checkpoint} is gone: choose a new directory"
+        )
+    if has_progress and not has_rows:
+        raise ExportRefusedError(
+            f"{checkpoint} says that rows were written, but {output} does not hold them: remove it"
+        )
+
+
+def _has_files(directory: Path) -> bool:
+    return directory.is_dir() and any(entry.name.isdecimal() for entry in directory.iterdir())
+
+
+def build_session(master: str | None) -> SparkSession:
+    """A session that knows the source. Under spark-submit, what was configured there wins."""
+    builder = SparkSession.builder.appName("kraftctl-export").config("spark.sql.session.timeZone", "UTC")
+    if master is not None:
+        builder = builder.master(master)
+    spark = builder.config("spark.sql.parquet.compression.codec", "zstd").getOrCreate()
+    spark.dataSource.register(KraftDataSource)
+    return spark
+
+
+def start_query(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
+    """The running query."""
+    reader = (
+        spark.readStream.format("kraft")
+        .option("bootstrapControllers", options.bootstrap_controllers)
+        .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
+        .option("requestTimeoutMs", options.request_timeout_ms)
+    )
+    if options.cluster_id is not None:
+        reader = reader.option("clusterId", options.cluster_id)
+    writer = (
+        reader.load()
+        .writeStream.format("parquet")
+        .option("path", str(options.output))
+        .option("checkpointLocation", str(options.checkpoint))
+        .queryName("kraftctl-export")
+    )
+    if options.available_now:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=options.interval).start()
+
+
+def run_until(query: StreamingQuery, stop: threading.Event) -> bool:
+    """Waits for the end of the query or for `stop`; False when the query failed."""
+    while query.isActive and not stop.wait(POLL_S):
+        pass
+    if query.isActive:
+        log.info("stopping after the batch that is being written")
+        _await_idle(query)
+        query.stop()
+    failure = query.exception()
+    if failure is not None:
+        log.error("the query failed: %s", failure)
+        return False
+    progress = query.lastProgress
+    log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
+    return True
+
+
+def _await_idle(query: StreamingQuery) -> None:
+    pause = threading.Event()
+    waited_s = 0.0
+    while query.isActive and query.status["isTriggerActive"] and waited_s < IDLE_WAIT_S:
+        pause.wait(0.1)
+        waited_s += 0.1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
