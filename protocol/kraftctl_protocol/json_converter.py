@@ -34,7 +34,8 @@ def camel_case(wire_name: str) -> str:
 def to_json(message: Message, version: int, serialize_records: bool = True) -> dict[str, Any]:
     """The JSON object of `message`; EncodeError if `version` cannot say it.
 
-    Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`.
+    Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`. With it the data
+    itself is there, so that nothing is lost; Kafka's converters write an empty string instead.
     """
     _check_version(message, version)
     return _struct_to_json(message, version, serialize_records)
@@ -54,8 +55,8 @@ def _struct_to_json(message: Message, version: int, serialize_records: bool) -> 
                 raise EncodeError(f"{field.wire_name} is set, but version {version} does not have it")
         elif not (field.tagged_in(version) and field.is_default(value)):
             key = camel_case(field.wire_name)
-            if field.type == "records" and not serialize_records:
-                result[key + "SizeInBytes"] = 0 if value is None else len(value)
+            if field.type == "records" and not serialize_records and value is not None:
+                result[key + "SizeInBytes"] = len(value)
             else:
                 result[key] = _value_to_json(field, value, version, serialize_records)
     return result
