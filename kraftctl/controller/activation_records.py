@@ -1,0 +1,65 @@
+"""The records a controller writes when it becomes active (KIP-868, KIP-966, KIP-919).
+
+An empty log gets the bootstrap records, in a metadata transaction where metadata.version has them. A log
+whose writer died inside a transaction gets the transaction aborted.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.configuration_control import MIN_INSYNC_REPLICAS
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.metadata import features
+from kraftctl.metadata.config_definitions import config_resource
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+BOOTSTRAP_TRANSACTION_NAME = "Bootstrap records"
+FAILOVER_REASON = "Controller failover"
+
+
+def records_for_empty_log(
+    bootstrap_records: list[RecordAndVersion], *, transaction_open: bool, min_insync_replicas: int
+) -> ControllerResult:
+    """The bootstrap records; metadata.version must be the first of them."""
+    metadata_version = feature_level(bootstrap_records, features.METADATA_VERSION)
+    transactions = features.is_metadata_transaction_supported(metadata_version)
+    records: list[RecordAndVersion] = []
+    if transaction_open:
+        assert transactions, "a transaction is open that the metadata.version does not know"
+        records.append(RecordAndVersion(AbortTransactionRecord(reason=FAILOVER_REASON), 0))
+    if transactions:
+        records.append(RecordAndVersion(BeginTransactionRecord(name=BOOTSTRAP_TRANSACTION_NAME), 0))
+    records += bootstrap_records
+    if feature_level(bootstrap_records, features.ELIGIBLE_LEADER_REPLICAS_VERSION) > 0:
+        record = ConfigRecord(
+            resource_type=config_resource.BROKER,
+            resource_name=config_resource.CLUSTER_DEFAULT_NAME,
+            name=MIN_INSYNC_REPLICAS,
+            value=str(min_insync_replicas),
+        )
+        records.append(RecordAndVersion(record, 0))
+    if transactions:
+        records.append(RecordAndVersion(EndTransactionRecord(), 0))
+    return ControllerResult(records, None, not transactions)
+
+
+def records_for_non_empty_log(metadata_version: int, *, transaction_open: bool) -> ControllerResult:
+    """Nothing, unless the last active controller died inside a transaction."""
+    if not transaction_open:
+        return ControllerResult.atomic_of([])
+    assert features.is_metadata_transaction_supported(metadata_version), "a transaction that cannot be"
+    return ControllerResult.atomic_of([RecordAndVersion(AbortTransactionRecord(reason=FAILOVER_REASON), 0)])
+
+
+def feature_level(records: list[RecordAndVersion], feature: str) -> int:
+    """The level that the last record for `feature` sets; 0 without one."""
+    level = 0
+    for entry in records:
+        record = entry.record
+        if isinstance(record, FeatureLevelRecord) and record.name == feature:
+            level = record.feature_level
+    return level

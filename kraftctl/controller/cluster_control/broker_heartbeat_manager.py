@@ -1,0 +1,137 @@
+"""BrokerHeartbeatManager: soft state about brokers that the metadata log does not hold (KIP-631).
+
+When each broker was heard of last, which metadata offset it reported, and where its controlled shutdown
+may end. It exists on the active controller only and starts anew at each activation, so a failover delays
+the fencing of a broker that died around it by up to one session timeout.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.metadata.broker_registration import BrokerRegistration
+
+UNKNOWN_OFFSET: Final = -1
+
+NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
+
+
+class BrokerHeartbeatState:
+    """What is remembered about one registered broker.
+
+    `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the last offset
+    of the batch that began its controlled shutdown, -1 when it is not shutting down.
+    """
+
+    def __init__(self, epoch: int, fenced: bool) -> None:
+        self.epoch = epoch
+        self.fenced = fenced
+        self.metadata_offset = UNKNOWN_OFFSET
+        self.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    @property
+    def shutting_down(self) -> bool:
+        return self.controlled_shutdown_offset >= 0
+
+    @property
+    def active(self) -> bool:
+        return not self.fenced and not self.shutting_down
+
+
+class BrokerHeartbeatManager:
+    """Sessions and reported offsets of all registered brokers.
+
+    A session belongs to (broker id, broker epoch): the next incarnation of a broker does not inherit it.
+    """
+
+    def __init__(self, session_timeout_ms: int) -> None:
+        self._session_timeout_ms = session_timeout_ms
+        self._contact_times_ms: dict[tuple[int, int], int] = {}
+        """Oldest contact first: the clock is monotonic and a contact moves its entry to the end."""
+        self._brokers: dict[int, BrokerHeartbeatState] = {}
+
+    def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
+        """Unfenced brokers get a full session from now on (KAFKA-18138); fenced ones none (KAFKA-19047)."""
+        for registration in registrations:
+            self.register(registration.id, registration.epoch, registration.fenced)
+            if not registration.fenced:
+                self.update_contact_time(registration.id, registration.epoch, now_ms)
+
+    def state(self, broker_id: int) -> BrokerHeartbeatState:
+        """The state of a registered broker."""
+        return self._brokers[broker_id]
+
+    def update_contact_time(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
+        """A heartbeat arrived. One that names no registered incarnation opens no session."""
+        state = self._brokers.get(broker_id)
+        if state is None or state.epoch != broker_epoch:
+            return
+        key = (broker_id, broker_epoch)
+        self._contact_times_ms.pop(key, None)
+        self._contact_times_ms[key] = now_ms
+
+    def has_valid_session(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
+        """Whether that incarnation was heard of within the session timeout."""
+        contact_ms = self._contact_times_ms.get((broker_id, broker_epoch))
+        return contact_ms is not None and not self._expired(contact_ms, now_ms)
+
+    def end_session(self, broker_id: int, broker_epoch: int) -> None:
+        """That incarnation is leaving: the next one need not wait for the session to run out."""
+        self._contact_times_ms.pop((broker_id, broker_epoch), None)
+
+    def pop_expired(self, now_ms: int) -> tuple[int, int] | None:
+        """Remove and return one (broker id, broker epoch) whose session ran out."""
+        for key, contact_ms in self._contact_times_ms.items():
+            if not self._expired(contact_ms, now_ms):
+                return None
+            del self._contact_times_ms[key]
+            return key
+        return None
+
+    @property
+    def next_expiry_ms(self) -> int | None:
+        """When the oldest session will have run out; None without sessions."""
+        for contact_ms in self._contact_times_ms.values():
+            return contact_ms + self._session_timeout_ms + 1
+        return None
+
+    def _expired(self, contact_ms: int, now_ms: int) -> bool:
+        return contact_ms + self._session_timeout_ms < now_ms
+
+    def register(self, broker_id: int, broker_epoch: int, fenced: bool) -> None:
+        """Follow the registration: a new epoch starts afresh, a fenced broker is no longer shutting down."""
+        state = self._brokers.get(broker_id)
+        if state is None or state.epoch != broker_epoch:
+            if state is not None:
+                self.end_session(broker_id, state.epoch)
+            self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
+            return
+        state.fenced = fenced
+        if fenced:
+            state.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    def remove(self, broker_id: int) -> None:
+        """The broker was unregistered."""
+        state = self._brokers.pop(broker_id, None)
+        if state is not None:
+            self.end_session(broker_id, state.epoch)
+
+    def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
+        """The outcome of a heartbeat."""
+        state = self._brokers[broker_id]
+        state.fenced = fenced
+        state.metadata_offset = metadata_offset
+        if fenced:
+            state.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
+        """Remember the last offset of the batch that began the shutdown; the first one stays."""
+        state = self._brokers[broker_id]
+        assert not state.fenced, "a fenced broker shuts down at once"
+        if not state.shutting_down:
+            state.controlled_shutdown_offset = offset
+
+    def lowest_active_offset(self) -> int:
+        """The metadata offset that every active broker has reached."""
+        offsets = [state.metadata_offset for state in self._brokers.values() if state.active]
+        return min(offsets, default=NO_ACTIVE_BROKER_OFFSET)

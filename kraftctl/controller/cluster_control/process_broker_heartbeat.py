@@ -1,0 +1,139 @@
+"""BrokerHeartbeat (KIP-631, KIP-841, KIP-858, KIP-1066): liveness, fencing, shutdown, failed directories.
+
+A starting broker sends one every 10 ms. As long as nothing changes this reads a few dict entries and writes
+no record.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.cluster_control import broker_control_state
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.broker_transitions import (
+    records_for_controlled_shutdown,
+    records_for_fenced_broker,
+    records_for_offline_directories,
+    records_for_unfenced_broker,
+)
+from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.metadata import features
+from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+LOG_DIRS_RECORD_VERSION = 2
+CORDONED_LOG_DIRS_RECORD_VERSION = 3
+
+
+def process_broker_heartbeat(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """What becomes of the broker, and the records that say so."""
+    assert isinstance(request, BrokerHeartbeatRequest)
+    # Before anything else: whatever this heartbeat leads to, the broker is alive (KAFKA-17793).
+    state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, now_ms)
+    error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
+    if error is not None:
+        return ControllerResult.of([], BrokerHeartbeatResponse(error_code=error.code))
+    registration = state.image.cluster.brokers[request.broker_id]
+    registration_offset = state.image.cluster.registration_offsets[request.broker_id]
+    current, following = _transition(state, request, registration_offset)
+    records: list[RecordAndVersion] = []
+    if current != following:
+        records += _transition_records(state, registration, following)
+    records += _directory_records(state, registration, request)
+    _update_soft_state(state, request, following, len(records))
+    gone = following == broker_control_state.SHUTDOWN_NOW
+    response = BrokerHeartbeatResponse(
+        is_caught_up=request.current_metadata_offset >= registration_offset,
+        is_fenced=gone or following == broker_control_state.FENCED,
+        should_shut_down=gone,
+    )
+    return ControllerResult.of(records, response)
+
+
+def why_epoch_stale(cluster: ClusterImage, broker_id: int, broker_epoch: int) -> ApiError | None:
+    """STALE_BROKER_EPOCH unless `broker_epoch` is that of the registered incarnation."""
+    registration = cluster.broker(broker_id)
+    if registration is None:
+        return ApiError(Errors.STALE_BROKER_EPOCH, f"broker {broker_id} is not registered")
+    if registration.epoch != broker_epoch:
+        reason = f"broker {broker_id} has epoch {registration.epoch}, the request says {broker_epoch}"
+        return ApiError(Errors.STALE_BROKER_EPOCH, reason)
+    return None
+
+
+def _transition(
+    state: ControllerState, request: BrokerHeartbeatRequest, registration_offset: int
+) -> tuple[str, str]:
+    soft = state.heartbeats.state(request.broker_id)
+    current = broker_control_state.current_state(soft)
+    leaving = request.want_shut_down or current == broker_control_state.CONTROLLED_SHUTDOWN
+    following = broker_control_state.next_state(
+        soft,
+        request,
+        registration_offset=registration_offset,
+        lowest_active_offset=state.heartbeats.lowest_active_offset() if leaving else 0,
+        leads_partitions=leaving and state.image.topics.has_leaderships(request.broker_id),
+    )
+    return current, following
+
+
+def _transition_records(
+    state: ControllerState, registration: BrokerRegistration, following: str
+) -> list[RecordAndVersion]:
+    if following == broker_control_state.UNFENCED:
+        return records_for_unfenced_broker(state.image, state.config, registration.id)
+    if following == broker_control_state.CONTROLLED_SHUTDOWN:
+        return records_for_controlled_shutdown(state.image, state.config, registration.id)
+    if registration.fenced:
+        return []
+    return records_for_fenced_broker(state.image, state.config, registration.id)
+
+
+def _directory_records(
+    state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
+) -> list[RecordAndVersion]:
+    metadata_version = state.image.features.metadata_version
+    records: list[RecordAndVersion] = []
+    if request.offline_log_dirs and features.is_directory_assignment_supported(metadata_version):
+        offline = [directory for directory in registration.directories if directory in request.offline_log_dirs]
+        if offline:
+            records += records_for_offline_directories(state.image, state.config, registration.id, offline)
+    cordoned = request.cordoned_log_dirs
+    # Null until the broker has caught up for the first time, and from brokers before 4.3.
+    if (
+        cordoned is not None
+        and features.is_cordoned_log_dirs_supported(metadata_version)
+        and cordoned_directories_changed(registration, cordoned)
+    ):
+        record = BrokerRegistrationChangeRecord(
+            broker_id=registration.id, broker_epoch=registration.epoch, cordoned_log_dirs=list(cordoned)
+        )
+        records.append(RecordAndVersion(record, CORDONED_LOG_DIRS_RECORD_VERSION))
+    return records
+
+
+def cordoned_directories_changed(registration: BrokerRegistration, cordoned: list[Uuid]) -> bool:
+    """Whether the broker tells of other cordoned directories than are registered, in whatever order."""
+    known = registration.cordoned_directories
+    return known is None or set(known) != set(cordoned)
+
+
+def _update_soft_state(
+    state: ControllerState, request: BrokerHeartbeatRequest, following: str, record_count: int
+) -> None:
+    fenced = following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW)
+    state.heartbeats.touch(request.broker_id, fenced, request.current_metadata_offset)
+    if following == broker_control_state.CONTROLLED_SHUTDOWN:
+        state.heartbeats.begin_controlled_shutdown(request.broker_id, state.next_offset + record_count - 1)
+    elif following == broker_control_state.SHUTDOWN_NOW:
+        # Its next incarnation may register at once.
+        state.heartbeats.end_session(request.broker_id, request.broker_epoch)

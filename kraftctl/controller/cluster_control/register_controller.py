@@ -1,0 +1,90 @@
+"""ControllerRegistration (KIP-919): controllers tell the log their endpoints and features.
+
+Tools that talk to controllers directly see only those that did.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata import features
+from kraftctl.metadata.controller_registration import ControllerRegistration
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated import controller_registration_request as wire
+from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
+from kraftctl_protocol.generated.controller_registration_response import ControllerRegistrationResponse
+from kraftctl_protocol.generated.register_controller_record import (
+    ControllerEndpoint,
+    ControllerFeature,
+    RegisterControllerRecord,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+def register_controller(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Another controller, or this one, registers."""
+    assert isinstance(request, ControllerRegistrationRequest)
+    if not features.is_controller_registration_supported(state.image.features.metadata_version):
+        response = ControllerRegistrationResponse(
+            error_code=Errors.UNSUPPORTED_VERSION,
+            error_message="the finalized metadata.version knows no controller registrations",
+        )
+        return ControllerResult.of([], response)
+    record = RegisterControllerRecord(
+        controller_id=request.controller_id,
+        incarnation_id=request.incarnation_id,
+        zk_migration_ready=False,
+        end_points=[
+            ControllerEndpoint(
+                name=listener.name,
+                host=listener.host,
+                port=listener.port,
+                security_protocol=listener.security_protocol,
+            )
+            for listener in request.listeners
+        ],
+        features=[
+            ControllerFeature(
+                name=feature.name,
+                min_supported_version=feature.min_supported_version,
+                max_supported_version=feature.max_supported_version,
+            )
+            for feature in request.features
+        ],
+    )
+    return ControllerResult.atomic_of([RecordAndVersion(record, 0)], ControllerRegistrationResponse())
+
+
+def needs_registration(image: MetadataImage, own: ControllerRegistration) -> bool:
+    """Whether the log does not know this process yet, and could."""
+    if not features.is_controller_registration_supported(image.features.metadata_version):
+        return False
+    registered = image.cluster.controllers.get(own.id)
+    return registered is None or registered.incarnation_id != own.incarnation_id
+
+
+def registration_request(own: ControllerRegistration) -> ControllerRegistrationRequest:
+    """What a standby sends to the active controller."""
+    return ControllerRegistrationRequest(
+        controller_id=own.id,
+        incarnation_id=own.incarnation_id,
+        zk_migration_ready=False,
+        listeners=[
+            wire.Listener(
+                name=endpoint.name,
+                host=endpoint.host,
+                port=endpoint.port,
+                security_protocol=endpoint.security_protocol,
+            )
+            for _, endpoint in sorted(own.listeners.items())
+        ],
+        features=[
+            wire.Feature(name=name, min_supported_version=levels.min, max_supported_version=levels.max)
+            for name, levels in sorted(own.supported_features.items())
+        ],
+    )

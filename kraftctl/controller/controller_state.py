@@ -1,0 +1,56 @@
+"""What the handlers of the controller share: the image to read, the configuration, and the soft state.
+
+Handlers read it and return records; hard state changes only by replaying those.
+"""
+
+from __future__ import annotations
+
+import random
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.authorization import Authorizer
+from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.image.metadata_image import MetadataImage
+
+
+class KRaftVersionUpgrader:
+    """KIP-853: how kraft.version is raised, which is the raft layer's business. Without one it cannot be."""
+
+    def why_impossible(self, level: int) -> str | None:
+        """Why the voters cannot run `level`; None when they can."""
+        return "The quorum cannot change its kraft.version."
+
+    def request(self, level: int) -> None:
+        """Raise it, before the records of the present request are appended."""
+
+
+class ControllerState:
+    """One controller.
+
+    `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
+    `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
+    begin. `leader_id` (-1 unknown), `kraft_version` and `voter_ids` are what the raft layer last told.
+    """
+
+    def __init__(
+        self, config: ControllerConfig, cluster_id: str, image: MetadataImage, rng: random.Random
+    ) -> None:
+        self.config = config
+        self.node_id = config.node_id
+        self.cluster_id = cluster_id
+        self.image = image
+        self.rng = rng
+        self.authorizer = Authorizer()
+        self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
+        self.kraft_version_upgrader = KRaftVersionUpgrader()
+        self.claim_epoch = -1
+        self.leader_id = -1
+        self.kraft_version = 0
+        self.voter_ids: list[int] = list(config.controller_quorum_voters)
+        self.next_offset = 0
+        self.wall_ms = 0
+
+    @property
+    def active(self) -> bool:
+        """Whether this is the active controller."""
+        return self.claim_epoch != -1

@@ -1,0 +1,190 @@
+"""UpdateFeatures (KIP-584, KIP-1022): raise or lower finalized feature levels, all of a request or none.
+
+Each update is refused by the first of these that fails:
+
+1. the upgrade type is known, the level is not negative;
+2. this controller, every registered broker and every registered controller can run the level, and every
+   static voter has registered (a dead old broker must be unregistered first);
+3. lowering needs a downgrade type, raising needs UPGRADE;
+4. metadata.version is not lowered across a level that changed metadata; kraft.version is never lowered;
+5. other features find the metadata.version they depend on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.configuration_control import elr_safety_records
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.metadata import features
+from kraftctl.metadata.endpoint import VersionRange
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
+from kraftctl_protocol.generated.update_features_response import (
+    UpdatableFeatureResult,
+    UpdateFeaturesResponse,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+UPGRADE: Final = 1
+SAFE_DOWNGRADE: Final = 2
+UNSAFE_DOWNGRADE: Final = 3
+
+ERROR_PREFIX: Final = "The update failed for all features since the following feature had an error: "
+
+RESULTS_VERSION_MAX: Final = 1
+"""Up to this request version a success lists every feature."""
+
+DISABLED: Final = VersionRange(0, 0)
+"""What a node can run of a feature it does not name."""
+
+
+def update_features(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Atomic. The records of enabling ELR come before its FeatureLevelRecord (KIP-966)."""
+    assert isinstance(request, UpdateFeaturesRequest)
+    updates = {update.feature: update.max_version_level for update in request.feature_updates}
+    upgrade_types = {
+        update.feature: upgrade_type(update.upgrade_type, update.allow_downgrade, context.version)
+        for update in request.feature_updates
+    }
+    records: list[RecordAndVersion] = []
+    for feature, level in updates.items():
+        reason = _why_refused(state, feature, level, upgrade_types[feature], updates)
+        if reason is not None:
+            response = UpdateFeaturesResponse(
+                error_code=Errors.INVALID_UPDATE_VERSION, error_message=ERROR_PREFIX + reason
+            )
+            return ControllerResult.atomic_of([], response)
+        records += _records_for(state, feature, level, upgrade_types[feature])
+    response = UpdateFeaturesResponse()
+    if context.version <= RESULTS_VERSION_MAX:
+        response.results = [UpdatableFeatureResult(feature=feature) for feature in updates]
+    if request.validate_only:
+        return ControllerResult.atomic_of([], response)
+    wanted_kraft_version = updates.get(features.KRAFT_VERSION, 0)
+    if wanted_kraft_version > state.kraft_version:
+        state.kraft_version_upgrader.request(wanted_kraft_version)
+    if updates.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
+        records = elr_safety_records(state.image, state.config) + records
+    return ControllerResult.atomic_of(records, response)
+
+
+def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
+    """Request version 0 has a flag instead of a type."""
+    if version == 0:
+        return SAFE_DOWNGRADE if allow_downgrade else UPGRADE
+    return code
+
+
+def _why_refused(
+    state: ControllerState, feature: str, level: int, kind: int, updates: dict[str, int]
+) -> str | None:
+    if feature not in features.SUPPORTED_FEATURES:
+        reason: str | None = "The feature is not known."
+    else:
+        reason = _why_not_possible(state, feature, level, kind)
+    if reason is None and feature == features.METADATA_VERSION:
+        return _why_metadata_version_refused(state.image.features.metadata_version, level, kind)
+    if reason is None and feature == features.KRAFT_VERSION:
+        reason = _why_kraft_version_refused(state, level)
+    elif reason is None:
+        reason = _why_dependency_missing(state, feature, level, updates)
+    return None if reason is None else f"Invalid update version {level} for feature {feature}. {reason}"
+
+
+def _records_for(state: ControllerState, feature: str, level: int, kind: int) -> list[RecordAndVersion]:
+    if feature != features.KRAFT_VERSION:
+        return [RecordAndVersion(FeatureLevelRecord(name=feature, feature_level=level), 0)]
+    if kind != UPGRADE:
+        return []
+    # kraft.version is changed by the raft layer (KIP-853); this gives the client an offset to wait for.
+    return [RecordAndVersion(NoOpRecord(), 0)]
+
+
+def _why_not_possible(state: ControllerState, feature: str, level: int, kind: int) -> str | None:
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        return "The upgrade type is not known."
+    if level < 0:
+        return "A feature level cannot be negative."
+    reason = why_not_supported(state, feature, level)
+    if reason is not None:
+        return reason
+    current = current_level(state, feature)
+    if level < current and kind == UPGRADE:
+        return "Can't downgrade the version of this feature without a safe or unsafe downgrade type."
+    if level > current and kind != UPGRADE:
+        return "Can't downgrade to a newer version."
+    return None
+
+
+def current_level(state: ControllerState, feature: str) -> int:
+    """The finalized level of any feature."""
+    if feature == features.KRAFT_VERSION:
+        return state.kraft_version
+    return state.image.features.level(feature)
+
+
+def why_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
+    """Which node of the cluster cannot run `level`, the first one found; None when all can."""
+    local = features.SUPPORTED_FEATURES.get(feature, DISABLED)
+    reason = _why_not_in_range(f"Local controller {state.node_id}", local, level)
+    cluster = state.image.cluster
+    for broker_id in sorted(cluster.brokers):
+        if reason is None:
+            offered = cluster.brokers[broker_id].supported_features.get(feature, DISABLED)
+            reason = _why_not_in_range(f"Broker {broker_id}", offered, level)
+    if not features.is_controller_registration_supported(state.image.features.metadata_version):
+        return reason
+    for controller_id in sorted(cluster.controllers):
+        if reason is None and controller_id != state.node_id:
+            offered = cluster.controllers[controller_id].supported_features.get(feature, DISABLED)
+            reason = _why_not_in_range(f"Controller {controller_id}", offered, level)
+    for voter_id in sorted(state.config.controller_quorum_voters):
+        if reason is None and voter_id != state.node_id and voter_id not in cluster.controllers:
+            reason = f"controller {voter_id} has not registered, and may not support this feature"
+    return reason
+
+
+def _why_not_in_range(node: str, offered: VersionRange, level: int) -> str | None:
+    if offered.contains(level):
+        return None
+    if offered.max == 0:
+        return f"{node} does not support this feature."
+    return f"{node} only supports versions {offered.min}-{offered.max}"
+
+
+def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | None:
+    if level >= current or not features.metadata_changed_between(level, current):
+        return None
+    reason = (
+        "Unsafe metadata downgrade is not supported in this version."
+        if kind == UNSAFE_DOWNGRADE
+        else "The requested downgrade might lose metadata."
+    )
+    return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
+
+
+def _why_kraft_version_refused(state: ControllerState, level: int) -> str | None:
+    if level < state.kraft_version:
+        return "Can't downgrade the version of this feature."
+    if level > state.kraft_version:
+        return state.kraft_version_upgrader.why_impossible(level)
+    return None
+
+
+def _why_dependency_missing(
+    state: ControllerState, feature: str, level: int, updates: dict[str, int]
+) -> str | None:
+    needed = features.required_metadata_version(feature, level)
+    proposed = updates.get(features.METADATA_VERSION, state.image.features.metadata_version)
+    if proposed >= needed:
+        return None
+    name = features.metadata_version_name(needed)
+    return f"{feature} level {level} needs metadata.version {needed} ({name}), not {proposed}"

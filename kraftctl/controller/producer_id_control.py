@@ -1,0 +1,41 @@
+"""AllocateProducerIds (KIP-730): brokers fetch producer ids in blocks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.cluster_control.process_broker_heartbeat import why_epoch_stale
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
+from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
+from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+PRODUCER_ID_BLOCK_SIZE: Final = 1_000
+"""As Kafka's ProducerIdsBlock."""
+
+PRODUCER_ID_MAX: Final = (1 << 63) - 1
+
+
+def allocate_producer_ids(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """The next block; nobody else ever gets one of its ids."""
+    assert isinstance(request, AllocateProducerIdsRequest)
+    error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
+    if error is not None:
+        return ControllerResult.of([], AllocateProducerIdsResponse(error_code=error.code))
+    start = max(state.image.producer_ids.next_producer_id, 0)
+    if start > PRODUCER_ID_MAX - PRODUCER_ID_BLOCK_SIZE:
+        return ControllerResult.of([], AllocateProducerIdsResponse(error_code=Errors.UNKNOWN_SERVER_ERROR))
+    record = ProducerIdsRecord(
+        broker_id=request.broker_id,
+        broker_epoch=request.broker_epoch,
+        next_producer_id=start + PRODUCER_ID_BLOCK_SIZE,
+    )
+    response = AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=PRODUCER_ID_BLOCK_SIZE)
+    return ControllerResult.of([RecordAndVersion(record, 0)], response)

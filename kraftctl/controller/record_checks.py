@@ -1,0 +1,74 @@
+"""What every record must obey before it is appended: one bad record is on every broker's disk for good.
+
+A broker halts on a record it cannot decode, and again at each restart. So the bytes are decoded back before
+they leave, and a record type or version that the finalized metadata.version lacks is a bug that stops us.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.metadata import features
+from kraftctl_protocol.metadata_record import (
+    RecordAndVersion,
+    decode_metadata_record,
+    encode_metadata_record,
+)
+
+MIN_VERSION: Final = features.MINIMUM_METADATA_VERSION
+
+ALLOWED_SINCE: Final[dict[str, tuple[int, ...]]] = {
+    "RegisterBrokerRecord": (
+        MIN_VERSION,
+        MIN_VERSION,
+        features.IBP_3_4_IV0,
+        features.IBP_3_7_IV2,
+        features.IBP_4_3_IV0,
+    ),
+    "UnregisterBrokerRecord": (MIN_VERSION,),
+    "TopicRecord": (MIN_VERSION,),
+    "PartitionRecord": (MIN_VERSION, features.IBP_3_7_IV2, features.IBP_4_0_IV1),
+    "ConfigRecord": (MIN_VERSION,),
+    "PartitionChangeRecord": (MIN_VERSION, features.IBP_3_7_IV2, features.IBP_4_0_IV1),
+    "FenceBrokerRecord": (MIN_VERSION,),
+    "UnfenceBrokerRecord": (MIN_VERSION,),
+    "RemoveTopicRecord": (MIN_VERSION,),
+    "DelegationTokenRecord": (features.IBP_3_6_IV2,),
+    "UserScramCredentialRecord": (features.IBP_3_5_IV2,),
+    "FeatureLevelRecord": (MIN_VERSION,),
+    "ClientQuotaRecord": (MIN_VERSION,),
+    "ProducerIdsRecord": (MIN_VERSION,),
+    "BrokerRegistrationChangeRecord": (
+        MIN_VERSION,
+        MIN_VERSION,
+        features.IBP_3_7_IV2,
+        features.IBP_4_3_IV0,
+    ),
+    "AccessControlEntryRecord": (MIN_VERSION,),
+    "RemoveAccessControlEntryRecord": (MIN_VERSION,),
+    "NoOpRecord": (MIN_VERSION,),
+    "RemoveUserScramCredentialRecord": (features.IBP_3_5_IV2,),
+    "BeginTransactionRecord": (features.IBP_3_6_IV1,),
+    "EndTransactionRecord": (features.IBP_3_6_IV1,),
+    "AbortTransactionRecord": (features.IBP_3_6_IV1,),
+    "RemoveDelegationTokenRecord": (features.IBP_3_6_IV2,),
+    "RegisterControllerRecord": (features.IBP_3_7_IV0,),
+    "ClearElrRecord": (features.IBP_4_0_IV1,),
+}
+"""Record -> for each of its versions, from 0 on, the metadata.version that allows it."""
+
+
+def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
+    """The bytes of the record for the log. `metadata_version` is the level that holds when it is appended."""
+    name = entry.record.NAME
+    since = ALLOWED_SINCE.get(name)
+    assert since is not None, f"{name} is never written"
+    assert 0 <= entry.version < len(since), f"{name} has no version {entry.version}"
+    assert metadata_version >= since[entry.version], (
+        f"{name} version {entry.version} needs metadata.version {since[entry.version]}, not {metadata_version}"
+    )
+    value = encode_metadata_record(entry.record, entry.version)
+    decoded = decode_metadata_record(value)
+    assert decoded.version == entry.version, f"{name} does not survive encoding"
+    assert decoded.record.API_KEY == entry.record.API_KEY, f"{name} does not survive encoding"
+    return value

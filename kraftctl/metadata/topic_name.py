@@ -1,0 +1,23 @@
+"""Which names a topic may have."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+TOPIC_NAME_LENGTH_MAX: Final = 249
+
+LEGAL_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+def why_topic_name_invalid(name: str) -> str | None:
+    """None for a good name; otherwise the reason."""
+    if not name:
+        return "Topic name is invalid: the empty string is not allowed"
+    if name in (".", ".."):
+        return f"Topic name is invalid: '{name}' is not allowed"
+    if len(name) > TOPIC_NAME_LENGTH_MAX:
+        return f"Topic name is invalid: it is longer than {TOPIC_NAME_LENGTH_MAX} characters"
+    if LEGAL_TOPIC_NAME.fullmatch(name) is None:
+        return f"Topic name is invalid: '{name}' has characters other than ASCII letters, digits, '.', '_' and '-'"
+    return None
