@@ -6,11 +6,14 @@ from kraftctl_protocol.errors import Errors
 
 
 class ApiError:
-    """An error of one topic, partition or resource inside a response; NONE when it went well."""
+    """An error of one topic, partition or resource inside a response; NONE when it went well.
+
+    Without a reason of its own a refusal carries the code's standing text.
+    """
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         self.error = error
-        self.message = message
+        self.message = error.message if message is None and error != Errors.NONE else message
 
     @property
     def code(self) -> int:

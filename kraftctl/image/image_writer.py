@@ -7,7 +7,7 @@ loop; a JournalView keeps the slices consistent with each other while the image 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from kraftctl.image.client_quotas_image import QuotaEntity
 from kraftctl.image.metadata_image import MetadataImage
@@ -201,5 +201,5 @@ def _other_records(
             yield RecordAndVersion(token_record, 0)
 
 
-def _by_key(item: tuple[object, object]) -> object:
+def _by_key(item: tuple[Any, Any]) -> Any:
     return item[0]

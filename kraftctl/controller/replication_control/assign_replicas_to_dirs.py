@@ -1,0 +1,85 @@
+"""KIP-858: AssignReplicasToDirs, by which a broker tells in which log directory its replicas live."""
+
+from __future__ import annotations
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
+from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.image.topics_image import TopicImage
+from kraftctl.metadata import features
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
+from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (
+    AssignReplicasToDirsResponse,
+    DirectoryData,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+
+def assign_replicas_to_dirs(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Records the directories; replicas put into an offline one leave their ISRs in the same list."""
+    assert isinstance(request, AssignReplicasToDirsRequest)
+    image = state.image
+    if not features.is_directory_assignment_supported(image.features.metadata_version):
+        error = AssignReplicasToDirsResponse(error_code=int(Errors.UNSUPPORTED_VERSION))
+        return ControllerResult.of([], error)
+    if not image.cluster.broker_epoch_is_current(request.broker_id, request.broker_epoch):
+        error = AssignReplicasToDirsResponse(error_code=int(Errors.STALE_BROKER_EPOCH))
+        return ControllerResult.of([], error)
+    registration = image.cluster.brokers[request.broker_id]
+    assignment = _Assignment(state, request.broker_id)
+    response = AssignReplicasToDirsResponse()
+    for directory in request.directories:
+        result = DirectoryData(id=directory.id)
+        online = registration.has_online_directory(directory.id)
+        for topic_data in directory.topics:
+            topic = image.topics.topic(topic_data.topic_id)
+            topic_result = TopicData(topic_id=topic_data.topic_id)
+            for partition in topic_data.partitions:
+                index = partition.partition_index
+                code = int(assignment.assign(topic, index, directory.id, online))
+                topic_result.partitions.append(PartitionData(partition_index=index, error_code=code))
+            result.topics.append(topic_result)
+        response.directories.append(result)
+    records = assignment.records
+    if assignment.offline:
+        records += records_for_failed_assignments(
+            image, state.config, request.broker_id, list(assignment.offline)
+        )
+    return ControllerResult.of(records, response)
+
+
+class _Assignment:
+    """One request under way."""
+
+    def __init__(self, state: ControllerState, broker_id: int) -> None:
+        self._broker_id = broker_id
+        self._changes = PartitionChanges(state.image, state.config)
+        self.records: list[RecordAndVersion] = []
+        self.offline: dict[tuple[Uuid, int], None] = {}
+
+    def assign(self, topic: TopicImage | None, index: int, directory: Uuid, online: bool) -> Errors:
+        """NOT_LEADER_OR_FOLLOWER when the broker has no replica there. Brokers do not retry these."""
+        if topic is None:
+            return Errors.UNKNOWN_TOPIC_ID
+        partition = topic.partitions.get(index)
+        if partition is None:
+            return Errors.UNKNOWN_TOPIC_OR_PARTITION
+        if self._broker_id not in partition.replicas:
+            return Errors.NOT_LEADER_OR_FOLLOWER
+        builder = self._changes.builder(topic, index, partition)
+        builder.assign_directory(self._broker_id, directory)
+        record = builder.build()
+        if record is not None:
+            self.records.append(record)
+        if not online:
+            self.offline[(topic.topic_id, index)] = None
+        return Errors.NONE

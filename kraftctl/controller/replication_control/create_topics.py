@@ -1,0 +1,282 @@
+"""CreateTopics (KIP-4, KIP-464, KIP-525, KIP-599): new topics with their configs and partitions.
+
+Per request: no more than 10 000 partitions, else POLICY_VIOLATION. Per topic, in Kafka's order: its
+name, whether it exists, null configs, configs, assignment or placement, quota. All topics that pass
+are written in one atomic batch.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.authorization import AclOperation, ResourceType
+from kraftctl.controller.configuration_control import CONFIG_VALUE_LENGTH_MAX, clear_elr_records
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.controller.replication_control.replica_assignment import (
+    PARTITIONS_PER_REQUEST_MAX,
+    active_replicas,
+    new_partition_record,
+    place_replicas,
+    why_assignment_invalid,
+)
+from kraftctl.controller.topic_configs import describe_topic_configs, validate_topic_configs
+from kraftctl.image.configurations_image import TOPIC
+from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
+from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import (
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import random_uuid
+
+CLUSTER_METADATA_TOPIC_NAME: Final = "__cluster_metadata"
+
+USE_DEFAULT: Final = -1
+"""KIP-464: partition count or replication factor left to the controller's configuration."""
+
+
+def create_topics(
+    state: ControllerState,
+    context: RequestContext,
+    request: Message,
+    now_ms: int,
+    quota: MutationQuota = UNLIMITED,
+) -> ControllerResult:
+    """The topics that pass all checks; with validate_only their records are dropped in the end."""
+    assert isinstance(request, CreateTopicsRequest)
+    refused = _refused_up_front(state, context, request.topics)
+    topics = [topic for topic in request.topics if topic.name not in refused]
+    if _partition_total(topics, state.config.num_partitions) > PARTITIONS_PER_REQUEST_MAX:
+        error = ApiError(Errors.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+        results = [_refused(topic.name, error) for topic in request.topics]
+        return ControllerResult.atomic_of([], CreateTopicsResponse(topics=results))
+    creation = _TopicCreation(state, context, quota)
+    response = CreateTopicsResponse()
+    for topic in topics:
+        response.topics.append(creation.create(topic))
+    for name in sorted(refused):
+        response.topics.append(_refused(name, refused[name]))
+    response.throttle_time_ms = quota.throttle_time_ms
+    return ControllerResult.atomic_of([] if request.validate_only else creation.records, response)
+
+
+def _refused_up_front(
+    state: ControllerState, context: RequestContext, topics: list[CreatableTopic]
+) -> dict[str, ApiError]:
+    """Names that occur twice, that are Kafka's own, or that the principal may not create."""
+    refused: dict[str, ApiError] = {}
+    seen: set[str] = set()
+    may_create_any = state.authorizer.allows_on_cluster(context, AclOperation.CREATE)
+    for topic in topics:
+        name = topic.name
+        if name in seen:
+            refused[name] = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
+        elif name == CLUSTER_METADATA_TOPIC_NAME:
+            refused[name] = ApiError(
+                Errors.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
+            )
+        elif not may_create_any and not state.authorizer.allows(
+            context, AclOperation.CREATE, ResourceType.TOPIC, name
+        ):
+            refused[name] = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+        seen.add(name)
+    return refused
+
+
+def _partition_total(topics: list[CreatableTopic], default_count: int) -> int:
+    total = 0
+    for topic in topics:
+        if topic.assignments:
+            total += len(topic.assignments)
+        elif topic.num_partitions == USE_DEFAULT:
+            total += default_count
+        else:
+            total += max(0, topic.num_partitions)
+    return total
+
+
+def why_name_taken(topics: TopicsImage, name: str) -> ApiError | None:
+    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when metrics could not tell two names apart."""
+    if name in topics.ids_by_name:
+        return ApiError(Errors.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    if has_collision_chars(name):
+        colliding = topics.names_by_unified_name.get(unify_collision_chars(name))
+        if colliding:
+            return ApiError(
+                Errors.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {colliding[0]}"
+            )
+    return None
+
+
+class _TopicCreation:
+    """One request under way."""
+
+    def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
+        self._state = state
+        self._image = state.image
+        self._context = context
+        self._quota = quota
+        self.records: list[RecordAndVersion] = []
+
+    def create(self, topic: CreatableTopic) -> CreatableTopicResult:
+        error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)
+        if error is not None:
+            return _refused(topic.name, error)
+        partitions = self._partitions(topic)
+        if isinstance(partitions, ApiError):
+            return _refused(topic.name, partitions)
+        throttled = self._quota.admit(len(partitions))
+        if throttled is not None:
+            return _refused(topic.name, throttled)
+        return self._write(topic, partitions)
+
+    def _why_name_refused(self, name: str) -> ApiError | None:
+        reason = why_topic_name_invalid(name)
+        if reason is not None and name not in self._image.topics.ids_by_name:
+            return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
+        return why_name_taken(self._image.topics, name)
+
+    def _why_configs_refused(self, topic: CreatableTopic) -> ApiError | None:
+        nulls = [config.name for config in topic.configs if config.value is None]
+        if nulls:
+            return ApiError(
+                Errors.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}"
+            )
+        for config in topic.configs:
+            if config.value is not None and len(config.value) > CONFIG_VALUE_LENGTH_MAX:
+                return ApiError(
+                    Errors.INVALID_CONFIG,
+                    f"The value of {config.name} is longer than {CONFIG_VALUE_LENGTH_MAX} characters.",
+                )
+        if not topic.configs:
+            return None
+        error = validate_topic_configs(
+            self._image, self._state.config, {config.name: config.value for config in topic.configs}
+        )
+        return error if error.failed else None
+
+    def _partitions(self, topic: CreatableTopic) -> list[list[int]] | ApiError:
+        """Replicas per partition. Some replica of each is active."""
+        if topic.assignments:
+            return self._manual_partitions(topic)
+        replication_factor = topic.replication_factor
+        partition_count = topic.num_partitions
+        if replication_factor < USE_DEFAULT or replication_factor == 0:
+            return ApiError(
+                Errors.INVALID_REPLICATION_FACTOR,
+                "Replication factor must be larger than 0, or -1 to use the default value.",
+            )
+        if partition_count < USE_DEFAULT or partition_count == 0:
+            return ApiError(
+                Errors.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value."
+            )
+        if replication_factor == USE_DEFAULT:
+            replication_factor = self._state.config.default_replication_factor
+        if partition_count == USE_DEFAULT:
+            partition_count = self._state.config.num_partitions
+        placed = place_replicas(
+            self._image.cluster,
+            self._state.rng,
+            partition_count=partition_count,
+            replication_factor=replication_factor,
+        )
+        if isinstance(placed, ApiError):
+            return ApiError(
+                placed.error,
+                f"Unable to replicate the partition {replication_factor} time(s): {placed.message}",
+            )
+        return placed
+
+    def _manual_partitions(self, topic: CreatableTopic) -> list[list[int]] | ApiError:
+        if topic.replication_factor != USE_DEFAULT:
+            return ApiError(
+                Errors.INVALID_REQUEST,
+                "A manual partition assignment was specified, but replication factor was not set to -1.",
+            )
+        if topic.num_partitions != USE_DEFAULT:
+            return ApiError(
+                Errors.INVALID_REQUEST,
+                "A manual partition assignment was specified, but numPartitions was not set to -1.",
+            )
+        partitions: dict[int, list[int]] = {}
+        replication_factor: int | None = None
+        for assignment in topic.assignments:
+            index = assignment.partition_index
+            if index in partitions:
+                return ApiError(
+                    Errors.INVALID_REPLICA_ASSIGNMENT,
+                    f"Found multiple manual partition assignments for partition {index}",
+                )
+            cluster = self._image.cluster
+            error = why_assignment_invalid(cluster, assignment.broker_ids, replication_factor)
+            if error is not None:
+                return error
+            replication_factor = len(assignment.broker_ids)
+            if not active_replicas(cluster, assignment.broker_ids):
+                return ApiError(
+                    Errors.INVALID_REPLICA_ASSIGNMENT,
+                    "All brokers specified in the manual partition assignment for partition "
+                    f"{index} are fenced or in controlled shutdown.",
+                )
+            partitions[index] = assignment.broker_ids
+        if sorted(partitions) != list(range(len(partitions))):
+            return ApiError(
+                Errors.INVALID_REPLICA_ASSIGNMENT,
+                "partitions should be a consecutive 0-based integer sequence",
+            )
+        return [partitions[index] for index in range(len(partitions))]
+
+    def _write(self, topic: CreatableTopic, partitions: list[list[int]]) -> CreatableTopicResult:
+        """Topic, configs, what the configs imply, partitions: brokers replay them in this order."""
+        topic_id = random_uuid(self._state.rng)
+        configs = {config.name: config.value or "" for config in topic.configs}
+        config_records = [
+            RecordAndVersion(
+                ConfigRecord(resource_type=TOPIC, resource_name=topic.name, name=name, value=value), 0
+            )
+            for name, value in configs.items()
+        ]
+        self.records.append(RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic_id), 0))
+        self.records.extend(config_records)
+        self.records.extend(clear_elr_records(self._image, config_records))
+        for index, replicas in enumerate(partitions):
+            isr = active_replicas(self._image.cluster, replicas)
+            self.records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
+        result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
+        if self._state.authorizer.allows(
+            self._context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name
+        ):
+            result.num_partitions = len(partitions)
+            result.replication_factor = len(partitions[0])
+            result.configs = self._described(configs)
+        else:
+            result.topic_config_error_code = int(Errors.TOPIC_AUTHORIZATION_FAILED)
+        return result
+
+    def _described(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
+        """KIP-525: the client learns what it got without another request."""
+        return [
+            CreatableTopicConfigs(
+                name=entry.name,
+                value=entry.value,
+                read_only=entry.read_only,
+                config_source=entry.source,
+                is_sensitive=entry.sensitive,
+            )
+            for entry in describe_topic_configs(self._image, self._state.config, configs)
+        ]
+
+
+def _refused(name: str, error: ApiError) -> CreatableTopicResult:
+    return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message)

@@ -1,0 +1,152 @@
+"""DeleteTopics (KIP-4, KIP-516, KIP-599): by name or by id, one RemoveTopicRecord each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.authorization import AclOperation, ResourceType
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
+from kraftctl_protocol.generated.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import ZERO_UUID, Uuid
+
+TOPIC_DELETION_DISABLED_SINCE: Final = 3
+"""Older versions have no word for it: INVALID_REQUEST."""
+
+
+def delete_topics(
+    state: ControllerState,
+    context: RequestContext,
+    request: Message,
+    now_ms: int,
+    quota: MutationQuota = UNLIMITED,
+) -> ControllerResult:
+    """One atomic batch. Results are shuffled, so that their order does not tell hidden from absent topics."""
+    assert isinstance(request, DeleteTopicsRequest)
+    if not state.config.delete_topic_enable:
+        return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
+    deletion = _TopicDeletion(state, context, quota)
+    names, ids = deletion.sort_out(request)
+    deletion.resolve_ids(ids)
+    deletion.resolve_names(names)
+    deletion.delete()
+    state.rng.shuffle(deletion.results)
+    response = DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=deletion.results)
+    return ControllerResult.atomic_of(deletion.records, response)
+
+
+def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopicsResponse:
+    """Every topic of the request gets the same answer."""
+    error = ApiError(Errors.TOPIC_DELETION_DISABLED, "Topic deletion is disabled.")
+    if version < TOPIC_DELETION_DISABLED_SINCE:
+        error = ApiError(Errors.INVALID_REQUEST, "This version does not support topic deletion.")
+    results = [_result(name, ZERO_UUID, error) for name in request.topic_names]
+    results += [_result(topic.name, topic.topic_id, error) for topic in request.topics]
+    return DeleteTopicsResponse(responses=results)
+
+
+class _TopicDeletion:
+    """One request under way."""
+
+    def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
+        self._topics = state.image.topics
+        self._authorizer = state.authorizer
+        self._context = context
+        self._quota = quota
+        self._may_delete_any = state.authorizer.allows_on_cluster(context, AclOperation.DELETE)
+        self._accepted: dict[Uuid, str] = {}
+        self._duplicate_ids: set[Uuid] = set()
+        self.results: list[DeletableTopicResult] = []
+        self.records: list[RecordAndVersion] = []
+
+    def sort_out(self, request: DeleteTopicsRequest) -> tuple[list[str], list[Uuid]]:
+        """Names and ids that were given once; everything else is refused."""
+        names: dict[str, int] = {}
+        ids: dict[Uuid, int] = {}
+        for name in request.topic_names:
+            names[name] = names.get(name, 0) + 1
+        for topic in request.topics:
+            if topic.name is None:
+                if topic.topic_id == ZERO_UUID:
+                    self._invalid(None, ZERO_UUID, "Neither topic name nor id were specified.")
+                else:
+                    ids[topic.topic_id] = ids.get(topic.topic_id, 0) + 1
+            elif topic.topic_id == ZERO_UUID:
+                names[topic.name] = names.get(topic.name, 0) + 1
+            else:
+                self._invalid(topic.name, topic.topic_id, "You may not specify both topic name and topic id.")
+        for name, count in names.items():
+            if count > 1:
+                self._invalid(name, ZERO_UUID, "Duplicate topic name.")
+        for topic_id, count in ids.items():
+            if count > 1:
+                self._duplicate_ids.add(topic_id)
+                self._invalid(None, topic_id, "Duplicate topic id.")
+        return (
+            [name for name, count in names.items() if count == 1],
+            [topic_id for topic_id, count in ids.items() if count == 1],
+        )
+
+    def resolve_ids(self, ids: list[Uuid]) -> None:
+        """Whoever may not even describe a topic is not told the name behind its id."""
+        for topic_id in ids:
+            topic = self._topics.topic(topic_id)
+            if topic is None:
+                self.results.append(_result(None, topic_id, ApiError(Errors.UNKNOWN_TOPIC_ID)))
+            elif self._may(AclOperation.DELETE, topic.name):
+                self._accepted[topic_id] = topic.name
+            else:
+                shown = topic.name if self._may(AclOperation.DESCRIBE, topic.name) else None
+                self.results.append(_result(shown, topic_id, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
+
+    def resolve_names(self, names: list[str]) -> None:
+        """Whoever may not even describe a topic is not told whether it exists."""
+        for name in names:
+            topic = self._topics.topic_by_name(name)
+            if not self._may(AclOperation.DESCRIBE, name):
+                error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
+                self.results.append(_result(name, ZERO_UUID, error))
+            elif topic is None:
+                error = ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+                self.results.append(_result(name, ZERO_UUID, error))
+            elif not self._may(AclOperation.DELETE, name):
+                error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
+                self.results.append(_result(name, ZERO_UUID, error))
+            elif topic.topic_id in self._duplicate_ids or topic.topic_id in self._accepted:
+                self._accepted.pop(topic.topic_id, None)
+                self._invalid(
+                    name, topic.topic_id, "The provided topic name maps to an ID that was already supplied."
+                )
+            else:
+                self._accepted[topic.topic_id] = name
+
+    def delete(self) -> None:
+        for topic_id, name in self._accepted.items():
+            throttled = self._quota.admit(len(self._topics.topics[topic_id].partitions))
+            if throttled is not None:
+                self.results.append(_result(name, topic_id, throttled))
+                continue
+            self.records.append(RecordAndVersion(RemoveTopicRecord(topic_id=topic_id), 0))
+            self.results.append(_result(name, topic_id, ApiError(Errors.NONE)))
+
+    def _may(self, operation: int, name: str) -> bool:
+        return self._may_delete_any or self._authorizer.allows(
+            self._context, operation, ResourceType.TOPIC, name
+        )
+
+    def _invalid(self, name: str | None, topic_id: Uuid, reason: str) -> None:
+        self.results.append(_result(name, topic_id, ApiError(Errors.INVALID_REQUEST, reason)))
+
+
+def _result(name: str | None, topic_id: Uuid, error: ApiError) -> DeletableTopicResult:
+    return DeletableTopicResult(
+        name=name, topic_id=topic_id, error_code=error.code, error_message=error.message
+    )

@@ -1,0 +1,169 @@
+"""KIP-455, KIP-860: start, replace, cancel and list partition reassignments.
+
+A reassignment starts with one record that names all replicas, old and new. It completes by itself,
+inside PartitionChangeBuilder, with whichever later change makes the ISR right.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.controller.replication_control.partition_reassignment import (
+    PlannedReassignment,
+    RevertedReassignment,
+    target_replication_factor,
+)
+from kraftctl.controller.replication_control.replica_assignment import why_assignment_invalid
+from kraftctl.image.topics_image import TopicImage
+from kraftctl.metadata.partition_registration import PartitionRegistration
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+)
+from kraftctl_protocol.generated.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from kraftctl_protocol.generated.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+)
+from kraftctl_protocol.generated.list_partition_reassignments_response import (
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+def alter_partition_reassignments(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Errors are per partition; the records of the others are one atomic batch."""
+    assert isinstance(request, AlterPartitionReassignmentsRequest)
+    allow_factor_change = request.allow_replication_factor_change
+    reassignment = _Reassignments(state, allow_factor_change)
+    response = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=allow_factor_change, error_message=None
+    )
+    for topic in request.topics:
+        result = ReassignableTopicResponse(name=topic.name)
+        for partition in topic.partitions:
+            error = reassignment.alter(topic.name, partition)
+            result.partitions.append(
+                ReassignablePartitionResponse(
+                    partition_index=partition.partition_index,
+                    error_code=0 if error is None else error.code,
+                    error_message=None if error is None else error.message,
+                )
+            )
+        response.responses.append(result)
+    return ControllerResult.atomic_of(reassignment.records, response)
+
+
+class _Reassignments:
+    """One request under way."""
+
+    def __init__(self, state: ControllerState, allow_factor_change: bool) -> None:
+        self._image = state.image
+        self._changes = PartitionChanges(state.image, state.config)
+        self._allow_factor_change = allow_factor_change
+        self.records: list[RecordAndVersion] = []
+
+    def alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
+        topic = self._image.topics.topic_by_name(topic_name)
+        if topic is None:
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic_name}.")
+        index = target.partition_index
+        partition = topic.partitions.get(index)
+        if partition is None:
+            return ApiError(
+                Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic_name}:{index}."
+            )
+        if target.replicas is None:
+            return self._cancel(topic, index, partition)
+        return self._change(topic, index, partition, target.replicas)
+
+    def _change(
+        self, topic: TopicImage, index: int, partition: PartitionRegistration, target: list[int]
+    ) -> ApiError | None:
+        error = why_assignment_invalid(self._image.cluster, target, None)
+        if error is not None:
+            return error
+        current_factor = target_replication_factor(partition)
+        if not self._allow_factor_change and current_factor != len(target):
+            return ApiError(
+                Errors.INVALID_REPLICATION_FACTOR,
+                f"The replication factor is changed from {current_factor} to {len(target)}",
+            )
+        planned = PlannedReassignment(partition.replicas, tuple(target))
+        builder = self._changes.builder(topic, index, partition)
+        builder.target_replicas = planned.replicas
+        if planned.removing:
+            builder.target_removing = planned.removing
+        if planned.adding:
+            builder.target_adding = planned.adding
+        self._append(builder.build())
+        return None
+
+    def _cancel(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> ApiError | None:
+        if not partition.reassigning:
+            return ApiError(Errors.NO_REASSIGNMENT_IN_PROGRESS)
+        reverted = RevertedReassignment(partition)
+        if reverted.unclean and not self._changes.settings.unclean_election_enabled(topic.name):
+            return ApiError(
+                Errors.INVALID_REPLICA_ASSIGNMENT,
+                f"Unable to revert partition assignment for {topic.name}:{index} because it would require "
+                "an unclean leader election.",
+            )
+        builder = self._changes.builder(topic, index, partition)
+        builder.election = self._changes.automatic_election(topic)
+        builder.target_isr = reverted.isr
+        builder.target_replicas = reverted.replicas
+        builder.target_removing = ()
+        builder.target_adding = ()
+        self._append(builder.build())
+        return None
+
+    def _append(self, record: RecordAndVersion | None) -> None:
+        if record is not None:
+            self.records.append(record)
+
+
+def list_partition_reassignments(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Reassignments under way, of the partitions asked for or, with null topics, of all."""
+    assert isinstance(request, ListPartitionReassignmentsRequest)
+    response = ListPartitionReassignmentsResponse(error_message=None)
+    if request.topics is None:
+        for topic in state.image.topics.reassigning_topics():
+            _list_topic(response, topic, sorted(topic.partitions))
+    else:
+        for asked in request.topics:
+            named = state.image.topics.topic_by_name(asked.name)
+            if named is not None:
+                _list_topic(response, named, asked.partition_indexes)
+    return ControllerResult.of([], response)
+
+
+def _list_topic(response: ListPartitionReassignmentsResponse, topic: TopicImage, indexes: list[int]) -> None:
+    ongoing = OngoingTopicReassignment(name=topic.name)
+    for index in indexes:
+        partition = topic.partitions.get(index)
+        if partition is not None and partition.reassigning:
+            ongoing.partitions.append(
+                OngoingPartitionReassignment(
+                    partition_index=index,
+                    replicas=list(partition.replicas),
+                    adding_replicas=list(partition.adding_replicas),
+                    removing_replicas=list(partition.removing_replicas),
+                )
+            )
+    if ongoing.partitions:
+        response.topics.append(ongoing)

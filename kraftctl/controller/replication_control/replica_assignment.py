@@ -1,0 +1,92 @@
+"""Replicas of new partitions, placed or given by hand, turned into PartitionRecords."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.replication_control.partition_change_builder import default_directory_of
+from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.leader_recovery_state import RECOVERED
+from kraftctl.metadata.partition_registration import PartitionRegistration
+from kraftctl.metadata.replica_placement import StripedReplicaPlacer, UsableBroker, why_not_placeable
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+PARTITIONS_PER_REQUEST_MAX: Final = 10_000
+"""As Kafka's ReplicationControlManager.MAX_PARTITIONS_PER_BATCH: one request may not exhaust memory."""
+
+
+def usable_brokers(cluster: ClusterImage) -> list[UsableBroker]:
+    """Brokers that may get replicas: registered, not shutting down, with a directory not cordoned."""
+    return [
+        UsableBroker(broker.id, broker.rack, broker.fenced)
+        for broker_id, broker in sorted(cluster.brokers.items())
+        if not broker.in_controlled_shutdown and broker.has_uncordoned_directories()
+    ]
+
+
+def place_replicas(
+    cluster: ClusterImage, rng: random.Random, *, partition_count: int, replication_factor: int
+) -> list[list[int]] | ApiError:
+    """Replicas per partition, or INVALID_REPLICATION_FACTOR."""
+    brokers = usable_brokers(cluster)
+    reason = why_not_placeable(brokers, replication_factor)
+    if reason is not None:
+        return ApiError(Errors.INVALID_REPLICATION_FACTOR, reason)
+    return StripedReplicaPlacer(rng, brokers).place(partition_count, replication_factor)
+
+
+def why_assignment_invalid(
+    cluster: ClusterImage, replicas: list[int], replication_factor: int | None
+) -> ApiError | None:
+    """INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers, as many as the others."""
+    if not replicas:
+        return _invalid("The manual partition assignment includes an empty replica list.")
+    previous: int | None = None
+    for broker_id in sorted(replicas):
+        if broker_id not in cluster.brokers:
+            return _invalid(
+                f"The manual partition assignment includes broker {broker_id}, "
+                "but no such broker is registered."
+            )
+        if broker_id == previous:
+            return _invalid(
+                f"The manual partition assignment includes the broker {broker_id} more than once."
+            )
+        previous = broker_id
+    if replication_factor is not None and len(replicas) != replication_factor:
+        return _invalid(
+            f"The manual partition assignment includes a partition with {len(replicas)} replica(s), but "
+            f"this is not consistent with previous partitions, which have {replication_factor} replica(s)."
+        )
+    return None
+
+
+def _invalid(reason: str) -> ApiError:
+    return ApiError(Errors.INVALID_REPLICA_ASSIGNMENT, reason)
+
+
+def active_replicas(cluster: ClusterImage, replicas: list[int]) -> list[int]:
+    """The ISR of a new partition: replicas that are unfenced and not shutting down, in order (KIP-841)."""
+    return [broker_id for broker_id in replicas if cluster.active(broker_id)]
+
+
+def new_partition_record(
+    image: MetadataImage, topic_id: Uuid, partition_id: int, replicas: list[int], isr: list[int]
+) -> RecordAndVersion:
+    """A partition as it starts: led by the first replica in sync, both epochs 0."""
+    metadata_version = image.features.metadata_version
+    directories = [default_directory_of(image.cluster, replica, metadata_version) for replica in replicas]
+    registration = PartitionRegistration(
+        tuple(replicas), tuple(directories), tuple(isr), (), (), (), (), isr[0], RECOVERED, 0, 0
+    )
+    return registration.to_record(
+        topic_id,
+        partition_id,
+        metadata_version=metadata_version,
+        elr_enabled=image.features.elr_enabled,
+    )
