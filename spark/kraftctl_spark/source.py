@@ -1,9 +1,9 @@
 """Spark's `format("kraft")`: a stream whose offset is the offset of the metadata log.
 
-Three kinds of process run this code: the planner (offsets and partitions), a short-lived one that pickles the
-reader, and workers that run `read`. Nothing the planner remembers reaches a worker except through a `LogRange`.
+Three kinds of process run this: the planner (offsets and partitions), a short-lived one that pickles the
+reader, and workers that run `read`. What the planner remembers reaches a worker only through a `LogRange`.
 
-Spark has no guard against a source that goes backwards, so the checks are here: an offset names its cluster and
+Spark does not guard against sources that go backwards: the checks are here. An offset names its cluster and
 the epoch it was committed in, and what does not fit stops the query instead of writing wrong rows.
 """
 
