@@ -172,13 +172,14 @@ def test_only_the_clock_reads_a_clock() -> None:
 
 
 def test_nothing_is_caught_blindly() -> None:
-    """One place may decide that the process dies; anything else names what it expects."""
+    """Whoever catches everything raises it again, but for the loop, which decides that the process dies."""
     blind = [
         f"{name_of(path)}:{node.lineno}"
         for path in OURS
         for node in ast.walk(parse(path))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or getattr(node.type, "id", "") in ("Exception", "BaseException"))
+        and not isinstance(node.body[-1], ast.Raise)
         and name_of(path) != "kraftctl/server/driver.py"
     ]
     assert blind == []
