@@ -1,0 +1,109 @@
+"""SCRAM credentials given to `kraftctl format --add-scram` (KIP-900), as bootstrap records.
+
+A cluster whose brokers only speak SCRAM to one another could not start without them: the credentials live in
+the metadata that they protect.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import secrets
+
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+MECHANISMS = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
+"""Kafka's name -> (type in the record, hash)."""
+
+ITERATIONS_MIN = 4096
+ITERATIONS_MAX = 16384
+SALT_BYTES = 26
+KEYS = ("name", "salt", "iterations", "password", "saltedpassword")
+
+
+def scram_record(argument: str) -> RecordAndVersion:
+    """The record for one argument such as `SCRAM-SHA-256=[name=alice,password=alice-secret]`.
+
+    Raises StorageError when the argument is not understood; its message never repeats a password.
+    """
+    mechanism, hash_name, fields = _parse(argument)
+    name = fields.get("name")
+    if name is None:
+        raise StorageError("You must supply 'name' to --add-scram.")
+    iterations = _iterations(fields.get("iterations"))
+    salt = secrets.token_bytes(SALT_BYTES) if "salt" not in fields else _base64(fields, "salt")
+    salted = _salted_password(fields, hash_name, salt, iterations)
+    client_key = hmac.digest(salted, b"Client Key", hash_name)
+    record = UserScramCredentialRecord(
+        name=name,
+        mechanism=mechanism,
+        salt=salt,
+        stored_key=hashlib.new(hash_name, client_key).digest(),
+        server_key=hmac.digest(salted, b"Server Key", hash_name),
+        iterations=iterations,
+    )
+    return RecordAndVersion(record, 0)
+
+
+def _parse(argument: str) -> tuple[int, str, dict[str, str]]:
+    mechanism_name, equals, text = argument.strip().partition("=")
+    if not equals:
+        raise StorageError(
+            "There is no equals sign in an --add-scram argument: expected MECHANISM=[name=...]."
+        )
+    if mechanism_name not in MECHANISMS:
+        raise StorageError(
+            f"The --add-scram mechanism {mechanism_name} is not supported; {' and '.join(MECHANISMS)} are."
+        )
+    if not (text.startswith("[") and text.endswith("]")):
+        raise StorageError("The part behind the mechanism of --add-scram must start with [ and end with ].")
+    fields: dict[str, str] = {}
+    for component in text[1:-1].split(","):
+        key, equals, value = component.partition("=")
+        if not equals:
+            raise StorageError("There is no equals sign in a component of --add-scram: expected key=value.")
+        quoted = len(value) >= 2 and value[0] == value[-1] == '"'
+        fields[key] = value[1:-1] if quoted else value
+    unknown = sorted(set(fields) - set(KEYS))
+    if unknown:
+        raise StorageError(
+            f"Unknown SCRAM configurations: {', '.join(unknown)}; known are {', '.join(KEYS)}."
+        )
+    return *MECHANISMS[mechanism_name], fields
+
+
+def _iterations(text: str | None) -> int:
+    if text is None:
+        return ITERATIONS_MIN
+    try:
+        iterations = int(text)
+    except ValueError as error:
+        raise StorageError(f"The 'iterations' value of --add-scram is not a number: {text}") from error
+    if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
+        raise StorageError(
+            f"The 'iterations' value of --add-scram must be from {ITERATIONS_MIN} to {ITERATIONS_MAX},"
+            f" not {iterations}."
+        )
+    return iterations
+
+
+def _salted_password(fields: dict[str, str], hash_name: str, salt: bytes, iterations: int) -> bytes:
+    password = fields.get("password")
+    if password is not None:
+        return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
+    if "saltedpassword" not in fields:
+        raise StorageError("You must supply one of 'password' or 'saltedpassword' to --add-scram.")
+    if "salt" not in fields:
+        raise StorageError("You must supply 'salt' with 'saltedpassword' to --add-scram.")
+    return _base64(fields, "saltedpassword")
+
+
+def _base64(fields: dict[str, str], key: str) -> bytes:
+    try:
+        return base64.b64decode(fields[key], validate=True)
+    except binascii.Error as error:
+        raise StorageError(f"The '{key}' value of --add-scram is not base64.") from error

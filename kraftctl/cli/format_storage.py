@@ -1,0 +1,160 @@
+"""`kraftctl format`: prepare the directories of a new controller, with the flags of kafka-storage format."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from kraftctl.cli.add_scram import scram_record
+from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
+from kraftctl.config import ControllerConfig
+from kraftctl.config_values import ConfigException
+from kraftctl.metadata import features
+from kraftctl.raft.voter_set import VoterSet
+from kraftctl.server.clock import Clock
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.formatter import Formatter
+from kraftctl.storage.java_properties import PropertiesError, read_properties
+from kraftctl_protocol.uuids import random_uuid
+
+NAME = "format"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-c", "--config", required=True, type=Path, help="the properties file of the controller"
+    )
+    parser.add_argument("-t", "--cluster-id", required=True, help="the cluster id, the same on every node")
+    parser.add_argument(
+        "-S",
+        "--add-scram",
+        action="append",
+        default=[],
+        metavar="CREDENTIAL",
+        help="a SCRAM credential for the new cluster: 'SCRAM-SHA-256=[name=alice,password=alice-secret]' or"
+        ' \'SCRAM-SHA-512=[name=alice,iterations=8192,salt="N3E=",saltedpassword="YCE="]\'',
+    )
+    parser.add_argument(
+        "-g",
+        "--ignore-formatted",
+        action="store_true",
+        help="skip directories that are formatted already instead of failing",
+    )
+    names = features.METADATA_VERSION_NAMES
+    parser.add_argument(
+        "-r",
+        "--release-version",
+        help=f"the release whose features the cluster starts with, {names[features.MINIMUM_METADATA_VERSION]}"
+        f" or later; default {names[features.LATEST_PRODUCTION]}",
+    )
+    parser.add_argument(
+        "-f",
+        "--feature",
+        action="append",
+        default=[],
+        metavar="FEATURE=LEVEL",
+        help="the level of one feature, for example transaction.version=1",
+    )
+    quorum = parser.add_mutually_exclusive_group()
+    quorum.add_argument(
+        "-s",
+        "--standalone",
+        action="store_true",
+        help="this controller is the first and only voter of a dynamic quorum",
+    )
+    quorum.add_argument(
+        "-N",
+        "--no-initial-controllers",
+        action="store_true",
+        help="this controller joins a dynamic quorum that exists already",
+    )
+    quorum.add_argument(
+        "-I",
+        "--initial-controllers",
+        metavar="VOTERS",
+        help="the first voters of a dynamic quorum, id@host:port:directory-id,... as for all of them",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when everything is formatted; 1, with the reason on standard error, when something is in the way."""
+    try:
+        config = ControllerConfig(read_properties(args.config))
+        _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
+    except (StorageError, ConfigException, PropertiesError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
+    unstable = config.unstable_feature_versions_enable
+    return Formatter(
+        cluster_id=args.cluster_id,
+        node_id=config.node_id,
+        log_dirs=[Path(log_dir) for log_dir in config.log_dirs],
+        metadata_log_dir=Path(config.metadata_log_dir),
+        has_dynamic_quorum=not config.controller_quorum_voters,
+        initial_voters=_initial_voters(args, config),
+        release_version=_release_version(args.release_version, unstable),
+        feature_levels=_feature_levels(args.feature),
+        scram_records=[scram_record(argument) for argument in args.add_scram],
+        unstable_feature_versions=unstable,
+        ignore_formatted=args.ignore_formatted,
+    )
+
+
+def _initial_voters(args: argparse.Namespace, config: ControllerConfig) -> VoterSet | None:
+    """None for a static quorum and for a controller that joins later."""
+    if config.controller_quorum_voters:
+        if args.standalone or args.initial_controllers is not None:
+            raise StorageError(
+                "You cannot use --standalone or --initial-controllers while controller.quorum.voters is set:"
+                " the quorum would be static and dynamic at once. For a dynamic quorum remove"
+                " controller.quorum.voters and set controller.quorum.bootstrap.servers."
+            )
+        return None
+    listener_name = config.controller_listener_names[0]
+    if args.initial_controllers is not None:
+        return parse_initial_controllers(args.initial_controllers, listener_name)
+    if args.standalone:
+        endpoint = config.advertised_listeners[0]
+        directory_id = random_uuid(random.SystemRandom())
+        host = endpoint.host or "localhost"
+        return VoterSet([voter_node(config.node_id, host, endpoint.port, directory_id, listener_name)])
+    if not args.no_initial_controllers:
+        raise StorageError(
+            "Because controller.quorum.voters is not set on this controller, you must specify one of the"
+            " following: --standalone, --initial-controllers, or --no-initial-controllers."
+        )
+    return None
+
+
+def _release_version(text: str | None, unstable: bool) -> int | None:
+    if text is None:
+        return None
+    level = features.metadata_version_from_string(text, unstable)
+    if level is None:
+        newest = features.LATEST_TESTING if unstable else features.LATEST_PRODUCTION
+        known = [name for level, name in features.METADATA_VERSION_NAMES.items() if level <= newest]
+        raise StorageError(
+            f"Unknown metadata.version '{text}'. Supported metadata.version are: {', '.join(known)}"
+        )
+    return level
+
+
+def _feature_levels(arguments: list[str]) -> dict[str, int]:
+    levels: dict[str, int] = {}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if not equals:
+            raise StorageError(f"Can't parse feature=level string {argument}: equals sign not found.")
+        try:
+            levels[name.strip()] = int(text.strip())
+        except ValueError as error:
+            raise StorageError(
+                f"Can't parse feature=level string {argument}: unable to parse {text.strip()} as a number."
+            ) from error
+    return levels

@@ -1,0 +1,72 @@
+"""KIP-853: the voters given to `kraftctl format --initial-controllers`: `id@host:port:directory-id,...`."""
+
+from __future__ import annotations
+
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import VoterNode, VoterSet
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.uuids import uuid_from_string
+
+KRAFT_VERSION_MIN = 0
+KRAFT_VERSION_MAX = 1
+PORT_MAX = 65_535
+
+
+def parse_initial_controllers(text: str, listener_name: str) -> VoterSet:
+    """Every voter listens on `listener_name`. Raises StorageError, naming the entry that is wrong."""
+    entries = [entry.strip() for entry in text.strip().split(",") if entry.strip()]
+    if not entries:
+        raise StorageError("No voters were given to --initial-controllers.")
+    nodes: dict[int, VoterNode] = {}
+    for entry in entries:
+        node = _parse_voter(entry, listener_name)
+        if node.key.id in nodes:
+            raise StorageError(
+                f"Node id {node.key.id} was specified more than once in --initial-controllers."
+            )
+        nodes[node.key.id] = node
+    return VoterSet(list(nodes.values()))
+
+
+def voter_node(node_id: int, host: str, port: int, directory_id: bytes, listener_name: str) -> VoterNode:
+    """A voter of this release that listens on one endpoint."""
+    endpoints = {listener_name.upper(): (host, port)}
+    return VoterNode(ReplicaKey(node_id, directory_id), endpoints, KRAFT_VERSION_MIN, KRAFT_VERSION_MAX)
+
+
+def _parse_voter(entry: str, listener_name: str) -> VoterNode:
+    id_text, at, rest = entry.partition("@")
+    if not at or not id_text:
+        raise _malformed(entry, "no node id in front of an @")
+    if not id_text.isdigit():
+        raise _malformed(entry, f"the node id {id_text} is not a number of 0 or more")
+    host, rest = _split_host(entry, rest)
+    port_text, colon, directory_text = rest.partition(":")
+    if not colon:
+        raise _malformed(entry, "no colon behind the port")
+    if not port_text.isdigit() or int(port_text) > PORT_MAX:
+        raise _malformed(entry, f"the port {port_text} is not from 0 to {PORT_MAX}")
+    try:
+        directory_id = uuid_from_string(directory_text)
+    except ValueError as error:
+        raise _malformed(entry, f"the directory id {directory_text} is not a UUID") from error
+    return voter_node(int(id_text), host, int(port_text), directory_id, listener_name)
+
+
+def _split_host(entry: str, rest: str) -> tuple[str, str]:
+    """The host, and what stands behind the colon that follows it. An IPv6 address stands in brackets."""
+    if rest.startswith("["):
+        host, bracket, behind = rest[1:].partition("]")
+        if not bracket:
+            raise _malformed(entry, "the host begins with [ but no ] follows")
+        if not behind.startswith(":"):
+            raise _malformed(entry, "no colon in front of the port")
+        return host, behind[1:]
+    host, colon, behind = rest.partition(":")
+    if not colon or not host:
+        raise _malformed(entry, "no host with a colon behind it")
+    return host, behind
+
+
+def _malformed(entry: str, reason: str) -> StorageError:
+    return StorageError(f"'{entry}' is not id@host:port:directory-id: {reason}.")

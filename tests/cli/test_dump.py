@@ -1,0 +1,82 @@
+"""`kraftctl dump`: JSON lines of logs and checkpoints; secrets stay hidden; damage is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftctl.cli import main
+from kraftctl.cli.add_scram import scram_record
+from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch
+
+DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
+
+
+def _dump(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, object]]:
+    assert main(["dump", *arguments]) == 0
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_java_snapshot(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = _dump(capsys, "snapshot", str(DATA / "00000000000000001643-0000000001.checkpoint"))
+    assert [line["count"] for line in lines if "count" in line] == [3, 68, 1]
+    assert [line["control"] for line in lines if "control" in line] == [
+        "SNAPSHOT_HEADER",
+        "KRAFT_VERSION",
+        "KRAFT_VOTERS",
+        "SNAPSHOT_FOOTER",
+    ]
+    assert lines[5] == {
+        "offset": 3,
+        "timestamp": lines[5]["timestamp"],
+        "type": "FeatureLevelRecord",
+        "version": 0,
+        "data": {"name": "metadata.version", "featureLevel": 30},
+    }
+
+
+def test_log_segment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "00000000000000000007.log"
+    path.write_bytes(encode_batch(7, 3, 1_000, [encode_metadata_record(NoOpRecord(), 0)] * 2))
+    lines = _dump(capsys, "log", str(path))
+    assert [(line.get("baseOffset"), line.get("offset")) for line in lines] == [
+        (7, None),
+        (None, 7),
+        (None, 8),
+    ]
+    assert len(_dump(capsys, "log", "--batches-only", str(path))) == 1
+
+
+def test_secrets_are_hidden_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = ConfigRecord(resource_type=4, resource_name="", name="ssl.keystore.password", value="hunter2")
+    records = [scram_record("SCRAM-SHA-256=[name=alice,password=x]"), RecordAndVersion(config, 0)]
+    write_bootstrap_checkpoint(tmp_path, records, 0)
+    path = str(tmp_path / "bootstrap.checkpoint")
+    assert main(["dump", "snapshot", path]) == 0
+    hidden = capsys.readouterr().out
+    assert hidden.count("(redacted)") == 4
+    assert "hunter2" not in hidden
+    assert main(["dump", "snapshot", "--show-secrets", path]) == 0
+    assert "hunter2" in capsys.readouterr().out
+
+
+def test_damage_is_told_after_what_is_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "00000000000000000000.log"
+    batch = encode_batch(0, 1, 0, [encode_metadata_record(NoOpRecord(), 0)])
+    path.write_bytes(batch + b"torn")
+    assert main(["dump", "log", str(path)]) == 1
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 2
+    assert f"at byte {len(batch)}" in printed.err
+
+
+def test_a_snapshot_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    path = DATA / "00000000000000001643-0000000001.checkpoint"
+    assert main(["dump", "log", str(path)]) == 1
+    assert "kraftctl dump snapshot" in capsys.readouterr().err
