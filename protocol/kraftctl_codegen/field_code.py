@@ -215,15 +215,7 @@ def write_statements(
     if field.is_array:
         return lines + _write_array(field, value, out, flexible, reachable, bool(field.nullable & reachable))
     if field.struct is not None:
-        if field.nullable & reachable:
-            test = [
-                f"if {value} is None:",
-                f"{INDENT}write_int8({out}, -1)",
-                "else:",
-                f"{INDENT}write_int8({out}, 1)",
-            ]
-            return lines + test + [f"{INDENT}{value}.write({out}, version)"]
-        return [*lines, f"{value}.write({out}, version)"]
+        return lines + _write_struct(field, value, out, reachable)
     if field.type in ("string", "bytes", "records"):
         kind = "string" if field.type == "string" else "bytes"
         style = "nullable_" if field.nullable & reachable else ""
@@ -234,6 +226,14 @@ def write_statements(
             [f"write_{style}{kind}({out}, {value})"],
         )
     return [*lines, f"{_WRITERS[field.type]}({out}, {value})"]
+
+
+def _write_struct(field: FieldSpec, value: str, out: str, reachable: Versions) -> list[str]:
+    """Where a struct may be null, a byte before it tells: -1 or 1."""
+    write = f"{value}.write({out}, version)"
+    marked = [f"if {value} is None:", f"{INDENT}write_int8({out}, -1)", "else:"]
+    marked += [f"{INDENT}write_int8({out}, 1)", f"{INDENT}{write}"]
+    return choose_lines(field.nullable, reachable, marked, [write])
 
 
 def _write_array(

@@ -63,9 +63,10 @@ def read_release(version: str) -> dict[str, Schemas]:
     for artifact in ARTIFACTS:
         with zipfile.ZipFile(jar_path(artifact, version)) as jar:
             for entry in sorted(jar.namelist()):
-                match = re.fullmatch(r"common/(message|metadata)/(\w+)\.json", entry)
+                match = re.fullmatch(r"common/(message|metadata)/\w+\.json", entry)
                 if match is not None:
-                    folders[match[1]][match[2]] = parse_commented_json(jar.read(entry).decode("utf-8"))
+                    schema = parse_commented_json(jar.read(entry).decode("utf-8"))
+                    folders[match[1]][schema["name"]] = schema
     return folders
 
 

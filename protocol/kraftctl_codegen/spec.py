@@ -195,6 +195,8 @@ class _StructReader:
             struct = self._struct(element, raw, versions & parent)
         if nullable and not (type_.startswith("[]") or struct or type_ in ("string", "bytes", "records")):
             raise SchemaError(f"{name}: a {type_} cannot be null")
+        if nullable and struct is not None and not type_.startswith("[]") and raw.get("default") != "null":
+            raise SchemaError(f"{name}: a struct that may be null must be null by default")
         flexible = Versions.parse(raw["flexibleVersions"]) if "flexibleVersions" in raw else None
         return FieldSpec(
             name=name,

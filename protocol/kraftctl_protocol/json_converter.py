@@ -34,8 +34,8 @@ def camel_case(wire_name: str) -> str:
 def to_json(message: Message, version: int, serialize_records: bool = True) -> dict[str, Any]:
     """The JSON object of `message`; EncodeError if `version` cannot say it.
 
-    Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`. With it the data
-    itself is there, so that nothing is lost; Kafka's converters write an empty string instead.
+    Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`. With it the
+    data itself is there, so that nothing is lost; Kafka's converters write an empty string instead.
     """
     _check_version(message, version)
     return _struct_to_json(message, version, serialize_records)

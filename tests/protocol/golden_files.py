@@ -1,7 +1,8 @@
 """The files of `golden/`: what Kafka's own classes wrote for every case of `golden_cases`.
 
-One file per message, one line per version and case: version, case, digest of the JSON that Kafka's converter
-gives for it, and the bytes in hex. `python -m tests.protocol.golden_files` asks Kafka again and rewrites them.
+One file per message, one line per version and case: version, case, digest of the JSON that Kafka's
+converter gives for it, and the bytes in hex. `python -m tests.protocol.golden_files` asks Kafka again and
+rewrites them.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _json_lines(printed: str) -> list[dict[str, Any]]:
 
 
 def question_for(cls: type[Message], version: int, case: str) -> dict[str, Any]:
-    """Kafka writes the case from JSON; unknown tags, which JSON has no place for, it reads and writes back."""
+    """Kafka writes the case from JSON; unknown tags, which have no JSON, it reads and writes back."""
     message = build(cls, version, case)
     question: dict[str, Any] = {"name": cls.NAME, "version": version}
     if case == "unknown":
