@@ -1,0 +1,185 @@
+"""Holds an exported table against what kafka-dump-log prints for the log it was exported from."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_spark.rows import TYPED_CLASSES, column_name, field_name
+from kraftctl_spark.schema import arrow_schema, typed_columns
+from tests.support.kafka import dump_log
+
+BATCH_LINE = re.compile(r"^baseOffset: \d+ .*partitionLeaderEpoch: (-?\d+) .*isControl: (true|false) ")
+RECORD_LINE = re.compile(
+    r"^\| offset: (\d+) CreateTime: (-?\d+) keySize: -?\d+ valueSize: (-?\d+) .*?"
+    r"headerKeys: \[\] (payload|[A-Za-z]+):? (\{.*)$"
+)
+CONTROL_NAMES = {
+    "LeaderChange": "LeaderChangeMessage",
+    "SnapshotHeader": "SnapshotHeaderRecord",
+    "SnapshotFooter": "SnapshotFooterRecord",
+    "KRaftVersion": "KRaftVersionRecord",
+    "KRaftVoters": "VotersRecord",
+}
+CLASSES = {message.NAME: message for message in TYPED_CLASSES}
+NAMES_IN_DUMP = {column_name(message).upper(): message.NAME for message in TYPED_CLASSES}
+DIFFERENCES_MAX = 20
+
+
+@dataclass(frozen=True)
+class DumpedRecord:
+    """One record as Kafka's own tool shows it."""
+
+    offset: int
+    epoch: int
+    timestamp_ms: int
+    is_control: bool
+    value_size: int
+    name: str
+    version: int
+    data: dict[str, Any]
+
+
+def compare_with_dump(parquet_dir: Path, log_dir: Path, upto_offset: int) -> int:
+    """How many offsets were compared; AssertionError that names the first differences.
+
+    `parquet_dir` is the export's output, `log_dir` a node's log.dirs or its `__cluster_metadata-0`. Every
+    offset that the log still has below `upto_offset` (exclusive) must be in the table exactly once, and equal
+    in epoch, time, type, version, size of the raw value and every single field.
+    """
+    rows = [row for row in read_export(parquet_dir).to_pylist() if row["offset"] is not None]
+    times = Counter(row["offset"] for row in rows)
+    doubled = sorted(offset for offset, count in times.items() if count > 1)
+    assert not doubled, f"offsets that are there more than once: {doubled[:DIFFERENCES_MAX]}"
+    by_offset = {row["offset"]: row for row in rows}
+    dumped = [record for record in read_dump(log_dir) if record.offset < upto_offset]
+    assert dumped, f"{log_dir} has no record below {upto_offset}"
+    assert dumped[-1].offset == upto_offset - 1, (
+        f"{log_dir} ends at {dumped[-1].offset}, before {upto_offset}"
+    )
+    missing = [record.offset for record in dumped if record.offset not in by_offset]
+    assert not missing, f"offsets that are missing: {missing[:DIFFERENCES_MAX]}"
+    found: list[str] = []
+    for record in dumped:
+        found += [f"offset {record.offset}: {text}" for text in differences(by_offset[record.offset], record)]
+    assert not found, "\n".join(found[:DIFFERENCES_MAX])
+    return len(dumped)
+
+
+def read_export(parquet_dir: Path) -> pa.Table:
+    """The table that Spark's own readers see: the files its sink has committed, and no others."""
+    files = committed_files(parquet_dir)
+    if not files:
+        return arrow_schema().empty_table()
+    return pa.concat_tables([pq.read_table(file) for file in files], promote_options="default")
+
+
+def committed_files(parquet_dir: Path) -> list[Path]:
+    """What `_spark_metadata` lists; a compacted list replaces all before it."""
+    names: dict[str, None] = {}
+    for listing in sorted((parquet_dir / "_spark_metadata").glob("[0-9]*"), key=_batch_number):
+        if listing.suffix == ".compact":
+            names.clear()
+        for line in listing.read_text().splitlines()[1:]:
+            names[Path(json.loads(line)["path"]).name] = None
+    return [parquet_dir / name for name in names]
+
+
+def _batch_number(listing: Path) -> tuple[int, bool]:
+    return int(listing.name.partition(".")[0]), listing.suffix == ".compact"
+
+
+def read_dump(log_dir: Path) -> list[DumpedRecord]:
+    """All records of the metadata log's segments, in order."""
+    metadata_dir = log_dir / "__cluster_metadata-0"
+    segments = sorted((metadata_dir if metadata_dir.is_dir() else log_dir).glob("*.log"))
+    assert segments, f"no segments in {log_dir}"
+    return parse_dump(dump_log(*segments))
+
+
+def parse_dump(text: str) -> list[DumpedRecord]:
+    """The records in the output of kafka-dump-log --cluster-metadata-decoder."""
+    records: list[DumpedRecord] = []
+    epoch, is_control = -1, False
+    for line in text.splitlines():
+        if batch := BATCH_LINE.match(line):
+            epoch, is_control = int(batch[1]), batch[2] == "true"
+        elif record := RECORD_LINE.match(line):
+            name, version, data = _name_version_data(record[4], json.loads(record[5]))
+            records.append(
+                DumpedRecord(
+                    int(record[1]), epoch, int(record[2]), is_control, int(record[3]), name, version, data
+                )
+            )
+        else:
+            assert not line.startswith("| offset"), f"a line of the dump that is not understood: {line}"
+    return records
+
+
+def _name_version_data(kind: str, content: dict[str, Any]) -> tuple[str, int, dict[str, Any]]:
+    if kind == "payload":
+        return NAMES_IN_DUMP[content["type"]], content["version"], content["data"]
+    return CONTROL_NAMES[kind], content["version"], content
+
+
+def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
+    """What is not equal, a line each."""
+    message = CLASSES[record.name]
+    expected: dict[str, Any] = {
+        "epoch": record.epoch,
+        "is_control": record.is_control,
+        "type": record.name,
+        "version": record.version,
+        "snapshot_end_offset": None,
+        "snapshot_index": None,
+    }
+    for other in typed_columns():
+        expected[column_name(other)] = (
+            expected_struct(message, record.data, record.version) if other is message else None
+        )
+    actual = {name: row[name] for name in expected}
+    actual["timestamp_ms"] = round(row["timestamp"].timestamp() * 1000)
+    expected["timestamp_ms"] = record.timestamp_ms
+    actual["value_size"] = len(row["payload"])
+    expected["value_size"] = record.value_size
+    return [
+        f"{name} is {actual[name]!r} but should be {value!r}"
+        for name, value in expected.items()
+        if actual[name] != value
+    ]
+
+
+def expected_struct(message: type[Message], data: dict[str, Any], version: int) -> dict[str, Any]:
+    """Kafka's JSON as the struct of a row: it leaves out fields at their default, we leave out nothing."""
+    return {field_name(field): _expected_value(field, data, version) for field in message.FIELDS}
+
+
+def _expected_value(field: Field, data: dict[str, Any], version: int) -> Any:
+    if not field.in_version(version):
+        return None
+    if field.wire_name in data:
+        wire_name = field.wire_name
+    else:
+        wire_name = field.wire_name[0].lower() + field.wire_name[1:]
+    if wire_name not in data:
+        default = field.default
+        return list(default) if field.type.startswith("[]") and default is not None else default
+    value = data[wire_name]
+    if value is None:
+        return None
+    if field.type.startswith("[]") and field.struct is not None:
+        return [expected_struct(field.struct, element, version) for element in value]
+    if field.struct is not None:
+        return expected_struct(field.struct, value, version)
+    if field.type == "bytes":
+        return base64.b64decode(value)
+    return value
