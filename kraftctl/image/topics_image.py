@@ -111,7 +111,7 @@ class TopicsImage(Restorable):
         if has_collision_chars(name):
             unified = unify_collision_chars(name)
             names = self.names_by_unified_name.get(unified, ())
-            self._journal.put(self.names_by_unified_name, unified, (*names, name))
+            self._journal.put(self.names_by_unified_name, unified, tuple(sorted((*names, name))))
 
     def replay_remove_topic(self, topic_id: Uuid) -> str:
         """Returns the name, under which the topic's configs are stored."""

@@ -1,0 +1,188 @@
+"""Replay: total over the record types, reversible at every offset, and the same image from its own records."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from kraftctl.image.image_writer import ImageWriter, image_records
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import REPLAY_BY_RECORD_TYPE, replay
+from kraftctl_protocol.generated.index import record_class
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.record_batch import read_batches
+from tests.support.record_sequences import RecordSequence, fingerprint
+
+KAFKA_SNAPSHOT = (
+    Path(__file__).parent.parent / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"
+)
+
+SEEDS = range(40)
+
+
+def replayed(records: list[Message]) -> MetadataImage:
+    image = MetadataImage()
+    for offset, record in enumerate(records):
+        replay(image, record, offset)
+    return image
+
+
+def state_only(image: MetadataImage) -> dict[str, object]:
+    """Without what depends on offsets rather than on state."""
+    state = fingerprint(image)
+    del state["registration offsets"], state["features epoch"], state["transaction"]
+    return state
+
+
+def test_every_record_type_is_replayed() -> None:
+    known = {record_type for record_type in range(256) if record_class(record_type) is not None}
+    assert set(REPLAY_BY_RECORD_TYPE) == known
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rollback_to_any_offset_is_the_image_replayed_up_to_it(seed: int) -> None:
+    image = MetadataImage()
+    sequence = RecordSequence(seed, image)
+    log: list[Message] = []
+    committed = 0
+    for _ in range(400):
+        record = sequence.next()
+        replay(image, record, len(log))
+        log.append(record)
+        choice = sequence.rng.random()
+        if choice < 0.05:
+            committed = sequence.rng.randint(committed, len(log))
+            image.journal.commit_to(committed)
+        elif choice < 0.10:
+            end = sequence.rng.randint(committed, len(log))
+            image.journal.rollback_to(end)
+            del log[end:]
+            assert fingerprint(image) == fingerprint(replayed(log))
+    image.journal.rollback_to(committed)
+    assert fingerprint(image) == fingerprint(replayed(log[:committed]))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_everything_committed_leaves_an_empty_journal(seed: int) -> None:
+    image = MetadataImage()
+    sequence = RecordSequence(seed, image)
+    for offset in range(200):
+        replay(image, sequence.next(), offset)
+    if image.journal.transaction_start is None:
+        image.journal.commit_to(200)
+        assert image.journal.entry_count == 0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_loading_without_journal_gives_the_same_image(seed: int) -> None:
+    image = MetadataImage()
+    sequence = RecordSequence(seed, image)
+    loaded = MetadataImage()
+    loaded.journal.enabled = False
+    for offset in range(300):
+        record = sequence.next()
+        replay(image, record, offset)
+        replay(loaded, record, offset)
+    assert fingerprint(loaded) == fingerprint(image)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_image_is_the_same_after_writing_and_reading_its_records(seed: int) -> None:
+    image = MetadataImage()
+    sequence = RecordSequence(seed, image)
+    for offset in range(300):
+        replay(image, sequence.next(), offset)
+    if image.features.metadata_version == 0:
+        return
+    image.features.finalized["eligible.leader.replicas.version"] = 1
+    copy = MetadataImage()
+    for entry in image_records(image):
+        decoded = decode_metadata_record(encode_metadata_record(entry.record, entry.version))
+        replay(copy, decoded.record, 0)
+    assert state_only(copy) == state_only(image)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_snapshot_is_consistent_while_the_image_changes(seed: int) -> None:
+    image = MetadataImage()
+    sequence = RecordSequence(seed, image)
+    for offset in range(200):
+        replay(image, sequence.next(), offset)
+    end = 150
+    image.journal.commit_to(end)
+    # What the same records say at `end`, written with nothing going on.
+    log_again = MetadataImage()
+    sequence_again = RecordSequence(seed, log_again)
+    for offset in range(end):
+        replay(log_again, sequence_again.next(), offset)
+    expected = image_records(log_again)
+    writer = ImageWriter(image, end)
+    written = []
+    rng = random.Random(seed)
+    offset = 200
+    while slice_ := writer.next_records(rng.randint(1, 20)):
+        written += slice_
+        for _ in range(rng.randint(0, 10)):
+            replay(image, sequence.next(), offset)
+            offset += 1
+        if rng.random() < 0.2:
+            offset = rng.randint(end, offset)
+            image.journal.rollback_to(offset)
+    writer.close()
+    assert written == expected
+
+
+def test_kafkas_snapshot_survives_the_image_unchanged() -> None:
+    """A snapshot of a used Kafka 4.3.1 cluster: our records for the same state, whatever their order."""
+    original = []
+    image = MetadataImage()
+    image.journal.enabled = False
+    for batch in read_batches(KAFKA_SNAPSHOT.read_bytes()):
+        if batch.header.is_control:
+            continue
+        for entry in batch.records:
+            assert entry.value is not None
+            decoded = decode_metadata_record(entry.value)
+            original.append(decoded)
+            replay(image, decoded.record, 1642)
+    written = image_records(image)
+    assert len(written) == len(original)
+    ours = sorted((entry.version, repr(sorted_lists(entry.record))) for entry in written)
+    kafkas = sorted((entry.version, repr(sorted_lists(entry.record))) for entry in original)
+    assert ours == kafkas
+
+
+def sorted_lists(record: Message) -> Message:
+    """Endpoints, features and directories are sets that Kafka writes in an order of its own."""
+    for name in ("end_points", "features", "log_dirs"):
+        if hasattr(record, name):
+            setattr(record, name, sorted(getattr(record, name), key=repr))
+    return record
+
+
+def test_kafkas_order_of_a_snapshot() -> None:
+    """Features first, because they say how to read the rest; then brokers, topics and so on."""
+    image = MetadataImage()
+    sequence = RecordSequence(3, image)
+    for offset in range(500):
+        replay(image, sequence.next(), offset)
+    names = [entry.record.NAME for entry in image_records(image)]
+    seen = list(dict.fromkeys(names))
+    order = [
+        "FeatureLevelRecord",
+        "RegisterBrokerRecord",
+        "RegisterControllerRecord",
+        "TopicRecord",
+        "PartitionRecord",
+        "ConfigRecord",
+        "ClientQuotaRecord",
+        "ProducerIdsRecord",
+        "AccessControlEntryRecord",
+        "UserScramCredentialRecord",
+        "DelegationTokenRecord",
+    ]
+    assert seen == [name for name in order if name in seen]
+    assert len(seen) >= 9
