@@ -1,7 +1,7 @@
 # The same targets on a laptop and in CI. Needs Python 3.11, a C compiler, and for the tests JDK 17 and Maven.
 #
 #   make build      .venv with a compiled `kraftctl` in it
-#   make dev        build, and everything that tests and checks need
+#   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
 #   make test       the whole suite against compiled code, then what is quick once more uncompiled
 #   make check      lint, types, import contracts, generated code
 #
@@ -20,16 +20,21 @@ STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
 PYTEST_ARGS ?=
+DEV_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' 2>/dev/null | sort)
 # A source that was removed changes no time stamp of another: its absence is in this name.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 
-.PHONY: build dev test test-compiled test-pure check format bench generate simulate lock clean
+.PHONY: build setup dev test test-compiled test-pure check format bench generate simulate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
-dev: build $(STAMPS)/dev
+# The build, and what tests, checks and the exporter need besides.
+setup: build $(STAMPS)/dev
+
+dev: setup
+	PYTHONSAFEPATH=1 $(BIN)/kraftctl dev $(DEV_ARGS)
 
 $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
@@ -55,7 +60,7 @@ $(STAMPS)/compiled-$(TREE): $(PACKAGED) pyproject.toml setup.py $(STAMPS)/requir
 
 test: test-compiled test-pure
 
-test-compiled: dev
+test-compiled: setup
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
@@ -75,10 +80,10 @@ format: $(STAMPS)/dev
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 
-bench: dev
+bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python bench/run.py
 
-simulate: dev
+simulate: setup
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest tests/simulation $(PYTEST_ARGS)
 
 # New versions of what we depend on; the lock files name exact versions and hashes, and no index.
