@@ -231,7 +231,7 @@ def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
                 old.epoch,
                 leader_id=old.leader_id,
                 voted_key=candidate,
-                deadline_ms=core.election_deadline_ms(),
+                deadline_ms=_waiting_voter_deadline_ms(core),
             ),
         )
 

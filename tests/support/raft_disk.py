@@ -1,0 +1,95 @@
+"""A disk for one raft node in memory: it forgets at a crash what was not flushed, and recovers the rest."""
+
+from __future__ import annotations
+
+from kraftctl.raft.effects import (
+    AppendBatch,
+    FlushLog,
+    RaftEffect,
+    TruncateLog,
+    WriteQuorumState,
+)
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
+from kraftctl_protocol.control_record import ControlRecordType, decode_control_key, decode_control_value
+from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
+from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.record_batch import read_batches
+
+
+class RaftDisk:
+    """Batches are (base offset, last offset, epoch, bytes, control)."""
+
+    def __init__(self) -> None:
+        self.start_offset = 0
+        self.batches: list[AppendBatch] = []
+        self.flushed_offset = 0
+        self.quorum_state: ElectionState | None = None
+        self.snapshots: list[SnapshotInfo] = []
+        self.bootstrap_voters: VoterSet | None = None
+
+    @property
+    def end_offset(self) -> int:
+        return self.batches[-1].last_offset + 1 if self.batches else self.start_offset
+
+    def apply(self, effect: RaftEffect) -> None:
+        if isinstance(effect, AppendBatch):
+            assert effect.base_offset == self.end_offset
+            self.batches.append(effect)
+        elif isinstance(effect, TruncateLog):
+            self.batches = [batch for batch in self.batches if batch.last_offset < effect.end_offset]
+            self.flushed_offset = min(self.flushed_offset, self.end_offset)
+        elif isinstance(effect, WriteQuorumState):
+            self.quorum_state = effect.state
+
+    def flush(self, effect: FlushLog) -> int:
+        self.flushed_offset = min(effect.end_offset, self.end_offset)
+        return effect.end_offset
+
+    def crash(self) -> None:
+        self.batches = [batch for batch in self.batches if batch.last_offset < self.flushed_offset]
+
+    def read(self, offset: int, end_offset: int, max_bytes: int) -> list[AppendBatch]:
+        """Whole batches, at least one, as `RespondFetch` asks for."""
+        found: list[AppendBatch] = []
+        size_bytes = 0
+        for batch in self.batches:
+            if offset <= batch.base_offset < end_offset:
+                size_bytes += len(batch.batch)
+                if found and size_bytes > max_bytes:
+                    break
+                found.append(batch)
+        return found
+
+    def log_state(self) -> LogState:
+        epochs: list[tuple[int, int]] = []
+        for batch in self.batches:
+            if not epochs or batch.epoch > epochs[-1][0]:
+                epochs.append((batch.epoch, batch.base_offset))
+        return LogState(
+            start_offset=self.start_offset,
+            end_offset=self.end_offset,
+            epochs=epochs,
+            snapshots=self.snapshots,
+        )
+
+    def histories(self) -> tuple[list[tuple[int, VoterSet]], list[tuple[int, int]]]:
+        """Voters and kraft.version by offset, as control records tell them."""
+        voters: list[tuple[int, VoterSet]] = []
+        versions: list[tuple[int, int]] = []
+        if self.bootstrap_voters is not None:
+            voters.append((-1, self.bootstrap_voters))
+            versions.append((-1, 1))
+        for batch in self.batches:
+            if batch.is_control:
+                for record in read_batches(batch.batch)[0].records:
+                    control_type = decode_control_key(record.key)
+                    message = decode_control_value(control_type, record.value)
+                    if control_type == ControlRecordType.KRAFT_VOTERS:
+                        assert isinstance(message, VotersRecord)
+                        voters.append((record.offset, voter_set_from_record(message)))
+                    elif control_type == ControlRecordType.KRAFT_VERSION:
+                        assert isinstance(message, KRaftVersionRecord)
+                        versions.append((record.offset, message.kraft_version))
+        return voters, versions
