@@ -1,0 +1,187 @@
+"""Controllers as an observer sees them: a log, a high watermark, perhaps a snapshot, and who leads."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+    SnapshotId,
+)
+from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.fetch_snapshot_response import (
+    FetchSnapshotResponse,
+    PartitionSnapshot,
+    TopicSnapshot,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import read_batch_header
+from kraftctl_protocol.requests import ParsedRequest, decode_request, encode_response
+from kraftctl_protocol.uuids import ONE_UUID
+
+CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
+
+
+class FakeQuorum:
+    """What all fake controllers of a test share. Tests change it while observers read."""
+
+    def __init__(self) -> None:
+        self.cluster_id = CLUSTER_ID
+        self.leader_id = 1
+        self.epoch = 1
+        self.batches: list[bytes] = []
+        self.high_watermark = -1
+        self.log_start_offset = 0
+        self.snapshot: tuple[int, int] | None = None
+        self.snapshot_bytes = b""
+        self.diverging: tuple[int, int] | None = None
+        self.endpoints: dict[int, tuple[str, int]] = {}
+        self.requests: list[tuple[int, Message]] = []
+        """(id of the node asked, request), in order."""
+        self.bytes_max = 1_000_000
+
+    def append(self, *batches: bytes, commit: bool = True) -> None:
+        """Appends encoded batches; with `commit` they are below the high watermark."""
+        self.batches += batches
+        if commit:
+            self.high_watermark = self.end_offset
+
+    @property
+    def end_offset(self) -> int:
+        if not self.batches:
+            return self.log_start_offset
+        return read_batch_header(self.batches[-1], 0).last_offset + 1
+
+    def records_from(self, offset: int) -> bytes:
+        """Cut at the byte limit as Java does: in the midst of a batch, but never of the first."""
+        wanted = [batch for batch in self.batches if read_batch_header(batch, 0).last_offset >= offset]
+        if not wanted:
+            return b""
+        return b"".join(wanted)[: max(len(wanted[0]), self.bytes_max)]
+
+
+class FakeController:
+    """One node; serves each connection in a thread of its own."""
+
+    def __init__(self, quorum: FakeQuorum, node_id: int) -> None:
+        self.quorum = quorum
+        self.node_id = node_id
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._connections: list[socket.socket] = []
+        self.endpoint = ("127.0.0.1", int(self._listener.getsockname()[1]))
+        quorum.endpoints[node_id] = self.endpoint
+        self.api_versions = {
+            ApiKey.FETCH: (0, 18),
+            ApiKey.FETCH_SNAPSHOT: (0, 1),
+            ApiKey.DESCRIBE_CLUSTER: (0, 2),
+        }
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """As if the process had died."""
+        self._listener.close()
+        for connection in self._connections:
+            connection.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self._connections.append(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        decoder = FrameDecoder()
+        try:
+            while data := connection.recv(65536):
+                for frame in decoder.feed(data):
+                    request = decode_request(frame)
+                    self.quorum.requests.append((self.node_id, request.body))
+                    payload = encode_response(
+                        request.header.correlation_id, request.api_key, request.version, self._answer(request)
+                    )
+                    connection.sendall(encode_frame(payload))
+        except OSError:
+            return
+
+    def _answer(self, request: ParsedRequest) -> Message:
+        body = request.body
+        if isinstance(body, FetchRequest):
+            return self._fetch(body)
+        if isinstance(body, FetchSnapshotRequest):
+            return self._fetch_snapshot(body)
+        if request.api_key == ApiKey.DESCRIBE_CLUSTER:
+            return DescribeClusterResponse(cluster_id=self.quorum.cluster_id, endpoint_type=2)
+        keys = [
+            ApiVersion(api_key=key, min_version=low, max_version=high) for key, (low, high) in self._apis()
+        ]
+        return ApiVersionsResponse(api_keys=keys)
+
+    def _apis(self) -> list[tuple[int, tuple[int, int]]]:
+        return [(int(key), versions) for key, versions in self.api_versions.items()]
+
+    def _fetch(self, request: FetchRequest) -> FetchResponse:
+        quorum = self.quorum
+        if request.cluster_id not in (None, quorum.cluster_id):
+            return FetchResponse(error_code=Errors.INCONSISTENT_CLUSTER_ID)
+        wanted = request.topics[0].partitions[0]
+        assert request.topics[0].topic_id == ONE_UUID
+        assert request.replica_state.replica_id == -1
+        data = PartitionData(
+            error_code=self._error(wanted.current_leader_epoch),
+            high_watermark=-1,
+            current_leader=LeaderIdAndEpoch(leader_id=quorum.leader_id, leader_epoch=quorum.epoch),
+            records=b"",
+        )
+        if data.error_code == Errors.NONE:
+            data.high_watermark = quorum.high_watermark
+            data.log_start_offset = quorum.log_start_offset
+            if quorum.snapshot is not None and wanted.fetch_offset in range(max(1, quorum.log_start_offset)):
+                data.snapshot_id = SnapshotId(end_offset=quorum.snapshot[0], epoch=quorum.snapshot[1])
+            elif quorum.diverging is not None:
+                epoch, end_offset = quorum.diverging
+                data.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
+            else:
+                data.records = quorum.records_from(wanted.fetch_offset)
+        topic = FetchableTopicResponse(topic_id=ONE_UUID, partitions=[data])
+        return FetchResponse(responses=[topic], node_endpoints=self._leader_endpoints())
+
+    def _error(self, epoch: int) -> int:
+        if epoch < self.quorum.epoch:
+            return Errors.FENCED_LEADER_EPOCH
+        if epoch > self.quorum.epoch:
+            return Errors.UNKNOWN_LEADER_EPOCH
+        return Errors.NONE if self.node_id == self.quorum.leader_id else Errors.NOT_LEADER_OR_FOLLOWER
+
+    def _leader_endpoints(self) -> list[NodeEndpoint]:
+        endpoint = self.quorum.endpoints.get(self.quorum.leader_id)
+        if endpoint is None:
+            return []
+        return [NodeEndpoint(node_id=self.quorum.leader_id, host=endpoint[0], port=endpoint[1])]
+
+    def _fetch_snapshot(self, request: FetchSnapshotRequest) -> FetchSnapshotResponse:
+        wanted = request.topics[0].partitions[0]
+        answer = PartitionSnapshot(snapshot_id=wanted.snapshot_id, unaligned_records=b"")
+        if self.quorum.snapshot != (wanted.snapshot_id.end_offset, wanted.snapshot_id.epoch):
+            answer.error_code = Errors.SNAPSHOT_NOT_FOUND
+        else:
+            answer.size = len(self.quorum.snapshot_bytes)
+            answer.position = wanted.position
+            end = wanted.position + min(request.max_bytes, self.quorum.bytes_max)
+            answer.unaligned_records = self.quorum.snapshot_bytes[wanted.position : end]
+        topic = TopicSnapshot(name="__cluster_metadata", partitions=[answer])
+        return FetchSnapshotResponse(topics=[topic])

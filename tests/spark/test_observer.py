@@ -1,0 +1,211 @@
+"""KIP-595, KIP-630: the observer against controllers that do what is hard to make a real one do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.observer import (
+    LogChangedError,
+    OffsetAndEpoch,
+    OffsetsGoneError,
+    QuorumObserver,
+    QuorumUnavailableError,
+    WrongClusterError,
+)
+from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
+
+NO_OP = encode_metadata_record(NoOpRecord(), 0)
+
+
+def batch(base_offset: int, count: int, epoch: int = 1) -> bytes:
+    return encode_batch(base_offset, epoch, 1000, [NO_OP] * count)
+
+
+@pytest.fixture
+def observer(controller: FakeController) -> Iterator[QuorumObserver]:
+    made = QuorumObserver([controller.endpoint], timeout_s=5)
+    yield made
+    made.close()
+
+
+def read_offsets(observer: QuorumObserver, start: int, end: int, epoch: int = 1) -> list[int]:
+    batches = observer.read(start, epoch, end)
+    offsets = [record.offset for found in batches for record in found.records]
+    return [offset for offset in offsets if start <= offset < end]
+
+
+def test_cluster_id_is_asked_for_once(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    assert observer.cluster_id() == CLUSTER_ID
+    asked = len(quorum.requests)
+    assert observer.cluster_id() == CLUSTER_ID
+    assert len(quorum.requests) == asked
+
+
+def test_reads_a_range_from_within_a_batch(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3), batch(3, 5), batch(8, 2))
+    assert read_offsets(observer, 1, 9) == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_goes_on_after_an_answer_that_ends_within_a_batch(
+    observer: QuorumObserver, quorum: FakeQuorum
+) -> None:
+    quorum.append(*[batch(offset, 1) for offset in range(20)])
+    quorum.bytes_max = len(batch(0, 1)) * 2 + 10
+    assert read_offsets(observer, 0, 20) == list(range(20))
+
+
+def test_never_gives_what_is_not_committed(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3))
+    quorum.append(batch(3, 2), commit=False)
+    assert observer.position(0, 0).high_watermark == 3
+    assert [found.header.base_offset for found in observer.read(0, 1, 3)] == [0]
+    impatient = QuorumObserver([quorum.endpoints[1]], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError):
+        read_offsets(impatient, 0, 5)
+    impatient.close()
+
+
+def test_waits_for_a_leader_that_has_committed(controller: FakeController, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3), commit=False)
+    observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError, match="high watermark"):
+        observer.position(0, 0)
+    quorum.high_watermark = 3
+    assert observer.position(0, 0).high_watermark == 3
+    observer.close()
+
+
+def test_follows_to_the_leader(
+    controller: FakeController, second_controller: FakeController, quorum: FakeQuorum
+) -> None:
+    quorum.leader_id = 2
+    quorum.epoch = 7
+    quorum.append(batch(0, 3, epoch=7))
+    observer = QuorumObserver([controller.endpoint], timeout_s=5)
+    position = observer.position(0, 0)
+    assert (position.high_watermark, position.leader_epoch) == (3, 7)
+    assert {node for node, _ in quorum.requests} == {1, 2}
+    quorum.requests.clear()
+    assert read_offsets(observer, 0, 3, epoch=7) == [0, 1, 2]
+    assert {node for node, _ in quorum.requests} == {2}, "the leader is remembered"
+    observer.close()
+
+
+def test_finds_the_next_leader_when_the_first_one_dies(
+    controller: FakeController, second_controller: FakeController, quorum: FakeQuorum
+) -> None:
+    quorum.append(batch(0, 3))
+    observer = QuorumObserver([controller.endpoint, second_controller.endpoint], timeout_s=5)
+    assert observer.position(0, 0).high_watermark == 3
+    controller.close()
+    quorum.leader_id, quorum.epoch = 2, 2
+    quorum.append(batch(3, 1, epoch=2))
+    position = observer.position(3, 1)
+    assert (position.high_watermark, position.leader_epoch) == (4, 2)
+    observer.close()
+
+
+def test_nobody_leads(controller: FakeController, quorum: FakeQuorum) -> None:
+    quorum.leader_id = -1
+    observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError):
+        observer.position(0, 0)
+    observer.close()
+
+
+def test_nobody_answers() -> None:
+    observer = QuorumObserver([("127.0.0.1", 1)], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError):
+        observer.position(0, 0)
+
+
+def test_another_cluster(controller: FakeController) -> None:
+    observer = QuorumObserver([controller.endpoint], cluster_id="another", timeout_s=5)
+    with pytest.raises(WrongClusterError):
+        observer.position(0, 0)
+    observer.close()
+
+
+def test_a_node_that_is_too_old(controller: FakeController, quorum: FakeQuorum) -> None:
+    controller.api_versions[ApiKey.FETCH] = (4, 16)
+    observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError, match="does not serve FETCH 17 to 18"):
+        observer.position(0, 0)
+    observer.close()
+
+
+def test_speaks_version_17_to_kafka_3_9(controller: FakeController, quorum: FakeQuorum) -> None:
+    controller.api_versions[ApiKey.FETCH] = (4, 17)
+    quorum.append(batch(0, 3))
+    observer = QuorumObserver([controller.endpoint], timeout_s=5)
+    assert observer.position(0, 0).high_watermark == 3
+    observer.close()
+
+
+def test_a_truncated_log_is_an_error(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3))
+    quorum.diverging = (1, 2)
+    with pytest.raises(LogChangedError, match="ends at 2 in epoch 1"):
+        observer.position(3, 1)
+
+
+def test_a_gap_is_an_error(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3), batch(5, 1))
+    with pytest.raises(LogChangedError, match="goes on at 5"):
+        read_offsets(observer, 0, 6)
+
+
+def test_deleted_offsets_lead_to_the_snapshot(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.log_start_offset = 100
+    quorum.snapshot = (100, 1)
+    quorum.snapshot_bytes = batch(0, 3) + batch(3, 4) + batch(7, 1)
+    quorum.append(batch(100, 3))
+    assert observer.position(0, 0).snapshot == OffsetAndEpoch(100, 1)
+    assert observer.position(50, 1).snapshot == OffsetAndEpoch(100, 1)
+    assert observer.position(100, 1).snapshot is None
+    with pytest.raises(OffsetsGoneError):
+        read_offsets(observer, 50, 100)
+    quorum.bytes_max = 37
+    found = [
+        record.offset for got in observer.read_snapshot(OffsetAndEpoch(100, 1)) for record in got.records
+    ]
+    assert found == list(range(8))
+
+
+def test_a_snapshot_that_was_replaced(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.log_start_offset = 100
+    quorum.snapshot = (200, 1)
+    quorum.append(batch(100, 3))
+    with pytest.raises(OffsetsGoneError, match="deleted the snapshot"):
+        list(observer.read_snapshot(OffsetAndEpoch(100, 1)))
+
+
+def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_offset_0(
+    observer: QuorumObserver, quorum: FakeQuorum
+) -> None:
+    quorum.append(batch(0, 3), batch(3, 5))
+    quorum.snapshot = (5, 1)
+    assert observer.position(0, 0).snapshot is None
+    assert read_offsets(observer, 0, 8) == list(range(8))
+
+
+def test_the_first_record_alone_may_be_out_of_reach(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    """A Java leader with a snapshot does not give away a first batch of one record by any Fetch."""
+    quorum.append(batch(0, 1), batch(1, 5))
+    quorum.snapshot = (5, 1)
+    assert read_offsets(observer, 0, 6) == [1, 2, 3, 4, 5]
+
+
+def test_asks_as_nobody(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.append(batch(0, 3))
+    read_offsets(observer, 0, 3)
+    fetches = [request for _, request in quorum.requests if isinstance(request, FetchRequest)]
+    assert fetches
+    assert all(fetch.replica_state.replica_id == -1 for fetch in fetches)
