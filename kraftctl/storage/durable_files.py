@@ -35,6 +35,15 @@ def write_all(descriptor: int, content: bytes | memoryview) -> None:
         view = view[os.write(descriptor, view) :]
 
 
+def write_all_at(descriptor: int, content: bytes, position: int) -> None:
+    """As write_all, from byte `position` of the file on."""
+    view = memoryview(content)
+    while len(view) > 0:
+        written = os.pwrite(descriptor, view, position)
+        view = view[written:]
+        position += written
+
+
 def fsync_directory(directory: Path) -> None:
     """Make names created, renamed or removed in `directory` survive a power failure."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

@@ -150,7 +150,7 @@ class MetadataLog:
 
     def _undo_partial_write(self, segment: Segment) -> None:
         try:
-            segment.cut_file()
+            segment.cut_back()
         except OSError as error:
             self._failure = f"could not undo a partial write to {segment.path}: {error}"
 

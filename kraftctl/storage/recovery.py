@@ -21,7 +21,7 @@ from kraftctl.storage.batch_scan import (
     scan_batches,
 )
 from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.segment import DELETED_SUFFIX, LOG_SUFFIX, Segment
+from kraftctl.storage.segment import DELETED_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, Segment
 
 SCAN_BYTES = 4 * 1024 * 1024
 """Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
@@ -74,9 +74,11 @@ def segment_base_offsets(directory: Path) -> list[int]:
 
 
 def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
-    """Finish deletions that a crash interrupted."""
+    """Finish deletions that a crash interrupted: renamed files, and indexes whose segment is gone."""
     for path in sorted(directory.iterdir()):
-        if path.name.endswith(DELETED_SUFFIX) and ".checkpoint" not in path.name:
+        is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
+        is_orphan = is_index and not path.with_suffix(LOG_SUFFIX).exists()
+        if is_orphan or (path.name.endswith(DELETED_SUFFIX) and ".checkpoint" not in path.name):
             path.unlink()
             report.removed_files.append(str(path))
 
@@ -156,5 +158,5 @@ def _cut_torn_tail(
     for other in reversed(later):
         report.removed_files.append(str(other.path))
         other.delete()
-    segment.cut_file()
+    segment.cut_back()
     report.cut_tail = CutTail(str(segment.path), damage.position, len(rest), offset, damage.reason)

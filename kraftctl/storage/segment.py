@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.storage.batch_scan import LENGTH_END, BatchPlace
-from kraftctl.storage.durable_files import write_all
+from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX, INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
@@ -60,11 +60,10 @@ class Segment:
     def append(self, batches: bytes, places: list[BatchPlace]) -> None:
         """Write `batches`, whose `places` are relative to their own start, at the end of the file.
 
-        Raises OSError after which the file may be longer than `size_bytes`; the caller cuts it.
+        After an OSError the caller must `cut_back`: some of it may have been written.
         """
-        os.lseek(self.descriptor, self.size_bytes, os.SEEK_SET)
-        write_all(self.descriptor, batches)
         start = self.size_bytes
+        write_all_at(self.descriptor, batches, start)
         for place in places:
             self._note(place, start + place.position, into_files=True)
         self.size_bytes = start + len(batches)
@@ -172,19 +171,9 @@ class Segment:
             return
         position, _ = self.find_batch(offset)
         new_end = self._base_offset_at(position)
-        os.ftruncate(self.descriptor, position)
         self.size_bytes = position
         self.end_offset = new_end
-        self.offset_index.truncate_to(new_end)
-        self.time_index.truncate_to(new_end)
-        keep = bisect_right(self._tail_positions, position - 1)
-        del self._tail_offsets[keep:]
-        del self._tail_positions[keep:]
-        self._max_timestamp_ms, self._offset_of_max_timestamp = self.time_index.last_entry()
-        self._bytes_since_index_entry = position - self.offset_index.boundary_before(position)
-        if position == 0:
-            self.first_timestamp_ms = NO_TIMESTAMP
-        self.needs_flush = True
+        self.cut_back()
 
     def _base_offset_at(self, position: int) -> int:
         if position == 0:
@@ -192,10 +181,20 @@ class Segment:
         base_offset: int = _OFFSET_AND_LENGTH.unpack(os.pread(self.descriptor, LENGTH_END, position))[0]
         return base_offset
 
-    def cut_file(self) -> None:
-        """Drop bytes behind the last batch: a write that failed half-way, or a torn tail."""
+    def cut_back(self) -> None:
+        """Drop what lies behind `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
+        torn tail, or a write that failed half-way. Index files are left to `write_indexes`."""
         os.ftruncate(self.descriptor, self.size_bytes)
         self.needs_flush = True
+        self.offset_index.truncate_to(self.end_offset)
+        self.time_index.truncate_to(self.end_offset)
+        keep = bisect_right(self._tail_positions, self.size_bytes - 1)
+        del self._tail_offsets[keep:]
+        del self._tail_positions[keep:]
+        self._max_timestamp_ms, self._offset_of_max_timestamp = self.time_index.last_entry()
+        self._bytes_since_index_entry = self.size_bytes - self.offset_index.boundary_before(self.size_bytes)
+        if self.size_bytes == 0:
+            self.first_timestamp_ms = NO_TIMESTAMP
 
     def write_indexes(self, active: bool) -> None:
         """Bring both index files in line with the batches; those of the active segment get room to grow."""

@@ -165,15 +165,15 @@ def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.
 def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = MetadataLog.open(tmp_path)
     log.append(batch(0))
-    real_write = os.write
+    real_pwrite = os.pwrite
 
-    def nearly_full(descriptor: int, data: memoryview) -> int:
-        if len(data) > 10:
-            return real_write(descriptor, data[:10])
+    def nearly_full(descriptor: int, data: memoryview, position: int) -> int:
+        if len(data) > 20:
+            return real_pwrite(descriptor, data[:20], position)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", lambda descriptor, data: nearly_full(descriptor, data[:15]))
+        patch.setattr(os, "pwrite", nearly_full)
         with pytest.raises(StorageError, match="No space left"):
             log.append(batch(1))
     assert log.end_offset == 1
@@ -310,3 +310,29 @@ def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
             limit = starts[offset] + max_bytes
             end = max(max(start for start in starts if start <= limit), starts[offset + 1])
             assert log.read(offset, max_bytes) == whole[starts[offset] : end]
+
+
+def test_an_index_that_cannot_be_written_undoes_the_append(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batches are in the file already when the disk turns out to be full."""
+    log = MetadataLog.open(tmp_path)
+    model = [batch(offset, value=b"x" * 3000) for offset in range(2)]
+    log.append(b"".join(model))
+    real_pwrite = os.pwrite
+
+    def no_room_for_entries(descriptor: int, data: bytes, position: int) -> int:
+        if len(data) == 8:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real_pwrite(descriptor, data, position)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", no_room_for_entries)
+        with pytest.raises(StorageError, match="No space left"):
+            log.append(batch(2) + batch(3))
+    model += [batch(2, value=b"other"), batch(3, value=b"other")]
+    assert log.append(model[2] + model[3]) == 4
+    assert [log.read(offset, 1) for offset in range(4)] == model
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    assert [log.read(offset, 1) for offset in range(4)] == model
