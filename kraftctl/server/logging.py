@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from types import TracebackType
 from typing import TextIO
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
@@ -57,3 +58,13 @@ def configure_logging(node_id: int, level: str = "info", stream: TextIO | None =
     root.addHandler(handler)
     root.setLevel(LEVELS[level])
     logging.getLogger("asyncio").setLevel(logging.WARNING)
+    sys.excepthook = _log_what_ends_the_process
+
+
+def _log_what_ends_the_process(
+    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """A broken invariant stops a controller; the reason belongs where its other lines are."""
+    logging.getLogger("kraftctl.server").critical(
+        "Stopping because of an unexpected error", exc_info=(kind, error, traceback)
+    )
