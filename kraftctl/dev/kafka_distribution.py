@@ -63,7 +63,7 @@ rootLogger.appenderRef.stdout.ref = STDOUT
 """
 """As properties: brokers before 4.0 do not bring the parser that log4j needs for YAML."""
 
-JAVA_OPTIONS = (
+QUICK_JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
@@ -91,15 +91,14 @@ class KafkaDistribution:
         main_class: str,
         *arguments: str,
         heap: str = "512m",
-        jvm_options: tuple[str, ...] = (),
         log_level: str = "INFO",
+        quick: bool = True,
     ) -> list[str]:
-        """The command line that runs `main_class` of this Kafka."""
+        """The command line that runs `main_class`; not `quick`: as an installation would run it."""
         return [
             self.java,
             f"-Xmx{heap}",
-            *JAVA_OPTIONS,
-            *jvm_options,
+            *(QUICK_JAVA_OPTIONS if quick else ()),
             f"-Dlog4j2.configurationFile={self.directory / 'log4j2.properties'}",
             f"-Dkraftctl.log.level={log_level}",
             "-cp",
@@ -108,9 +107,9 @@ class KafkaDistribution:
             *arguments,
         ]
 
-    def node_command(self, properties_file: Path, *, heap: str = "512m") -> list[str]:
+    def node_command(self, properties_file: Path, *, heap: str = "512m", quick: bool = True) -> list[str]:
         """The command line of a broker or a Java controller."""
-        return self.command("kafka.Kafka", str(properties_file), heap=heap)
+        return self.command("kafka.Kafka", str(properties_file), heap=heap, quick=quick)
 
 
 def cache_directory() -> Path:

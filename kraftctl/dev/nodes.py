@@ -124,9 +124,12 @@ class JavaController(Node):
         release_version: str | None = None,
         port: int | None = None,
         properties: Mapping[str, str] | None = None,
+        quick: bool = True,
     ) -> None:
+        """Not `quick`: with the JVM's default compilers and collector, for comparisons."""
         super().__init__(f"java-controller-{node_id}", node_id, directory, port or free_port())
         self.kafka = kafka
+        self.quick = quick
         self.cluster_id = cluster_id
         self.dynamic = dynamic
         self.release_version = release_version
@@ -147,7 +150,7 @@ class JavaController(Node):
         run_to_the_end(command, f"formatting {self.log_directory}")
 
     def command(self) -> list[str]:
-        return self.kafka.node_command(self.properties_file, heap="400m")
+        return self.kafka.node_command(self.properties_file, heap="400m", quick=self.quick)
 
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
         self.await_log(JAVA_CONTROLLER_READY, timeout_s)

@@ -1,0 +1,121 @@
+"""A million partitions: time to decode and replay them, memory they take, pauses of the cyclic collector.
+
+As a program (`replay.py TOPICS PARTITIONS`) it measures in this process and prints JSON.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from tests.bench.measure import resident_bytes
+from tests.bench.messages import partition_record
+from tests.bench.table import Row
+
+TOPICS = 10_000
+PARTITIONS_PER_TOPIC = 100
+
+TIME_PER_PARTITION_MAX_US = 5.0
+MEMORY_PER_PARTITION_MAX_BYTES = 250.0
+COLLECTOR_PAUSE_MAX_MS = 50.0
+"""The event loop must never stand still for longer, or heartbeats are late."""
+
+
+class CollectorPauses:
+    """Durations of the cyclic collector's runs."""
+
+    def __init__(self) -> None:
+        self.longest_s = 0.0
+        self._started_s = 0.0
+        gc.callbacks.append(self._observe)
+
+    def _observe(self, phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            self._started_s = time.perf_counter()
+        else:
+            self.longest_s = max(self.longest_s, time.perf_counter() - self._started_s)
+
+
+def topic_values(number: int, partitions: int) -> list[bytes]:
+    """The encoded records of one topic."""
+    topic_id = number.to_bytes(16, "big")
+    values = [encode_metadata_record(TopicRecord(name=f"topic-{number}", topic_id=topic_id), 0)]
+    values += [encode_metadata_record(partition_record(topic_id, index), 2) for index in range(partitions)]
+    return values
+
+
+def measure(topics: int, partitions: int) -> dict[str, float]:
+    """Numbers by name; the times do not contain the making of the records."""
+    image = MetadataImage()
+    gc.collect()
+    before_bytes = resident_bytes()
+    pauses = CollectorPauses()
+    elapsed_s, offset = 0.0, 0
+    for number in range(1_000, 1_000 + topics):
+        values = topic_values(number, partitions)
+        start = time.perf_counter()
+        for value in values:
+            replay(image, decode_metadata_record(value).record, offset)
+            offset += 1
+        image.journal.commit_to(offset)
+        elapsed_s += time.perf_counter() - start
+    while_loading_s = pauses.longest_s
+    gc.collect()
+    count = topics * partitions
+    assert image.topics.partition_count == count
+    return {
+        "us_per_partition": elapsed_s / count * 1e6,
+        "bytes_per_partition": (resident_bytes() - before_bytes) / count,
+        "longest_pause_ms": while_loading_s * 1e3,
+        "full_collection_ms": pauses.longest_s * 1e3,
+    }
+
+
+def run() -> list[Row]:
+    """Rows for the report; measured in a process of its own, whose memory is then the image's."""
+    command = [sys.executable, __file__, str(TOPICS), str(PARTITIONS_PER_TOPIC)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=900)
+    measured: dict[str, Any] = json.loads(done.stdout)
+    count = TOPICS * PARTITIONS_PER_TOPIC
+    return [
+        Row(
+            f"replay of {count:,} partitions, each",
+            measured["us_per_partition"],
+            "us",
+            at_most=TIME_PER_PARTITION_MAX_US,
+        ),
+        Row(
+            "memory per partition (3 replicas)",
+            measured["bytes_per_partition"],
+            "B",
+            at_most=MEMORY_PER_PARTITION_MAX_BYTES,
+        ),
+        Row(
+            "longest collector pause while loading",
+            measured["longest_pause_ms"],
+            "ms",
+            at_most=COLLECTOR_PAUSE_MAX_MS,
+        ),
+        Row(
+            "one full collection afterwards",
+            measured["full_collection_ms"],
+            "ms",
+            at_most=COLLECTOR_PAUSE_MAX_MS,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))

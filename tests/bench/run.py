@@ -1,0 +1,34 @@
+"""`make bench`: everything in one run, as one table; fails when a target is missed.
+
+`run.py codec`, `run.py replay`, `run.py alter_partition` run a part of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# At the end of the path, so that what is installed (and compiled) comes before the sources.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from tests.bench import alter_partition, codec, replay
+from tests.bench.table import render
+
+PARTS = {"codec": codec.run, "replay": replay.run, "alter_partition": alter_partition.run}
+
+
+def main(names: list[str]) -> int:
+    if not codec.compiled():
+        print("These are the sources, uncompiled: the numbers say little. `make bench` compiles first.")
+    rows = []
+    for name in names or list(PARTS):
+        print(f"measuring {name} ...", file=sys.stderr, flush=True)
+        rows += PARTS[name]()
+    print(render(rows))
+    missed = [row for row in rows if row.met is False]
+    print(f"\n{len(missed)} of {sum(row.met is not None for row in rows)} targets missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

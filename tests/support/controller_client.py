@@ -1,0 +1,124 @@
+"""A client of the controller's own port that speaks as brokers do, one request at a time."""
+
+from __future__ import annotations
+
+import socket
+import struct
+from types import TracebackType
+from typing import TypeVar
+
+from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_request import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import decode_response, encode_request
+
+M = TypeVar("M", bound=Message)
+
+FEATURES_OF_4_3 = {
+    "eligible.leader.replicas.version": (0, 1),
+    "group.version": (0, 1),
+    "kraft.version": (0, 1),
+    "metadata.version": (7, 30),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
+    "transaction.version": (0, 2),
+}
+"""What a 4.3 broker says it supports."""
+
+FAR_AHEAD = 2**40
+"""A metadata offset that is beyond every registration: the broker claims to be caught up."""
+
+
+class ControllerClient:
+    """One connection."""
+
+    def __init__(self, port: int, *, client_id: str = "test", timeout_s: float = 30.0) -> None:
+        self._socket = socket.create_connection(("localhost", port), timeout=timeout_s)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._client_id = client_id
+        self._correlation_id = 0
+
+    def call(self, request: Message, version: int, answer: type[M]) -> M:
+        """Sends the request and returns its response. Raises OSError when the connection ends instead."""
+        self._correlation_id += 1
+        header = RequestHeader(
+            request_api_key=request.API_KEY,
+            request_api_version=version,
+            correlation_id=self._correlation_id,
+            client_id=self._client_id,
+        )
+        self._socket.sendall(encode_frame(encode_request(header, request)))
+        (size,) = struct.unpack(">i", self._receive(4))
+        correlation_id, response = decode_response(self._receive(size), request.API_KEY, version)
+        assert correlation_id == self._correlation_id
+        assert isinstance(response, answer)
+        return response
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def __enter__(self) -> ControllerClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _receive(self, count: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < count:
+            part = self._socket.recv(count - len(parts))
+            if not part:
+                raise ConnectionError("the controller has closed the connection")
+            parts += part
+        return bytes(parts)
+
+
+class StandInBroker:
+    """Registers and sends heartbeats like a broker, and does nothing else."""
+
+    def __init__(self, client: ControllerClient, broker_id: int, cluster_id: str) -> None:
+        self._client = client
+        self.broker_id = broker_id
+        self._cluster_id = cluster_id
+        self.broker_epoch = -1
+
+    def register(self) -> None:
+        """A new incarnation of a 4.3 broker with one log directory."""
+        request = BrokerRegistrationRequest(
+            broker_id=self.broker_id,
+            cluster_id=self._cluster_id,
+            incarnation_id=bytes([self.broker_id]) * 16,
+            listeners=[Listener(name="PLAINTEXT", host="localhost", port=9_000 + self.broker_id)],
+            features=[
+                Feature(name=name, min_supported_version=low, max_supported_version=high)
+                for name, (low, high) in FEATURES_OF_4_3.items()
+            ],
+            rack=None,
+            log_dirs=[bytes([100 + self.broker_id]) * 16],
+        )
+        response = self._client.call(request, 4, BrokerRegistrationResponse)
+        assert response.error_code == 0, response
+        self.broker_epoch = response.broker_epoch
+
+    def heartbeat(self) -> BrokerHeartbeatResponse:
+        """Wants to be unfenced, or to stay so."""
+        request = BrokerHeartbeatRequest(
+            broker_id=self.broker_id, broker_epoch=self.broker_epoch, current_metadata_offset=FAR_AHEAD
+        )
+        response = self._client.call(request, 1, BrokerHeartbeatResponse)
+        assert response.error_code == 0, response
+        return response
+
+    def is_unfenced(self) -> bool:
+        """Sends a heartbeat; whether the answer says so."""
+        return not self.heartbeat().is_fenced
