@@ -1,4 +1,4 @@
-"""Replay: total over the record types, reversible at every offset, and the same image from its own records."""
+"""Replay: total over record types, reversible at every offset, closed under writing and reading snapshots."""
 
 from __future__ import annotations
 
