@@ -38,7 +38,7 @@ class EncodeError(Exception):
     """Our message cannot be said in the version asked for."""
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class Reader:
     """Reads from `position` up to `end` (exclusive); `position` only moves past what was read whole."""
 
