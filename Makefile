@@ -81,7 +81,7 @@ generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 
 bench: setup
-	PYTHONSAFEPATH=1 $(BIN)/python bench/run.py
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
 
 simulate: setup
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest tests/simulation $(PYTEST_ARGS)

@@ -229,7 +229,7 @@ def load_state(directory: Path, brokers: int) -> DevState:
 
 def parquet_directory(directory: Path) -> Path:
     """Where the exporter of a development cluster writes."""
-    return directory / "metadata-parquet"
+    return directory / "parquet"
 
 
 def exporter_command(controller: str, output: Path) -> list[str]:
