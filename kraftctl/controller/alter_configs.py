@@ -11,10 +11,10 @@ from kraftctl.metadata.config_definitions import config_resource
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
-from kraftctl_protocol.generated.alter_configs_response import AlterConfigsResponse
 from kraftctl_protocol.generated.alter_configs_response import (
     AlterConfigsResourceResponse as LegacyResourceResponse,
 )
+from kraftctl_protocol.generated.alter_configs_response import AlterConfigsResponse
 from kraftctl_protocol.generated.incremental_alter_configs_request import IncrementalAlterConfigsRequest
 from kraftctl_protocol.generated.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
@@ -105,9 +105,7 @@ def _refused_up_front(
     return answers, accepted
 
 
-def _why_not_allowed(
-    state: ControllerState, context: RequestContext, resource: Resource
-) -> ApiError | None:
+def _why_not_allowed(state: ControllerState, context: RequestContext, resource: Resource) -> ApiError | None:
     kind, name = resource
     operation = AclOperation.ALTER_CONFIGS
     authorizer = state.authorizer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.request_context import RequestContext
 
 CLUSTER_NAME: Final = "kafka-cluster"
@@ -48,6 +49,9 @@ class Authorizer:
     def configured(self) -> bool:
         """Whether there are ACLs to speak of; otherwise their RPCs answer SECURITY_DISABLED."""
         return False
+
+    def follow_image(self, image: MetadataImage) -> None:
+        """The image was replaced: a snapshot is being loaded."""
 
     def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
         """Whether the principal of `context` may do `operation` on the resource."""

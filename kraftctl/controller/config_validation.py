@@ -76,7 +76,9 @@ def why_resource_invalid(
         return _why_client_metrics_invalid(name, configs)
     if resource_type == config_resource.GROUP:
         return _why_group_invalid(config, name, configs)
-    return ApiError(Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log")
+    return ApiError(
+        Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log"
+    )
 
 
 def why_broker_name_invalid(name: str) -> ApiError | None:

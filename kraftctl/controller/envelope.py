@@ -55,7 +55,7 @@ FORWARDABLE: Final = frozenset(
 ADDRESS_BYTES: Final = (4, 16)
 
 
-class ForwardedRequest:
+class Envelope:
     """The inner request and what is needed to answer it."""
 
     def __init__(self, context: RequestContext, request: Message, correlation_id: int) -> None:
@@ -64,8 +64,16 @@ class ForwardedRequest:
         self.correlation_id = correlation_id
 
 
-def unwrap_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> ForwardedRequest | ApiError:
-    """The forwarded request, or the error of the envelope. The sender must be authorized before."""
+def open_envelope(outer: RequestContext, request: Message) -> Envelope | EnvelopeResponse:
+    """The forwarded request, or the answer that says why there is none. The sender must be authorized before."""
+    assert isinstance(request, EnvelopeRequest)
+    opened = _open(outer, request)
+    if isinstance(opened, ApiError):
+        return EnvelopeResponse(response_data=None, error_code=opened.code)
+    return opened
+
+
+def _open(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiError:
     try:
         principal = deserialize_principal(envelope.request_principal or b"")
     except DecodeError as error:
@@ -94,33 +102,26 @@ def unwrap_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Forward
         client_address=envelope.client_host_address,
         envelope=True,
     )
-    return ForwardedRequest(context, parsed.body, parsed.header.correlation_id)
+    return Envelope(context, parsed.body, parsed.header.correlation_id)
 
 
 def _not_forwardable(api_key: int) -> ApiError:
     return ApiError(Errors.INVALID_REQUEST, f"API {api_key} may not be forwarded")
 
 
-def envelope_error(error: ApiError) -> EnvelopeResponse:
-    """The answer when the inner request was not handled."""
-    return EnvelopeResponse(response_data=None, error_code=error.code)
-
-
-def wrap_response(forwarded: ForwardedRequest, response: Message) -> EnvelopeResponse:
+def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
     """The inner response in its envelope.
 
     NOT_CONTROLLER anywhere in it becomes the error of the envelope: the broker then looks for the active
     controller and tries again, and the client never learns of it.
     """
-    context = forwarded.context
+    context = envelope.context
     wrong_controller = (
-        Errors.NOT_LEADER_OR_FOLLOWER
-        if context.api_key == ApiKey.DESCRIBE_QUORUM
-        else Errors.NOT_CONTROLLER
+        Errors.NOT_LEADER_OR_FOLLOWER if context.api_key == ApiKey.DESCRIBE_QUORUM else Errors.NOT_CONTROLLER
     )
     if has_error(response, int(wrong_controller)):
         return EnvelopeResponse(response_data=None, error_code=int(Errors.NOT_CONTROLLER))
-    data = encode_response(forwarded.correlation_id, context.api_key, context.version, response)
+    data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
     return EnvelopeResponse(response_data=data)
 
 

@@ -9,15 +9,14 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as quotas
 from kraftctl_protocol.generated import alter_partition_reassignments_response as reassignments
-from kraftctl_protocol.generated import delete_topics_response, elect_leaders_response
-from kraftctl_protocol.generated import fetch_response
+from kraftctl_protocol.generated import delete_topics_response, elect_leaders_response, fetch_response
 from kraftctl_protocol.generated import list_partition_reassignments_response as ongoing
 from kraftctl_protocol.generated.alter_client_quotas_request import AlterClientQuotasRequest
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
-from kraftctl_protocol.generated.alter_configs_response import AlterConfigsResponse
 from kraftctl_protocol.generated.alter_configs_response import (
     AlterConfigsResourceResponse as LegacyResourceResponse,
 )
+from kraftctl_protocol.generated.alter_configs_response import AlterConfigsResponse
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
 )

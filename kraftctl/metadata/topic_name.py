@@ -19,5 +19,5 @@ def why_topic_name_invalid(name: str) -> str | None:
     if len(name) > TOPIC_NAME_LENGTH_MAX:
         return f"Topic name is invalid: it is longer than {TOPIC_NAME_LENGTH_MAX} characters"
     if LEGAL_TOPIC_NAME.fullmatch(name) is None:
-        return f"Topic name is invalid: '{name}' has characters other than ASCII letters, digits, '.', '_' and '-'"
+        return f"Topic name is invalid: '{name}' may have only ASCII letters, digits, '.', '_' and '-'"
     return None

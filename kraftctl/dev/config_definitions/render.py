@@ -25,7 +25,11 @@ KEY_MODULES = {
         "CLIENT_METRICS_CONFIG_KEYS",
         "KIP-714: configuration keys of a client metrics subscription.",
     ),
-    "broker": ("broker_config_data.py", "BROKER_CONFIG_KEYS", "Configuration keys of a broker or controller."),
+    "broker": (
+        "broker_config_data.py",
+        "BROKER_CONFIG_KEYS",
+        "Configuration keys of a broker or controller.",
+    ),
 }
 
 
@@ -94,7 +98,7 @@ def _words(dumped: str) -> list[str]:
 
 
 def _synonym_module(rows: list[list[str]]) -> str:
-    text = HEADER.format(title="Broker keys that stand in for a topic key, in order, with the factor of their unit.")
+    text = HEADER.format(title="Broker keys that stand in for a topic key, with the factor of their unit.")
     text += "TOPIC_CONFIG_SYNONYMS: dict[str, list[tuple[str, int]]] = {\n"
     for topic_key, *synonyms in rows:
         pairs = [(name, int(factor)) for name, _, factor in (synonym.rpartition("*") for synonym in synonyms)]

@@ -47,7 +47,12 @@ class ConfigKey:
     """
 
     def __init__(
-        self, name: str, type_: str, default: str | None, validator: Validator | None = None, internal: bool = False
+        self,
+        name: str,
+        type_: str,
+        default: str | None,
+        validator: Validator | None = None,
+        internal: bool = False,
     ) -> None:
         self.name = name
         self.type = type_
@@ -100,10 +105,17 @@ def _parse_integer(name: str, type_: str, text: str) -> int:
         limit = 1 << (BITS[type_] - 1)
         if -limit <= value < limit:
             return value
-    raise InvalidConfigValueError(f"Invalid value {text} for configuration {name}: not a number of type {type_}")
+    raise not_a_number(name, type_, text)
 
 
 def _parse_double(name: str, text: str) -> float:
     if DOUBLE_NUMBER.fullmatch(text) is None:
-        raise InvalidConfigValueError(f"Invalid value {text} for configuration {name}: not a number of type DOUBLE")
+        raise not_a_number(name, DOUBLE, text)
     return float(text.rstrip("fFdD") if not text.endswith("Infinity") else text)
+
+
+def not_a_number(name: str, type_: str, text: str) -> InvalidConfigValueError:
+    """The error for text where a number should be."""
+    return InvalidConfigValueError(
+        f"Invalid value {text} for configuration {name}: not a number of type {type_}"
+    )

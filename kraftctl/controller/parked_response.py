@@ -1,0 +1,22 @@
+"""A response that waits until everything it tells of is committed."""
+
+from __future__ import annotations
+
+from kraftctl.controller.error_responses import error_response
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.message import Message
+
+
+class ParkedResponse:
+    """`request_id` is the caller's; the request is kept to refuse it in its own shape."""
+
+    def __init__(self, request_id: int, context: RequestContext, request: Message, response: Message) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.request = request
+        self.response = response
+
+    def refuse(self, error: Errors) -> None:
+        """What the request asked for will not be: answer `error` instead."""
+        self.response = error_response(self.context.api_key, self.request, self.context.version, error)

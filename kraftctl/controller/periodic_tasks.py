@@ -1,0 +1,89 @@
+"""What the active controller does by itself, and when.
+
+| task | when |
+|--|--|
+| fence a broker | as soon as its session ran out; the next one 10 ms later |
+| write a NoOpRecord (KIP-835) | every metadata.max.idle.interval.ms, 0 for never |
+| elect preferred leaders | every leader.imbalance.check.interval.seconds, at most 1000 partitions at a time |
+| elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
+| register this controller (KIP-919) | when metadata.version begins to allow it |
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.cluster_control.fence_stale_brokers import fence_one_stale_broker
+from kraftctl.controller.cluster_control.register_controller import needs_registration
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.replication_control.elect_leaders import (
+    elect_preferred_leaders,
+    elect_unclean_leaders,
+)
+from kraftctl.metadata.controller_registration import ControllerRegistration
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+IMMEDIATE_MS: Final = 10
+"""A task with more to do runs again after this, as in Kafka: requests get their turn in between."""
+
+REGISTRATION_RETRY_MS: Final = 1_000
+
+NEVER: Final = (1 << 62) - 1
+
+
+class PeriodicTasks:
+    """Deadlines of one activation. Each call of `run_due` does at most one thing, so that the next one sees it."""
+
+    def __init__(self, state: ControllerState, own: ControllerRegistration, now_ms: int) -> None:
+        config = state.config
+        self._state = state
+        self._own = own
+        self._no_op_interval_ms = config.metadata_max_idle_interval_ms
+        self._preferred_interval_ms = config.leader_imbalance_check_interval_seconds * 1_000
+        self._unclean_interval_ms = config.unclean_leader_election_interval_ms
+        self._fence_not_before_ms = now_ms
+        self._no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
+        rebalance = config.auto_leader_rebalance_enable
+        self._preferred_ms = now_ms + self._preferred_interval_ms if rebalance else NEVER
+        self._unclean_ms = now_ms + self._unclean_interval_ms
+        self._registration_ms = now_ms
+
+    @property
+    def next_deadline_ms(self) -> int:
+        """When something is due."""
+        fence_ms = NEVER
+        expiry_ms = self._state.heartbeats.next_expiry_ms
+        if expiry_ms is not None:
+            fence_ms = max(expiry_ms, self._fence_not_before_ms)
+        return min(fence_ms, self._no_op_ms, self._preferred_ms, self._unclean_ms, self._registration_ms)
+
+    def run_due(self, now_ms: int) -> ControllerResult | None:
+        """Records of one task that is due; None when nothing (more) is due."""
+        while self.next_deadline_ms <= now_ms:
+            result = self._run_one(now_ms)
+            if result is not None and result.records:
+                return result
+        return None
+
+    def _run_one(self, now_ms: int) -> ControllerResult | None:
+        expiry_ms = self._state.heartbeats.next_expiry_ms
+        if expiry_ms is not None and expiry_ms <= now_ms and self._fence_not_before_ms <= now_ms:
+            self._fence_not_before_ms = now_ms + IMMEDIATE_MS
+            return fence_one_stale_broker(self._state, now_ms)
+        if self._registration_ms <= now_ms:
+            self._registration_ms = now_ms + REGISTRATION_RETRY_MS
+            if needs_registration(self._state.image, self._own):
+                return ControllerResult.atomic_of([self._own.to_record()])
+            return None
+        if self._no_op_ms <= now_ms:
+            self._no_op_ms = now_ms + self._no_op_interval_ms
+            return ControllerResult.of([RecordAndVersion(NoOpRecord(), 0)])
+        if self._preferred_ms <= now_ms:
+            result, more = elect_preferred_leaders(self._state)
+            self._preferred_ms = now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
+            return result
+        result, more = elect_unclean_leaders(self._state)
+        self._unclean_ms = now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
+        return result

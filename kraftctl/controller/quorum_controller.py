@@ -1,0 +1,310 @@
+"""QuorumController: the metadata state machine behind one quorum node (KIP-631).
+
+A standby replays what is committed. When its node leads the quorum it claims: from there on it replays its
+own records at once and answers each request when everything that request saw is committed. When leadership
+is lost it renounces: what was not committed is undone, what waited is refused with NOT_CONTROLLER.
+
+The caller takes a result through these steps, without anything else in between:
+
+1. `handle` or `run_due_tasks` or `claim` gives a result;
+2. for each of `batches(result)`: `encode` it, append the values to the log, `replay` it at its base offset;
+3. a response is handed to `park`, which says whether it must wait; `committed` gives back what may go.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from kraftctl.config import STANDARD_AUTHORIZER, ControllerConfig
+from kraftctl.controller.activation_records import (
+    feature_level,
+    records_for_empty_log,
+    records_for_non_empty_log,
+)
+from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
+from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.deferred_event_queue import DeferredEventQueue
+from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.local_registration import local_registration
+from kraftctl.controller.parked_response import ParkedResponse
+from kraftctl.controller.periodic_tasks import PeriodicTasks
+from kraftctl.controller.record_checks import encode_checked
+from kraftctl.controller.standard_authorizer import StandardAuthorizer
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl.metadata import features
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+RECORDS_PER_BATCH_MAX: Final = 10_000
+"""As Kafka's QuorumController.MAX_RECORDS_PER_BATCH: one request may not stall the log."""
+
+NO_OFFSET: Final = -1
+
+
+class QuorumController:
+    """One controller's state machine. Offsets named `last_...` are inclusive, `..._end` and `next_...` are not.
+
+    `bootstrap_records` are what an empty log starts with.
+    """
+
+    def __init__(
+        self,
+        config: ControllerConfig,
+        cluster_id: str,
+        rng: random.Random,
+        bootstrap_records: list[RecordAndVersion],
+    ) -> None:
+        self.image = MetadataImage()
+        self.image.journal.enabled = False
+        self.state = ControllerState(config, cluster_id, self.image, rng)
+        if config.authorizer_class_name == STANDARD_AUTHORIZER:
+            self.state.authorizer = StandardAuthorizer(
+                self.image, config.super_users, config.allow_everyone_if_no_acl_found
+            )
+        self.own_registration = local_registration(config, rng)
+        self._bootstrap_records = bootstrap_records
+        self._tasks: PeriodicTasks | None = None
+        self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
+        self._next_replay_offset = 0
+        self._last_change_offset = NO_OFFSET
+        self._committed_end = 0
+
+    # What the caller may ask about.
+
+    @property
+    def active(self) -> bool:
+        """Whether this is the active controller."""
+        return self.state.active
+
+    @property
+    def next_replay_offset(self) -> int:
+        """The first offset that is not in the image; after `renounce` the log is read again from here."""
+        return self._next_replay_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The last offset that is committed and in no open metadata transaction (KIP-868)."""
+        start = self.image.journal.transaction_start
+        end = self._committed_end
+        return (end if start is None else min(end, start)) - 1
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When `run_due_tasks` has something to do; None on a standby."""
+        return None if self._tasks is None else self._tasks.next_deadline_ms
+
+    @property
+    def parked_count(self) -> int:
+        """Responses that wait for an offset."""
+        return len(self._deferred)
+
+    def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
+        """What the raft layer knows and some answers depend on. `leader_id` is -1 when nobody leads."""
+        self.state.leader_id = leader_id
+        self.state.kraft_version = kraft_version
+        self.state.voter_ids = voter_ids
+
+    # Reading the log on a standby.
+
+    def replay_committed(self, records: list[Message], base_offset: int) -> None:
+        """Apply records of one committed batch that another controller, or an earlier epoch, wrote."""
+        assert not self.active, "the active controller replays what it appends"
+        assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
+        for index, record in enumerate(records):
+            replay(self.image, record, base_offset + index)
+        self.skip_to(base_offset + len(records))
+
+    def skip_to(self, end_offset: int) -> None:
+        """Everything before `end_offset` is committed and in the image: control batches have nothing for it."""
+        self._next_replay_offset = max(self._next_replay_offset, end_offset)
+        self._committed_end = max(self._committed_end, end_offset)
+
+    def begin_snapshot(self) -> None:
+        """Forget the image: a snapshot follows, its records to `replay_snapshot` and its end to `skip_to`."""
+        assert not self.active, "an active controller has everything already"
+        self.image = MetadataImage()
+        self.image.journal.enabled = False
+        self.state.image = self.image
+        self.state.authorizer.follow_image(self.image)
+        self._next_replay_offset = 0
+        self._committed_end = 0
+
+    def replay_snapshot(self, records: list[Message], last_contained_offset: int) -> None:
+        """Apply records of a snapshot, which all stand for its last contained offset."""
+        for record in records:
+            replay(self.image, record, last_contained_offset)
+
+    # Becoming active, and no longer being so.
+
+    def claim(self, epoch: int, end_offset: int, now_ms: int, wall_ms: int) -> list[ControllerResult]:
+        """Become the active controller of quorum `epoch`; the results are to be written, in order.
+
+        The image must have every record before `end_offset`, and all of them must be committed; only control
+        batches of the new epoch may not be yet.
+        """
+        assert not self.active, "already active"
+        assert end_offset >= self._next_replay_offset, "the image is ahead of the log"
+        self._next_replay_offset = end_offset
+        self.image.journal.enabled = True
+        self.image.journal.commit_to(self._committed_end)
+        state = self.state
+        state.claim_epoch = epoch
+        state.wall_ms = wall_ms
+        state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
+        brokers = self.image.cluster.brokers
+        state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
+        self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
+        return self._activation_results()
+
+    def _activation_results(self) -> list[ControllerResult]:
+        transaction_open = self.image.journal.transaction_start is not None
+        metadata_version = self.image.features.metadata_version
+        # The records of an open transaction do not count: they are about to be taken back.
+        if metadata_version == 0 or (transaction_open and not self._had_metadata_version()):
+            metadata_version = feature_level(self._bootstrap_records, features.METADATA_VERSION)
+            first = records_for_empty_log(
+                self._bootstrap_records,
+                transaction_open=transaction_open,
+                min_insync_replicas=self.state.config.min_insync_replicas,
+            )
+        else:
+            first = records_for_non_empty_log(metadata_version, transaction_open=transaction_open)
+        return [first] if first.records else []
+
+    def _had_metadata_version(self) -> bool:
+        start = self.image.journal.transaction_start
+        return start is None or self.image.features.last_change_offset < start
+
+    def renounce(self) -> list[ParkedResponse]:
+        """Stop being active: uncommitted changes are undone, and every waiting response is a refusal now."""
+        assert self.active, "not active"
+        self.state.claim_epoch = -1
+        self._tasks = None
+        self.image.journal.rollback_to(self._committed_end)
+        self.image.journal.enabled = False
+        self._next_replay_offset = self._committed_end
+        self._last_change_offset = NO_OFFSET
+        self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
+        failed = self._deferred.fail_all()
+        for parked in failed:
+            parked.refuse(Errors.NOT_CONTROLLER)
+        return failed
+
+    # Requests and timers.
+
+    def authorize_raft(self, context: RequestContext, request: Message) -> Message | None:
+        """A refusal, or None when the principal may ask the raft layer that, or may send envelopes."""
+        operation = RAFT_CLUSTER_OPERATIONS[context.api_key]
+        if self.state.authorizer.allows_on_cluster(context, operation):
+            return None
+        return self._refusal(context, request, Errors.CLUSTER_AUTHORIZATION_FAILED)
+
+    def handle(
+        self, context: RequestContext, request: Message, now_ms: int, wall_ms: int, next_offset: int
+    ) -> ControllerResult:
+        """What becomes of a request. `next_offset` is the offset the next record of the log will have."""
+        api = APIS.get(context.api_key)
+        if api is None:
+            return ControllerResult.of([], self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR))
+        operation = api.cluster_operation
+        if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(context, operation):
+            refusal = self._refusal(context, request, Errors.CLUSTER_AUTHORIZATION_FAILED)
+            return ControllerResult.of([], refusal)
+        if api.active_only and not self.active:
+            return ControllerResult.of([], self._refusal(context, request, Errors.NOT_CONTROLLER))
+        self.state.next_offset = next_offset
+        self.state.wall_ms = wall_ms
+        result = api.handler(self.state, context, request, now_ms)
+        if result.is_atomic and len(result.records) > RECORDS_PER_BATCH_MAX:
+            return ControllerResult.of([], self._refusal(context, request, Errors.POLICY_VIOLATION))
+        return result
+
+    def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
+        return error_response(context.api_key, request, context.version, error)
+
+    def run_due_tasks(self, now_ms: int, next_offset: int) -> list[ControllerResult]:
+        """Results of at most one task that is due; call again once it is replayed."""
+        if self._tasks is None:
+            return []
+        self.state.next_offset = next_offset
+        result = self._tasks.run_due(now_ms)
+        return [] if result is None else [result]
+
+    # Writing.
+
+    def batches(self, result: ControllerResult) -> list[list[RecordAndVersion]]:
+        """The records cut into batches that may be appended one by one."""
+        records = result.records
+        if result.is_atomic or len(records) <= RECORDS_PER_BATCH_MAX:
+            return [records] if records else []
+        return [
+            records[start : start + RECORDS_PER_BATCH_MAX]
+            for start in range(0, len(records), RECORDS_PER_BATCH_MAX)
+        ]
+
+    def encode(self, records: list[RecordAndVersion]) -> list[bytes]:
+        """The values of one batch, checked: what is wrong with them stops us here, not every broker later."""
+        metadata_version = self.image.features.metadata_version
+        if metadata_version == 0:
+            metadata_version = feature_level(records, features.METADATA_VERSION)
+        return [encode_checked(entry, metadata_version) for entry in records]
+
+    def replay(self, records: list[RecordAndVersion], base_offset: int) -> None:
+        """Apply own records, which begin at `base_offset` and may never be committed."""
+        assert self.active, "a standby replays committed records"
+        assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
+        offset = base_offset
+        for entry in records:
+            record = entry.record
+            replay(self.image, record, offset)
+            if not isinstance(record, NoOpRecord):
+                self._last_change_offset = offset
+                self._follow_registration(record)
+            offset += 1
+        self._next_replay_offset = offset
+
+    def _follow_registration(self, record: Message) -> None:
+        heartbeats = self.state.heartbeats
+        if isinstance(record, (RegisterBrokerRecord, BrokerRegistrationChangeRecord)):
+            registration = self.image.cluster.brokers[record.broker_id]
+            heartbeats.register(registration.id, registration.epoch, registration.fenced)
+        elif isinstance(record, UnregisterBrokerRecord):
+            heartbeats.remove(record.broker_id)
+
+    # Answering.
+
+    def park(self, request_id: int, context: RequestContext, request: Message, response: Message) -> bool:
+        """Keep `response` until everything it may have seen is stable; False when that is so already."""
+        if not self.active or self._last_change_offset <= self.last_stable_offset:
+            return False
+        offset = max(self._last_change_offset, self._deferred.highest_pending_offset or 0)
+        self._deferred.add(offset, ParkedResponse(request_id, context, request, response))
+        return True
+
+    def committed(self, high_watermark: int) -> list[ParkedResponse]:
+        """Everything before `high_watermark` is committed: the responses that may go now, in order."""
+        if high_watermark <= self._committed_end:
+            return []
+        self._committed_end = high_watermark
+        self.image.journal.commit_to(high_watermark)
+        return self._deferred.complete_up_to(self.last_stable_offset)
+
+    # Other controllers.
+
+    def registration_to_send(self) -> ControllerRegistrationRequest | None:
+        """What a standby should send to the active controller, as long as the log does not know it."""
+        if self.active or not needs_registration(self.image, self.own_registration):
+            return None
+        return registration_request(self.own_registration)
