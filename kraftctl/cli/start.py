@@ -20,7 +20,7 @@ import uvloop
 import kraftctl
 from kraftctl.config import ConfigException, ControllerConfig
 from kraftctl.server.clock import Clock
-from kraftctl.server.driver import run_controller
+from kraftctl.server.controller_server import run_controller
 from kraftctl.server.listener import ListenError
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock

@@ -30,6 +30,7 @@ from kraftctl.raft.handle_fetch import handle_fetch
 from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
 from kraftctl.raft.handle_vote import handle_vote
 from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.states import NEVER_MS
 from kraftctl.raft.timers import next_deadline_ms, run_timers
@@ -161,6 +162,16 @@ class RaftNode:
     @property
     def end_offset(self) -> int:
         return self._core.log.end_offset
+
+    @property
+    def log_start_offset(self) -> int:
+        """Inclusive; what lies before it is in a snapshot."""
+        return self._core.log.start_offset
+
+    @property
+    def latest_snapshot_id(self) -> OffsetAndEpoch | None:
+        snapshots = self._core.log.snapshots
+        return snapshots[-1].snapshot_id if snapshots else None
 
     @property
     def kraft_version(self) -> int:

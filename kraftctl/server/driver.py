@@ -1,4 +1,4 @@
-"""The loop around the pure node: event -> step -> effects in order, each durable before the next is visible."""
+"""The loop around the pure node: event -> step -> effects in order, each done before the next is begun."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.record_batch import read_batches
 
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
@@ -25,14 +22,15 @@ from kraftctl.node_io import (
     WriteSnapshot,
 )
 from kraftctl.raft import effects, events
+from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
-from kraftctl.server.node_storage import NodeStorage
+from kraftctl.server.connection import Respond
+from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import read_batches
 
 logger = logging.getLogger("kraftctl.server.driver")
-
-Respond = Callable[[Message | None], None]
-"""Takes the answer, or None when the connection must be closed instead."""
 
 _LEVELS = {effects.INFO: logging.INFO, effects.WARN: logging.WARNING, effects.ERROR: logging.ERROR}
 
@@ -45,7 +43,7 @@ class Driver:
     disk, what was not is unknown to everybody.
     """
 
-    def __init__(self, node: ControllerNode, storage: NodeStorage, clock: Clock) -> None:
+    def __init__(self, node: ControllerNode, storage: MetadataPartition, clock: Clock) -> None:
         self._node = node
         self._storage = storage
         self._clock = clock
@@ -57,13 +55,13 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = -1
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
-        self.failed: asyncio.Future[None] = self._loop.create_future()
+        self.failed: asyncio.Future[object] = self._loop.create_future()
 
     def start(self) -> None:
         self.offer(events.Started())
 
     def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
-        """Hand a request to the node; `respond` is called exactly once, unless cancelled, maybe before this returns."""
+        """Hand a request to the node; `respond` is called once, unless cancelled; maybe already inside."""
         request_id = self._next_request_id
         self._next_request_id += 1
         self._pending[request_id] = respond
@@ -202,9 +200,10 @@ class Driver:
         )
         writing.add_done_callback(self._snapshot_written)
 
-    def _snapshot_written(self, writing: asyncio.Future[events.SnapshotCreated]) -> None:
+    def _snapshot_written(self, writing: asyncio.Future[SnapshotInfo]) -> None:
         error = writing.exception()
         if error is not None:
             self._fail(error)
         else:
-            self.offer(writing.result())
+            written = writing.result()
+            self.offer(events.SnapshotCreated(written.snapshot_id, written.size_bytes))

@@ -1,0 +1,231 @@
+"""A controller node: raft and the metadata state machine behind one door, `step(event) -> effects`."""
+
+from __future__ import annotations
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.parked_response import ParkedResponse
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.node_io import (
+    ClientRequest,
+    LogRead,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    SnapshotRead,
+)
+from kraftctl.raft import effects, events
+from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_batch import RecordBatch
+
+LOAD_BYTES_MAX = 256 * 1024
+"""Read and replayed in one turn of the loop while loading: well below 50 ms of work."""
+
+NO_EPOCH = -1
+
+
+
+class ControllerNode:
+    """Routes events; decides nothing of its own.
+
+    The controller replays committed records until it has reached the start of its own epoch
+    (`BecameLeader`), then claims; from there on it replays its own appends at once, before they are
+    committed, and answers when they are.
+    """
+
+    def __init__(self, *, raft: RaftNode, controller: QuorumController) -> None:
+        self._raft = raft
+        self._controller = controller
+        self._effects: list[NodeEffect] = []
+        self._envelopes: dict[int, Envelope] = {}
+        self._reading = False
+        self._led_epoch = NO_EPOCH
+        self._led_epoch_start = 0
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When to report `DeadlineReached` at the latest."""
+        raft_ms = self._raft.next_deadline_ms
+        controller_ms = self._controller.next_deadline_ms
+        if raft_ms is None or controller_ms is None:
+            return controller_ms if raft_ms is None else raft_ms
+        return min(raft_ms, controller_ms)
+
+    def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
+        """What must be done, in this order, because `event` happened."""
+        match event:
+            case ClientRequest():
+                self._client_request(event, now_ms, wall_ms)
+            case LogRead():
+                self._reading = False
+                self._replay(event.batches)
+            case SnapshotRead():
+                self._reading = False
+                self._replay_snapshot(event)
+            case _:
+                if isinstance(event, events.RequestCancelled):
+                    self._envelopes.pop(event.request_id, None)
+                self._carry_out(self._raft.step(event, now_ms, wall_ms))
+        self._read_on()
+        self._claim_if_caught_up(now_ms, wall_ms)
+        self._run_due_tasks(now_ms, wall_ms)
+        done = self._effects
+        self._effects = []
+        return done
+
+    # Requests.
+
+    def _client_request(self, event: ClientRequest, now_ms: int, wall_ms: int) -> None:
+        context, request = event.context, event.request
+        if isinstance(request, EnvelopeRequest):
+            refusal = self._controller.authorize_raft(context, request)
+            if refusal is not None:
+                self._respond(event.request_id, refusal)
+                return
+            opened = open_envelope(context, request)
+            if isinstance(opened, Message):
+                self._respond(event.request_id, opened)
+                return
+            self._envelopes[event.request_id] = opened
+            context, request = opened.context, opened.request
+        if context.api_key in RAFT_API_KEYS:
+            self._raft_request(event.request_id, context, request, now_ms, wall_ms)
+        else:
+            self._controller_request(event.request_id, context, request, now_ms, wall_ms)
+
+    def _raft_request(
+        self, request_id: int, context: RequestContext, request: Message, now_ms: int, wall_ms: int
+    ) -> None:
+        refusal = self._controller.authorize_raft(context, request)
+        if refusal is not None:
+            self._respond(request_id, refusal)
+            return
+        received = events.RequestReceived(
+            request_id, context.listener, context.api_key, context.version, request
+        )
+        self._carry_out(self._raft.step(received, now_ms, wall_ms))
+
+    def _controller_request(
+        self, request_id: int, context: RequestContext, request: Message, now_ms: int, wall_ms: int
+    ) -> None:
+        self._tell_raft_state()
+        result = self._controller.handle(context, request, now_ms, wall_ms, self._raft.end_offset)
+        self._write(result, now_ms, wall_ms)
+        response = result.response
+        assert response is not None, "every request has an answer"
+        if not self._controller.park(request_id, context, request, response):
+            self._respond(request_id, response)
+
+    def _tell_raft_state(self) -> None:
+        state = self._controller.state
+        state.leader_id = self._raft.leader_id
+        state.kraft_version = self._raft.kraft_version
+        state.voter_ids = self._raft.voter_set.voter_ids()
+
+    def _write(self, result: ControllerResult, now_ms: int, wall_ms: int) -> None:
+        """Append what the controller wants written, batch by batch, and replay it at once."""
+        for records in self._controller.batches(result):
+            values = self._controller.encode(records)
+            base_offset, effects_of_append = self._raft.append(values, now_ms, wall_ms)
+            self._controller.replay(records, base_offset)
+            self._carry_out(effects_of_append)
+
+    def _respond(self, request_id: int, response: Message) -> None:
+        envelope = self._envelopes.pop(request_id, None)
+        if envelope is not None:
+            response = wrap_response(envelope, response)
+        self._effects.append(effects.Respond(request_id, response))
+
+    # What raft wants.
+
+    def _carry_out(self, raft_effects: list[effects.RaftEffect]) -> None:
+        """Keep what is the node's own business, hand everything else to the rim, in order."""
+        for effect in raft_effects:
+            match effect:
+                case effects.Respond():
+                    self._respond(effect.request_id, effect.response)
+                case effects.HighWatermarkUpdated():
+                    if self._controller.active:
+                        self._release(self._controller.committed(effect.offset))
+                case effects.BecameLeader():
+                    self._led_epoch = effect.epoch
+                    self._led_epoch_start = effect.epoch_start_offset
+                case effects.LeadershipLost():
+                    self._led_epoch = NO_EPOCH
+                    if self._controller.active:
+                        self._say(f"Renouncing the leadership of epoch {effect.epoch}")
+                        self._release(self._controller.renounce())
+                case effects.LeaderChanged():
+                    pass
+                case _:
+                    self._effects.append(effect)
+
+    def _release(self, parked: list[ParkedResponse]) -> None:
+        for entry in parked:
+            self._respond(entry.request_id, entry.response)
+
+    # Reading what is committed, until this controller writes it itself.
+
+    def _read_on(self) -> None:
+        if self._controller.active or self._reading:
+            return
+        offset = self._controller.next_replay_offset
+        if offset < self._raft.log_start_offset:
+            latest = self._raft.latest_snapshot_id
+            assert latest is not None, "a log that was cut has a snapshot of what is gone"
+            self._effects.append(ReadSnapshot(latest))
+            self._reading = True
+        elif offset < self._raft.high_watermark:
+            self._effects.append(ReadLog(offset, LOAD_BYTES_MAX))
+            self._reading = True
+
+    def _replay(self, batches: list[RecordBatch]) -> None:
+        if self._controller.active:
+            return
+        for batch in batches:
+            header = batch.header
+            if header.last_offset >= self._raft.high_watermark:
+                break
+            if header.last_offset < self._controller.next_replay_offset:
+                continue
+            if not header.is_control:
+                self._controller.replay_committed(_decoded(batch), header.base_offset)
+            self._controller.skip_to(header.last_offset + 1)
+
+    def _replay_snapshot(self, event: SnapshotRead) -> None:
+        last_contained_offset = event.snapshot_id.offset - 1
+        self._controller.begin_snapshot()
+        for batch in event.batches:
+            if not batch.header.is_control:
+                self._controller.replay_snapshot(_decoded(batch), last_contained_offset)
+        self._controller.skip_to(event.snapshot_id.offset)
+
+    def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:
+        """Active once everything before the own epoch is replayed and its first record is committed."""
+        if self._led_epoch == NO_EPOCH or self._controller.active:
+            return
+        loaded = self._controller.next_replay_offset
+        if loaded <= self._led_epoch_start or loaded < self._raft.end_offset:
+            return
+        epoch = self._led_epoch
+        self._say(f"Becoming the active controller at epoch {epoch}, next write offset {loaded}.")
+        self._tell_raft_state()
+        for result in self._controller.claim(epoch, loaded, now_ms, wall_ms):
+            self._write(result, now_ms, wall_ms)
+
+    def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
+        while results := self._controller.run_due_tasks(now_ms, self._raft.end_offset):
+            for result in results:
+                self._write(result, now_ms, wall_ms)
+
+    def _say(self, text: str) -> None:
+        self._effects.append(effects.Notice(effects.INFO, text))
+
+
+def _decoded(batch: RecordBatch) -> list[Message]:
+    return [decode_metadata_record(record.value or b"").record for record in batch.records]

@@ -1,0 +1,109 @@
+"""A whole controller from a directory: recover the log, build the pure node, open the listeners, run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import socket
+from pathlib import Path
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.node import ControllerNode
+from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.raft_node import RaftNode
+from kraftctl.raft.voter_set import Endpoints, static_voter_set
+from kraftctl.server.clock import Clock
+from kraftctl.server.driver import Driver
+from kraftctl.server.listener import SocketServer
+from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
+from kraftctl.storage.control_history import read_control_history
+from kraftctl.storage.meta_properties import MetaProperties
+from kraftctl.storage.metadata_partition import MetadataPartition
+
+logger = logging.getLogger("kraftctl.server")
+
+
+async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event) -> None:
+    """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
+
+    Raises StorageError, OSError or ListenError when it cannot start, and whatever ended it early:
+    then nothing that was not on disk has been acknowledged.
+    """
+    partition = MetadataPartition.open(
+        Path(config.metadata_log_dir),
+        segment_bytes=config.metadata_log_segment_bytes,
+        segment_ms=config.metadata_log_segment_ms,
+    )
+    try:
+        for notice in partition.notices:
+            logger.warning("%s", notice)
+        clock = Clock()
+        driver = Driver(build_node(config, meta, partition), partition, clock)
+        server = SocketServer(config, driver)
+        await server.start()
+        driver.start()
+        try:
+            await _run_until(stop, driver)
+        finally:
+            await driver.stop()
+            await server.stop()
+    finally:
+        partition.close()
+
+
+async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
+    stopping: asyncio.Future[object] = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({stopping, driver.failed}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if driver.failed.done():
+        driver.failed.result()
+
+
+def build_node(
+    config: ControllerConfig, meta: MetaProperties, partition: MetadataPartition
+) -> ControllerNode:
+    """The pure node, as it stands after recovery. Raises StorageError."""
+    assert meta.cluster_id is not None
+    assert meta.directory_id is not None
+    rng = random.Random(random.SystemRandom().getrandbits(64))
+    history = read_control_history(partition)
+    raft = RaftNode(
+        node_id=config.node_id,
+        directory_id=meta.directory_id,
+        cluster_id=meta.cluster_id,
+        endpoints=advertised_endpoints(config),
+        config=raft_config(config),
+        rng=rng,
+        log=partition.log_state(),
+        quorum_state=partition.read_quorum_state(),
+        static_voters=static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters),
+        voter_history=history.voters,
+        kraft_version_history=history.kraft_versions,
+    )
+    bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
+    controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records)
+    return ControllerNode(raft=raft, controller=controller)
+
+
+def advertised_endpoints(config: ControllerConfig) -> Endpoints:
+    """Listener name -> where others reach it; a wildcard host is told as this machine's name."""
+    return {
+        endpoint.listener: (endpoint.host or socket.getfqdn(), endpoint.port)
+        for endpoint in config.advertised_listeners
+    }
+
+
+def raft_config(config: ControllerConfig) -> RaftConfig:
+    """The knobs of consensus out of `controller.quorum.*`."""
+    return RaftConfig(
+        election_timeout_ms=config.controller_quorum_election_timeout_ms,
+        fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,
+        election_backoff_ms_max=config.controller_quorum_election_backoff_max_ms,
+        request_timeout_ms=config.controller_quorum_request_timeout_ms,
+        retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+        fetch_bytes_max=config.controller_quorum_fetch_max_bytes,
+        fetch_snapshot_bytes_max=config.controller_quorum_fetch_snapshot_max_bytes,
+        bootstrap_servers=config.controller_quorum_bootstrap_servers,
+    )
