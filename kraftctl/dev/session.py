@@ -31,6 +31,14 @@ WATCH_INTERVAL_S = 0.5
 BROKER_RESTART_PAUSE_S = 20
 """Longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
 
+EXPORTER_ENVIRONMENT = {
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_SUBMIT_ARGS": "--master local[2] --driver-memory 600m --conf spark.ui.enabled=false"
+    " pyspark-shell",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
+"""A small Spark that listens on loopback only."""
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -173,7 +181,8 @@ class DevSession:
             print_progress("Not exporting metadata to Parquet: install kraftctl[spark] for that.")
             return
         command = exporter_command(cluster.controller.address, parquet_directory(self._directory))
-        self._exporter = ManagedProcess("exporter", command, self._directory / "exporter.log")
+        log_file = self._directory / "exporter.log"
+        self._exporter = ManagedProcess("exporter", command, log_file, EXPORTER_ENVIRONMENT)
         print_progress(f"Exporting committed metadata to {parquet_directory(self._directory)}")
 
 
@@ -234,18 +243,8 @@ def parquet_directory(directory: Path) -> Path:
 
 def exporter_command(controller: str, output: Path) -> list[str]:
     """The command line of the exporter."""
-    checkpoint = output.with_name(output.name + "-checkpoint")
-    return [
-        sys.executable,
-        "-m",
-        "kraftctl_spark.export",
-        "--bootstrap-controllers",
-        controller,
-        "--output",
-        str(output),
-        "--checkpoint",
-        str(checkpoint),
-    ]
+    command = [sys.executable, "-m", "kraftctl_spark.export"]
+    return [*command, "--bootstrap-controllers", controller, "--output", str(output)]
 
 
 def _port_near(wanted: int) -> int:

@@ -11,6 +11,9 @@ import pytest
 
 from tests.support.cluster import JAVA_CONTROLLER, await_live
 from tests.support.kafka import Cluster, kafka
+from tests.support.spark_export import ExportJob
+
+EXPORT_TEST = "test_parquet.py"
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +22,24 @@ def running_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluste
     directory = tmp_path_factory.mktemp("cluster")
     with Cluster(kafka(), directory, java_controller=JAVA_CONTROLLER) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session", autouse=True)
+def export_job(request: pytest.FixtureRequest) -> Iterator[ExportJob | None]:
+    """Exports the metadata of the shared cluster during all tests, if test_parquet is among them."""
+    if not any(item.path.name == EXPORT_TEST for item in request.session.items):
+        yield None
+        return
+    cluster: Cluster = request.getfixturevalue("running_cluster")
+    with ExportJob(
+        cluster.bootstrap_controllers, cluster.directory / "parquet", "--interval", "5 seconds"
+    ) as job:
+        yield job
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What was exported is looked at when everything else has happened."""
+    items.sort(key=lambda item: item.path.name == EXPORT_TEST)
 
 
 @pytest.fixture
