@@ -1,4 +1,4 @@
-"""CreateAcls, DeleteAcls, DescribeAcls (KIP-140, KIP-290, KIP-801): access control entries in the metadata log."""
+"""CreateAcls, DeleteAcls, DescribeAcls (KIP-140, KIP-290, KIP-801): access control entries in the log."""
 
 from __future__ import annotations
 

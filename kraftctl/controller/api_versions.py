@@ -1,4 +1,4 @@
-"""ApiVersions (KIP-511, KIP-584): what this listener serves, and the features of this node and the cluster."""
+"""ApiVersions (KIP-511, KIP-584): what this listener serves, and the features of node and cluster."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class ConfigAlterer:
     def _why_broker_change_invalid(
         self, name: str, key: str, value: str | None, present: str | None
     ) -> str | None:
-        """KIP-966: with ELR one min.insync.replicas must hold for the cluster. KIP-1066: cordoned directories."""
+        """KIP-966: with ELR one min.insync.replicas holds for the cluster. KIP-1066: cordoned directories."""
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
             if name != config_resource.CLUSTER_DEFAULT_NAME:
                 return f"{key} cannot be set for a single broker while eligible leader replicas are enabled"
@@ -205,7 +205,7 @@ def _config_record(resource_type: int, name: str, key: str, value: str | None) -
 
 
 def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> list[RecordAndVersion]:
-    """KIP-966: one ClearElr per change of min.insync.replicas, as what was eligible by the old value may not be."""
+    """KIP-966: one ClearElr per change of min.insync.replicas, as who was eligible may not be now."""
     if not image.features.elr_enabled:
         return []
     result: list[RecordAndVersion] = []
@@ -218,7 +218,7 @@ def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> 
 
 
 def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[RecordAndVersion]:
-    """What must be written before ELR is enabled: a cluster-wide min.insync.replicas, and no other of a broker."""
+    """Before ELR is enabled: a cluster-wide min.insync.replicas, and none for single brokers."""
     records: list[RecordAndVersion] = []
     cluster = image.configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME)
     if MIN_INSYNC_REPLICAS not in cluster:
@@ -229,7 +229,9 @@ def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[R
             )
         )
     names = [name for kind, name in image.configurations.resources if kind == config_resource.BROKER and name]
-    for name in sorted(names):
-        if MIN_INSYNC_REPLICAS in image.configurations.config(config_resource.BROKER, name):
-            records.append(_config_record(config_resource.BROKER, name, MIN_INSYNC_REPLICAS, None))
+    records += [
+        _config_record(config_resource.BROKER, name, MIN_INSYNC_REPLICAS, None)
+        for name in sorted(names)
+        if MIN_INSYNC_REPLICAS in image.configurations.config(config_resource.BROKER, name)
+    ]
     return records

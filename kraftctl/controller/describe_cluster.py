@@ -1,4 +1,4 @@
-"""DescribeCluster on a controller (KIP-700, KIP-919): the controllers that registered, and which one leads."""
+"""DescribeCluster on a controller (KIP-700, KIP-919): controllers that registered, and who leads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DescribeConfigs (KIP-133, KIP-226, KIP-569) as a controller answers it: from its image and properties file."""
+"""DescribeConfigs (KIP-133, KIP-226, KIP-569) as a controller answers: from image and properties file."""
 
 from __future__ import annotations
 

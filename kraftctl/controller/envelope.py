@@ -65,7 +65,7 @@ class Envelope:
 
 
 def open_envelope(outer: RequestContext, request: Message) -> Envelope | EnvelopeResponse:
-    """The forwarded request, or the answer that says why there is none. The sender must be authorized before."""
+    """The forwarded request, or the answer that says why there is none. Authorize the sender before."""
     assert isinstance(request, EnvelopeRequest)
     opened = _open(outer, request)
     if isinstance(opened, ApiError):

@@ -1,4 +1,4 @@
-"""A whole request refused: the response of that request's own shape, with the error in every place Kafka puts it."""
+"""A whole request refused: a response of its own shape, with the error in every place Kafka puts it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ DELETE_TOPICS_BY_NAME_VERSION_MAX: Final = 5
 def error_response(
     api_key: int, request: Message, version: int, error: Errors, message: str | None = None
 ) -> Message:
-    """The response to `request` that says `error` for all of it; `message` None means the error's own text."""
+    """The response to `request` that says `error` for all of it, without `message` in its own words."""
     text = error.message if message is None else message
     shape = ITEM_SHAPES.get(api_key)
     if shape is not None:
@@ -97,17 +97,13 @@ def _create_topics(request: Message, version: int, code: int, text: str | None) 
 
 def _delete_topics(request: Message, version: int, code: int, text: str | None) -> Message:
     assert isinstance(request, DeleteTopicsRequest)
-    results: list[delete_topics_response.DeletableTopicResult] = []
+    result = delete_topics_response.DeletableTopicResult
     if version <= DELETE_TOPICS_BY_NAME_VERSION_MAX:
-        for name in request.topic_names:
-            results.append(delete_topics_response.DeletableTopicResult(name=name, error_code=code))
+        results = [result(name=name, error_code=code) for name in request.topic_names]
     else:
-        for topic in request.topics:
-            results.append(
-                delete_topics_response.DeletableTopicResult(
-                    name=topic.name, topic_id=topic.topic_id, error_code=code
-                )
-            )
+        results = [
+            result(name=topic.name, topic_id=topic.topic_id, error_code=code) for topic in request.topics
+        ]
     return delete_topics_response.DeleteTopicsResponse(responses=results)
 
 

@@ -34,7 +34,7 @@ NEVER: Final = (1 << 62) - 1
 
 
 class PeriodicTasks:
-    """Deadlines of one activation. Each call of `run_due` does at most one thing, so that the next one sees it."""
+    """Deadlines of one activation. A call of `run_due` does one thing at most, and the next one sees it."""
 
     def __init__(self, state: ControllerState, own: ControllerRegistration, now_ms: int) -> None:
         config = state.config

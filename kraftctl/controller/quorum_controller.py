@@ -54,7 +54,7 @@ NO_OFFSET: Final = -1
 
 
 class QuorumController:
-    """One controller's state machine. Offsets named `last_...` are inclusive, `..._end` and `next_...` are not.
+    """One controller's state machine. Offsets named `last_...` are inclusive, `..._end`, `next_...` are not.
 
     `bootstrap_records` are what an empty log starts with.
     """
@@ -127,7 +127,7 @@ class QuorumController:
         self.skip_to(base_offset + len(records))
 
     def skip_to(self, end_offset: int) -> None:
-        """Everything before `end_offset` is committed and in the image: control batches have nothing for it."""
+        """All before `end_offset` is committed and in the image; control batches have nothing for it."""
         self._next_replay_offset = max(self._next_replay_offset, end_offset)
         self._committed_end = max(self._committed_end, end_offset)
 

@@ -65,7 +65,7 @@ def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
     assert since is not None, f"{name} is never written"
     assert 0 <= entry.version < len(since), f"{name} has no version {entry.version}"
     assert metadata_version >= since[entry.version], (
-        f"{name} version {entry.version} needs metadata.version {since[entry.version]}, not {metadata_version}"
+        f"{name} version {entry.version} is not for metadata.version {metadata_version}"
     )
     value = encode_metadata_record(entry.record, entry.version)
     decoded = decode_metadata_record(value)

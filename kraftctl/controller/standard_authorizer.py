@@ -18,6 +18,7 @@ from kraftctl.request_context import RequestContext
 DENY: Final = 2
 
 WILDCARD: Final = "*"
+WILDCARD_PRINCIPAL: Final = "User:*"
 
 IMPLIES_DESCRIBE: Final = (
     AclOperation.DESCRIBE,
@@ -51,14 +52,13 @@ class StandardAuthorizer(Authorizer):
         if self.image.features.metadata_version == 0:
             return False
         host = host_address(context.client_address)
-        wildcard_principal = f"{context.principal.type}:{WILDCARD}"
         found = False
         allowed = False
         for entry in self.image.acls.acls.values():
             if entry.resource_type != resource_type or not covers(entry, resource_name):
                 continue
             found = True
-            if entry.principal not in (principal, wildcard_principal) or entry.host not in (host, WILDCARD):
+            if entry.principal not in (principal, WILDCARD_PRINCIPAL) or entry.host not in (host, WILDCARD):
                 continue
             if _operation_matches(entry, operation):
                 if entry.permission_type == DENY:

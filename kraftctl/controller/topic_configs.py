@@ -99,7 +99,7 @@ def validate_topic_configs(
     configs: dict[str, str | None],
     existing: dict[str, str] | None = None,
 ) -> ApiError:
-    """INVALID_CONFIG with a reason, or NONE. `configs` is the complete new set, `existing` the present one."""
+    """INVALID_CONFIG with a reason, or NONE. `configs` is the complete new set, `existing` what there is."""
     nulls = sorted(name for name, value in configs.items() if value is None)
     if nulls:
         return _invalid(f"Null value not supported for topic configs: {','.join(nulls)}")
@@ -149,7 +149,7 @@ def _why_combination_invalid(
     was_remote = existing.get(REMOTE_STORAGE_ENABLE, "false").strip().lower() == "true"
     if was_remote and values["remote.log.delete.on.disable"] is not True:
         return (
-            "remote storage can be switched off only together with its data (remote.log.delete.on.disable=true); "
+            "remote storage is switched off together with its data (remote.log.delete.on.disable=true); "
             "to keep the data read-only set remote.log.copy.disable=true"
         )
     return None

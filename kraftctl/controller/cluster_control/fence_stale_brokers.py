@@ -1,4 +1,4 @@
-"""Fences brokers whose session ran out (KIP-631), one at a time so that each sees what the last one changed."""
+"""Fences brokers whose session ran out (KIP-631), one at a time: each sees what the last one changed."""
 
 from __future__ import annotations
 

@@ -104,7 +104,9 @@ def _directory_records(
     metadata_version = state.image.features.metadata_version
     records: list[RecordAndVersion] = []
     if request.offline_log_dirs and features.is_directory_assignment_supported(metadata_version):
-        offline = [directory for directory in registration.directories if directory in request.offline_log_dirs]
+        offline = [
+            directory for directory in registration.directories if directory in request.offline_log_dirs
+        ]
         if offline:
             records += records_for_offline_directories(state.image, state.config, registration.id, offline)
     cordoned = request.cordoned_log_dirs

@@ -1,1 +1,1 @@
-"""Imports the facts about configuration keys from Kafka's jars into `kraftctl.metadata.config_definitions`."""
+"""Imports facts about configuration keys from Kafka's jars into `kraftctl.metadata.config_definitions`."""

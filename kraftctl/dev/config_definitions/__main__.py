@@ -1,4 +1,4 @@
-"""`python -m kraftctl.dev.config_definitions [--check]`: writes the data modules, or says whether they are current."""
+"""`python -m kraftctl.dev.config_definitions [--check]`: writes the data modules, or compares them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ KEY_MODULES = {
     "broker": (
         "broker_config_data.py",
         "BROKER_CONFIG_KEYS",
-        "Configuration keys of a broker or controller.",
+        "Configuration keys of a node.",
     ),
 }
 

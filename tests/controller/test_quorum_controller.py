@@ -1,0 +1,298 @@
+"""QuorumController: claim, write, park, commit, renounce; and what each request needs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
+from kraftctl.controller.api_versions import SERVED_VERSIONS
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.quorum_controller import RECORDS_PER_BATCH_MAX, QuorumController
+from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
+from kraftctl.metadata import features
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.index import record_class, request_class
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from tests.support.active_controller import (
+    BASE_PROPERTIES,
+    CLUSTER_ID,
+    NODE_ID,
+    ActiveController,
+    bootstrap_records,
+    registration,
+)
+
+
+def standby(metadata_version: int = features.LATEST_PRODUCTION) -> QuorumController:
+    controller = QuorumController(
+        ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, random.Random(1), bootstrap_records(metadata_version)
+    )
+    controller.follow_quorum(NODE_ID, 1, [NODE_ID])
+    return controller
+
+
+def names(records: list[RecordAndVersion]) -> list[str]:
+    return [entry.record.NAME.removesuffix("Record") for entry in records]
+
+
+def append(controller: QuorumController, result: ControllerResult, offset: int) -> int:
+    for records in controller.batches(result):
+        controller.encode(records)
+        controller.replay(records, offset)
+        offset += len(records)
+    return offset
+
+
+class TestClaim:
+    def test_the_first_records_of_a_log_are_kafkas(self):
+        active = ActiveController()
+        assert [names(batch) for batch in active.batches] == [
+            [
+                "BeginTransaction",
+                "FeatureLevel",
+                "FeatureLevel",
+                "FeatureLevel",
+                "FeatureLevel",
+                "FeatureLevel",
+                "FeatureLevel",
+                "Config",
+                "EndTransaction",
+            ],
+            ["RegisterController"],
+        ]
+        levels = [(r.name, r.feature_level) for r in active.records if isinstance(r, FeatureLevelRecord)]
+        assert levels == [
+            ("metadata.version", 30),
+            ("eligible.leader.replicas.version", 1),
+            ("group.version", 1),
+            ("share.version", 1),
+            ("streams.version", 1),
+            ("transaction.version", 2),
+        ]
+        config = next(record for record in active.records if isinstance(record, ConfigRecord))
+        assert (config.resource_type, config.resource_name, config.name, config.value) == (
+            4,
+            "",
+            "min.insync.replicas",
+            "1",
+        )
+
+    def test_old_levels_have_neither_transactions_nor_elr_nor_controller_registrations(self):
+        active = ActiveController(features.IBP_3_5_IV2)
+        assert [names(batch) for batch in active.batches] == [["FeatureLevel"]]
+
+    def test_a_log_with_content_gets_no_bootstrap_records(self):
+        first = ActiveController()
+        controller = standby()
+        controller.replay_committed(first.records, 1)
+        assert controller.claim(2, first.end_offset, 0, 0) == []
+        controller.image.journal.commit_to(first.end_offset)
+
+    def test_a_half_open_transaction_is_aborted_and_the_bootstrap_repeated(self):
+        controller = standby()
+        half = [BeginTransactionRecord(name="Bootstrap records"), bootstrap_records()[0].record]
+        controller.replay_committed(half, 1)
+        assert controller.last_stable_offset == 0
+        results = controller.claim(2, 3, 0, 0)
+        assert names(results[0].records)[:2] == ["AbortTransaction", "BeginTransaction"]
+        end = append(controller, results[0], 3)
+        assert controller.image.features.metadata_version == features.LATEST_PRODUCTION
+        controller.committed(end)
+        assert controller.last_stable_offset == end - 1
+
+    def test_sessions_start_with_unfenced_brokers_only(self):
+        first = ActiveController()
+        first.start_brokers(1)
+        first.register(2)
+        controller = standby()
+        controller.replay_committed(first.records, 1)
+        controller.claim(2, first.end_offset, 5_000, 5_000)
+        heartbeats = controller.state.heartbeats
+        brokers = controller.image.cluster.brokers
+        assert heartbeats.has_valid_session(1, brokers[1].epoch, 5_000 + 9_000)
+        assert not heartbeats.has_valid_session(1, brokers[1].epoch, 5_000 + 9_001)
+        assert not heartbeats.has_valid_session(2, brokers[2].epoch, 5_000)
+
+    def test_a_controller_registers_once_per_process(self):
+        active = ActiveController()
+        registered = [record for record in active.records if isinstance(record, RegisterControllerRecord)]
+        assert len(registered) == 1
+        assert [(e.name, e.host, e.port) for e in registered[0].end_points] == [
+            ("CONTROLLER", "localhost", 9093)
+        ]
+        assert all(
+            not isinstance(entry.record, RegisterControllerRecord) for entry in active.pass_time(5_000)
+        )
+
+    def test_a_standby_asks_to_be_registered_until_the_log_knows_it(self):
+        first = ActiveController()
+        controller = standby()
+        assert controller.registration_to_send() is None
+        controller.replay_committed(first.records, 1)
+        request = controller.registration_to_send()
+        assert request is not None
+        request.controller_id = NODE_ID + 1
+        controller.own_registration.id = NODE_ID + 1
+        first.request(request)
+        controller.replay_committed(first.records[-1:], first.end_offset - 1)
+        assert controller.registration_to_send() is None
+
+
+class TestCommit:
+    def test_a_response_waits_for_its_records(self):
+        active = ActiveController()
+        controller = active.controller
+        request = registration(1)
+        context = active.context(request, None)
+        result = active.handle(request)
+        end = append(controller, result, active.end_offset)
+        assert controller.park(17, context, request, result.response)
+        assert controller.committed(end - 1) == []
+        done = controller.committed(end)
+        assert [parked.request_id for parked in done] == [17]
+        assert done[0].response is result.response
+
+    def test_a_read_waits_for_what_it_saw(self):
+        active = ActiveController()
+        controller = active.controller
+        end = append(controller, active.handle(registration(1)), active.end_offset)
+        request = DescribeClusterRequest(endpoint_type=2)
+        response = active.handle(request).response
+        assert controller.park(1, active.context(request, None), request, response)
+        assert [parked.request_id for parked in controller.committed(end)] == [1]
+        assert not controller.park(2, active.context(request, None), request, response)
+
+    def test_a_read_does_not_wait_for_no_op_records(self):
+        active = ActiveController()
+        controller = active.controller
+        controller.replay([RecordAndVersion(NoOpRecord(), 0)], active.end_offset)
+        request = DescribeClusterRequest(endpoint_type=2)
+        response = active.handle(request).response
+        assert not controller.park(1, active.context(request, None), request, response)
+
+    def test_losing_leadership_undoes_what_was_not_committed(self):
+        active = ActiveController()
+        active.start_brokers(1)
+        controller = active.controller
+        request = registration(2)
+        context = active.context(request, None)
+        result = active.handle(request)
+        append(controller, result, active.end_offset)
+        controller.park(5, context, request, result.response)
+        assert 2 in controller.image.cluster.brokers
+        failed = controller.renounce()
+        assert [(parked.request_id, parked.response.error_code) for parked in failed] == [
+            (5, Errors.NOT_CONTROLLER)
+        ]
+        assert sorted(controller.image.cluster.brokers) == [1]
+        assert controller.next_replay_offset == active.end_offset
+        assert not controller.active
+        assert controller.next_deadline_ms is None
+        assert active.handle(BrokerHeartbeatRequest(broker_id=1)).response.error_code == Errors.NOT_CONTROLLER
+
+    def test_another_leader_may_write_other_records_at_the_same_offsets(self):
+        active = ActiveController()
+        controller = active.controller
+        append(controller, active.handle(registration(2)), active.end_offset)
+        controller.renounce()
+        controller.replay_committed([NoOpRecord()], controller.next_replay_offset)
+        assert 2 not in controller.image.cluster.brokers
+
+    def test_large_results_are_cut_and_atomic_ones_refused(self):
+        active = ActiveController()
+        records = [RecordAndVersion(NoOpRecord(), 0)] * (RECORDS_PER_BATCH_MAX * 2 + 1)
+        batches = active.controller.batches(ControllerResult.of(records))
+        assert [len(batch) for batch in batches] == [RECORDS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX, 1]
+        assert active.controller.batches(ControllerResult.of([])) == []
+
+
+class TestTimers:
+    def test_no_op_records_at_their_interval(self):
+        active = ActiveController()
+        assert names(active.pass_time(2_000)) == ["NoOp"] * 4
+
+    def test_no_op_records_can_be_switched_off(self):
+        active = ActiveController(metadata_max_idle_interval_ms="0")
+        assert active.pass_time(10_000) == []
+
+    def test_a_silent_broker_is_fenced_after_its_session(self):
+        active = ActiveController(metadata_max_idle_interval_ms="0")
+        active.start_brokers(1)
+        assert active.pass_time(9_000) == []
+        assert names(active.pass_time(1)) == ["BrokerRegistrationChange"]
+        assert active.controller.image.cluster.brokers[1].fenced
+        assert active.pass_time(60_000) == []
+
+    def test_brokers_are_fenced_one_by_one(self):
+        active = ActiveController(metadata_max_idle_interval_ms="0")
+        active.start_brokers(1, 2, 3)
+        before = len(active.batches)
+        active.pass_time(9_050)
+        assert len(active.batches) - before == 3
+        assert active.now_ms == 1_009_050
+
+    def test_a_heartbeat_keeps_the_session(self):
+        active = ActiveController(metadata_max_idle_interval_ms="0")
+        active.start_brokers(1)
+        for _ in range(10):
+            assert active.pass_time(8_000) == []
+            assert not active.heartbeat(1).is_fenced
+
+
+class TestRouting:
+    def test_everything_advertised_is_answered_by_raft_or_here(self):
+        answered = set(APIS) | set(RAFT_CLUSTER_OPERATIONS)
+        assert answered == set(SERVED_VERSIONS)
+
+    @pytest.mark.parametrize("api_key", sorted(APIS), ids=lambda key: ApiKey(key).name)
+    def test_a_standby_refuses_what_only_the_active_controller_may_answer(self, api_key):
+        controller = standby()
+        first = ActiveController()
+        controller.replay_committed(first.records, 1)
+        kind = request_class(api_key)
+        for version in range(SERVED_VERSIONS[api_key][0], SERVED_VERSIONS[api_key][1] + 1):
+            request = kind()
+            context = first.context(request, version)
+            result = controller.handle(context, request, 0, 0, 0)
+            assert result.records == []
+            result.response.encode(version)
+
+    @pytest.mark.parametrize("api_key", sorted(SERVED_VERSIONS), ids=lambda key: ApiKey(key).name)
+    def test_every_api_can_be_refused_in_every_version(self, api_key):
+        lowest, highest = SERVED_VERSIONS[api_key]
+        for version in range(lowest, highest + 1):
+            request = request_class(api_key)()
+            response = error_response(api_key, request, version, Errors.NOT_CONTROLLER)
+            assert type(response).decode(response.encode(version), version) is not None
+
+
+class TestRecordChecks:
+    def test_the_table_covers_what_may_be_written(self):
+        for record_type in range(64):
+            record = record_class(record_type)
+            if record is None:
+                continue
+            since = ALLOWED_SINCE.get(record.NAME)
+            if since is None:
+                assert record.NAME == "ZkMigrationStateRecord"
+            else:
+                assert len(since) == record.HIGHEST_VERSION + 1, record.NAME
+
+    def test_a_record_above_the_finalized_level_stops_us(self):
+        entry = RecordAndVersion(RegisterBrokerRecord(), 4)
+        encode_checked(entry, features.IBP_4_3_IV0)
+        with pytest.raises(AssertionError, match="RegisterBrokerRecord version 4"):
+            encode_checked(entry, features.IBP_4_2_IV1)

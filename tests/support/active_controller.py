@@ -1,0 +1,218 @@
+"""A single controller that commits at once, for tests of what requests do: no raft, no disk, no clock."""
+
+from __future__ import annotations
+
+import random
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.metadata import features
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_request import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
+
+CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
+NODE_ID = 3000
+
+BASE_PROPERTIES = {
+    "process.roles": "controller",
+    "node.id": str(NODE_ID),
+    "controller.quorum.bootstrap.servers": "localhost:9093",
+    "listeners": "CONTROLLER://localhost:9093",
+    "controller.listener.names": "CONTROLLER",
+    "log.dirs": "/does/not/exist",
+}
+
+
+def directory(number: int) -> bytes:
+    """An id of a log directory that is not reserved."""
+    return (1_000 + number).to_bytes(16, "big")
+
+
+def incarnation(number: int) -> bytes:
+    """An incarnation id."""
+    return (500_000 + number).to_bytes(16, "big")
+
+
+def bootstrap_records(metadata_version: int = features.LATEST_PRODUCTION) -> list[RecordAndVersion]:
+    """What a log formatted at that level begins with."""
+    levels = {features.METADATA_VERSION: metadata_version}
+    for feature in sorted(features.SUPPORTED_FEATURES):
+        level = features.default_level(feature, metadata_version)
+        if feature not in (features.METADATA_VERSION, features.KRAFT_VERSION) and level > 0:
+            levels[feature] = level
+    return [
+        RecordAndVersion(FeatureLevelRecord(name=name, feature_level=level), 0)
+        for name, level in levels.items()
+    ]
+
+
+def registration(broker_id: int, *, number: int = 0, directories: int = 1) -> BrokerRegistrationRequest:
+    """As a 4.3 broker sends it. `number` tells incarnations apart."""
+    return BrokerRegistrationRequest(
+        broker_id=broker_id,
+        cluster_id=CLUSTER_ID,
+        incarnation_id=incarnation(broker_id * 100 + number),
+        listeners=[Listener(name="PLAINTEXT", host="localhost", port=9000 + broker_id)],
+        features=[
+            Feature(name=name, min_supported_version=levels.min, max_supported_version=levels.max)
+            for name, levels in features.SUPPORTED_FEATURES.items()
+        ],
+        log_dirs=[directory(broker_id * 10 + index) for index in range(directories)],
+    )
+
+
+class ActiveController:
+    """A claimed controller; `step_ms` moves its clock."""
+
+    def __init__(
+        self, metadata_version: int = features.LATEST_PRODUCTION, kraft_version: int = 1, **properties: str
+    ) -> None:
+        overrides = {name.replace("_", "."): value for name, value in properties.items()}
+        self.config = ControllerConfig(BASE_PROPERTIES | overrides)
+        self.controller = QuorumController(
+            self.config, CLUSTER_ID, random.Random(7), bootstrap_records(metadata_version)
+        )
+        self.controller.follow_quorum(NODE_ID, kraft_version, [NODE_ID])
+        self.now_ms = 1_000_000
+        self.log: list[tuple[int, RecordAndVersion]] = []
+        self.batches: list[list[RecordAndVersion]] = []
+        self.end_offset = 1
+        for result in self.controller.claim(1, self.end_offset, self.now_ms, self.now_ms):
+            self.write(result)
+        self.run_due_tasks()
+
+    def write(self, result: ControllerResult) -> None:
+        """Append and commit."""
+        for records in self.controller.batches(result):
+            self.controller.encode(records)
+            self.controller.replay(records, self.end_offset)
+            for record in records:
+                self.log.append((self.end_offset, record))
+                self.end_offset += 1
+            self.batches.append(records)
+        self.controller.committed(self.end_offset)
+
+    def run_due_tasks(self) -> list[RecordAndVersion]:
+        """Whatever is due now."""
+        start = len(self.log)
+        while results := self.controller.run_due_tasks(self.now_ms, self.end_offset):
+            for result in results:
+                self.write(result)
+        return [record for _, record in self.log[start:]]
+
+    def pass_time(self, milliseconds: int) -> list[RecordAndVersion]:
+        """Let time pass, run what becomes due at its deadline, return the records."""
+        end_ms = self.now_ms + milliseconds
+        start = len(self.log)
+        while (deadline := self.controller.next_deadline_ms) is not None and deadline <= end_ms:
+            self.now_ms = max(self.now_ms, deadline)
+            self.run_due_tasks()
+        self.now_ms = end_ms
+        return [record for _, record in self.log[start:]]
+
+    def context(
+        self,
+        request: Message,
+        version: int | None,
+        *,
+        principal: KafkaPrincipal = ANONYMOUS,
+        envelope: bool = False,
+        listener: str = "CONTROLLER",
+    ) -> RequestContext:
+        return RequestContext(
+            api_key=request.API_KEY,
+            version=request.HIGHEST_VERSION if version is None else version,
+            client_id="test",
+            principal=principal,
+            listener=listener,
+            client_address=b"\x7f\0\0\1",
+            envelope=envelope,
+        )
+
+    def handle(
+        self, request: Message, version: int | None = None, *, context: RequestContext | None = None
+    ) -> ControllerResult:
+        """What becomes of the request; nothing is written."""
+        used = self.context(request, version) if context is None else context
+        decoded = type(request).decode(request.encode(used.version), used.version)
+        result = self.controller.handle(used, decoded, self.now_ms, self.now_ms, self.end_offset)
+        if result.response is not None:
+            result.response.encode(used.version)
+        return result
+
+    def request(
+        self, request: Message, version: int | None = None, *, context: RequestContext | None = None
+    ) -> Message:
+        """The response, everything written and committed."""
+        result = self.handle(request, version, context=context)
+        self.write(result)
+        assert result.response is not None
+        return result.response
+
+    def register(self, broker_id: int, *, number: int = 0, directories: int = 1) -> int:
+        """The epoch of a newly registered broker."""
+        response = self.request(registration(broker_id, number=number, directories=directories))
+        assert isinstance(response, BrokerRegistrationResponse)
+        assert response.error_code == 0, response
+        return response.broker_epoch
+
+    def heartbeat(
+        self,
+        broker_id: int,
+        *,
+        epoch: int | None = None,
+        offset: int | None = None,
+        fence: bool = False,
+        shut_down: bool = False,
+        offline: list[bytes] | None = None,
+        cordoned: list[bytes] | None = None,
+        version: int = 2,
+    ) -> BrokerHeartbeatResponse:
+        """By default of a broker that has read everything and wants to serve."""
+        registered = self.controller.image.cluster.broker(broker_id)
+        if epoch is None:
+            epoch = -1 if registered is None else registered.epoch
+        request = BrokerHeartbeatRequest(
+            broker_id=broker_id,
+            broker_epoch=epoch,
+            current_metadata_offset=self.end_offset - 1 if offset is None else offset,
+            want_fence=fence,
+            want_shut_down=shut_down,
+            offline_log_dirs=offline or [],
+            cordoned_log_dirs=cordoned,
+        )
+        response = self.request(request, version)
+        assert isinstance(response, BrokerHeartbeatResponse)
+        return response
+
+    def start_brokers(self, *broker_ids: int, directories: int = 1) -> None:
+        """Register and unfence."""
+        for broker_id in broker_ids:
+            self.register(broker_id, directories=directories)
+            assert not self.heartbeat(broker_id).is_fenced
+
+    def create_topic(self, name: str, partitions: int = 1, replication_factor: int = 1) -> None:
+        """A topic placed by the controller."""
+        topic = CreatableTopic(
+            name=name, num_partitions=partitions, replication_factor=replication_factor
+        )
+        response = self.request(CreateTopicsRequest(topics=[topic]))
+        assert response.topics[0].error_code == 0, response
+
+    @property
+    def records(self) -> list[Message]:
+        """Everything written so far, without versions."""
+        return [entry.record for _, entry in self.log]
