@@ -26,6 +26,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     PartitionSnapshot,
     TopicSnapshot,
 )
+from kraftctl_protocol.generated.fetch_snapshot_response import SnapshotId as SliceOf
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import read_batch_header
 from kraftctl_protocol.requests import ParsedRequest, decode_request, encode_response
@@ -175,7 +176,8 @@ class FakeController:
 
     def _fetch_snapshot(self, request: FetchSnapshotRequest) -> FetchSnapshotResponse:
         wanted = request.topics[0].partitions[0]
-        answer = PartitionSnapshot(snapshot_id=wanted.snapshot_id, unaligned_records=b"")
+        snapshot_id = SliceOf(end_offset=wanted.snapshot_id.end_offset, epoch=wanted.snapshot_id.epoch)
+        answer = PartitionSnapshot(snapshot_id=snapshot_id, unaligned_records=b"")
         if self.quorum.snapshot != (wanted.snapshot_id.end_offset, wanted.snapshot_id.epoch):
             answer.error_code = Errors.SNAPSHOT_NOT_FOUND
         else:

@@ -1,0 +1,223 @@
+"""The whole job against Apache Kafka's own controller and broker: every committed offset, exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourcePatternType,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
+)
+from confluent_kafka.cimpl import NewPartitions
+
+from kraftctl.dev.settings import replication_for
+from kraftctl_protocol.record_batch import read_batches
+from kraftctl_spark.export import ExportRefusedError, check_output
+from kraftctl_spark.observer import OffsetAndEpoch, QuorumObserver
+from kraftctl_spark.rows import rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.source import parse_endpoints
+from tests.support.clients import admin_client, create_topic, produce
+from tests.support.kafka import Cluster, JavaController, await_result, kafka, random_id
+from tests.support.parquet_check import compare_with_dump, read_export
+from tests.support.spark_export import ExportJob, export_now
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    directory = tmp_path_factory.mktemp("cluster")
+    single = replication_for(1)
+    authorizer = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+    }
+    with Cluster(
+        kafka(),
+        directory,
+        brokers=1,
+        java_controller=True,
+        broker_settings={**single, **authorizer},
+        controller_settings={**single, **authorizer},
+    ) as started:
+        yield started
+
+
+def _high_watermark(bootstrap_controllers: str) -> int:
+    observer = QuorumObserver(list(parse_endpoints(bootstrap_controllers)), timeout_s=20)
+    try:
+        return observer.position(0, 0).high_watermark
+    finally:
+        observer.close()
+
+
+def _make_records_of_many_types(cluster: Cluster, name: str) -> None:
+    servers = cluster.bootstrap_servers
+    admin = admin_client(servers)
+    create_topic(servers, name, partitions=3, replicas=1, retention_ms="100000")
+    admin.create_partitions([NewPartitions(name, 5)])[name].result()
+    produce(servers, name, [b"value"] * 10, transactional_id=f"{name}-transaction")
+    entry = ConfigEntry("cleanup.policy", "compact", incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
+    admin.incremental_alter_configs([resource])[resource].result()
+    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+    admin.alter_user_scram_credentials([UserScramCredentialUpsertion(name, info, b"secret", b"salt")])[
+        name
+    ].result()
+    deletion = UserScramCredentialDeletion(name, ScramMechanism.SCRAM_SHA_256)
+    admin.alter_user_scram_credentials([deletion])[name].result()
+    tools = cluster.tools()
+    quota = [
+        "--alter",
+        "--add-config",
+        "producer_byte_rate=1024",
+        "--entity-type",
+        "users",
+        "--entity-name",
+        name,
+    ]
+    tools.output("kafka-configs", "--bootstrap-server", servers, *quota)
+    acl = [ResourceType.TOPIC, name, ResourcePatternType.LITERAL, f"User:{name}", "*"]
+    binding = AclBinding(*acl, AclOperation.READ, AclPermissionType.ALLOW)
+    admin.create_acls([binding])[binding].result()
+    every = AclBindingFilter(*acl, AclOperation.ANY, AclPermissionType.ANY)
+    assert admin.delete_acls([every])[every].result()
+    admin.delete_topics([name])[name].result()
+
+
+@pytest.mark.spark
+def test_every_committed_offset_is_in_the_table_as_kafka_shows_it(cluster: Cluster, tmp_path: Path) -> None:
+    output = tmp_path / "table"
+    controllers = cluster.bootstrap_controllers
+    _make_records_of_many_types(cluster, "first")
+    reached = _high_watermark(controllers)
+    export_now(controllers, output, "--max-offsets-per-trigger", "100")
+    compare_with_dump(output, cluster.controller.log_directory, reached)
+
+    _make_records_of_many_types(cluster, "second")
+    quota = ["--alter", "--add-config", "producer_byte_rate=1024", "--entity-type", "users"]
+    quota += ["--entity-name", "second"]
+    cluster.tools().output("kafka-configs", "--bootstrap-server", cluster.bootstrap_servers, *quota)
+    reached = _high_watermark(controllers)
+    export_now(controllers, output)
+    assert compare_with_dump(output, cluster.controller.log_directory, reached) == reached
+    table = read_export(output)
+    types = set(table.column("type").to_pylist())
+    assert types >= {
+        "LeaderChangeMessage",
+        "KRaftVersionRecord",
+        "VotersRecord",
+        "BeginTransactionRecord",
+        "EndTransactionRecord",
+        "FeatureLevelRecord",
+        "RegisterControllerRecord",
+        "RegisterBrokerRecord",
+        "BrokerRegistrationChangeRecord",
+        "TopicRecord",
+        "PartitionRecord",
+        "ConfigRecord",
+        "ProducerIdsRecord",
+        "UserScramCredentialRecord",
+        "RemoveUserScramCredentialRecord",
+        "ClientQuotaRecord",
+        "AccessControlEntryRecord",
+        "RemoveAccessControlEntryRecord",
+        "RemoveTopicRecord",
+        "NoOpRecord",
+    }
+    assert types.isdisjoint({"Unknown", "Undecodable"})
+
+
+@pytest.mark.spark
+def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, tmp_path: Path) -> None:
+    output = tmp_path / "table"
+    controllers = cluster.bootstrap_controllers
+    flags = ["--interval", "1 second", "--max-offsets-per-trigger", "100"]
+    with ExportJob(controllers, output, *flags) as job:
+        job.await_batches(1)
+        job.kill()
+    with ExportJob(controllers, output, *flags) as job:
+        reached = _high_watermark(controllers)
+        await_result(
+            lambda: max(read_export(output).column("offset").to_pylist(), default=0) >= reached - 1,
+            f"offset {reached - 1} in {output}",
+            120,
+        )
+        job.terminate()
+        assert "stopped; last batch" in job.printed()
+    compare_with_dump(output, cluster.controller.log_directory, reached)
+
+
+def test_a_whole_log_and_a_snapshot_of_a_real_leader(tmp_path: Path) -> None:
+    node = JavaController(
+        kafka(),
+        3000,
+        tmp_path,
+        random_id(),
+        properties={"metadata.log.max.record.bytes.between.snapshots": "100"},
+    )
+    node.format()
+    node.start()
+    observer = QuorumObserver(list(parse_endpoints(node.address)), timeout_s=20)
+    try:
+        await_result(lambda: _newest_snapshot(node) is not None, "a snapshot", 60)
+        position = observer.position(0, 0)
+        end = position.high_watermark
+        assert position.snapshot is None
+        rows = [
+            row
+            for batch in observer.read(0, position.leader_epoch, end)
+            for row in rows_of_batch(batch, 0, end)
+        ]
+        assert [row.offset for row in rows] == list(range(end)), "it offers a snapshot, but has the whole log"
+        newest = _newest_snapshot(node)
+        assert newest is not None
+        snapshot, path = newest
+        fetched = [
+            row for batch in observer.read_snapshot(snapshot) for row in rows_of_snapshot_batch(batch, end)
+        ]
+        local = [
+            row for batch in read_batches(path.read_bytes()) for row in rows_of_snapshot_batch(batch, end)
+        ]
+        assert [(row.type, row.payload) for row in fetched] == [(row.type, row.payload) for row in local]
+        assert fetched[-1].type == "SnapshotFooterRecord"
+    finally:
+        observer.close()
+        node.kill()
+
+
+def _newest_snapshot(node: JavaController) -> tuple[OffsetAndEpoch, Path] | None:
+    found = None
+    for path in sorted(node.metadata_directory.glob("*.checkpoint")):
+        offset, epoch = path.stem.split("-")
+        if int(offset) > 0:
+            found = OffsetAndEpoch(int(offset), int(epoch)), path
+    return found
+
+
+def test_output_and_checkpoint_must_belong_together(tmp_path: Path) -> None:
+    output, checkpoint = tmp_path / "table", tmp_path / "table" / "_checkpoint"
+    check_output(output, checkpoint)
+    (output / "_spark_metadata").mkdir(parents=True)
+    with pytest.raises(ExportRefusedError, match="choose a new directory"):
+        check_output(output, checkpoint)
+    for name in ("offsets", "commits"):
+        (checkpoint / name).mkdir(parents=True)
+        (checkpoint / name / "0").touch()
+    check_output(output, checkpoint)
+    (output / "_spark_metadata").rmdir()
+    with pytest.raises(ExportRefusedError, match="remove it"):
+        check_output(output, checkpoint)
