@@ -74,6 +74,8 @@ class ControllerNode:
         self._read_on()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
+        for notice in self._controller.take_notices():
+            self._say(notice)
         done = self._effects
         self._effects = []
         return done

@@ -29,7 +29,8 @@ class ControllerState:
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
     `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
-    begin. `leader_id` (-1 unknown), `kraft_version` and `voter_ids` are what the raft layer last told.
+    begin. `notices` are lines for the log that nobody has taken yet. `leader_id` (-1 unknown),
+    `kraft_version` and `voter_ids` are what the raft layer last told.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ControllerState:
         self.leader_id = -1
         self.kraft_version = 0
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
+        self.notices: list[str] = []
         self.next_offset = 0
         self.wall_ms = 0
 

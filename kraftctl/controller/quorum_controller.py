@@ -33,6 +33,7 @@ from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.record_checks import encode_checked
+from kraftctl.controller.record_notices import record_notices
 from kraftctl.controller.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
@@ -265,6 +266,7 @@ class QuorumController:
         """Apply own records, which begin at `base_offset` and may never be committed."""
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
+        self.state.notices += record_notices(self.image, records)
         offset = base_offset
         for entry in records:
             record = entry.record
@@ -282,6 +284,13 @@ class QuorumController:
             heartbeats.register(registration.id, registration.epoch, registration.fenced)
         elif isinstance(record, UnregisterBrokerRecord):
             heartbeats.remove(record.broker_id)
+
+    def take_notices(self) -> list[str]:
+        """What operators should read about the latest changes; each line is given once."""
+        notices = self.state.notices
+        if notices:
+            self.state.notices = []
+        return notices
 
     # Answering.
 

@@ -17,5 +17,6 @@ def fence_one_stale_broker(state: ControllerState, now_ms: int) -> ControllerRes
         registration = state.image.cluster.broker(broker_id)
         if registration is None or registration.epoch != broker_epoch or registration.fenced:
             continue
+        state.notices.append(f"The session of broker {broker_id} at epoch {broker_epoch} has timed out")
         return ControllerResult.of(records_for_fenced_broker(state.image, state.config, broker_id))
     return None
