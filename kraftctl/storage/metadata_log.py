@@ -140,7 +140,16 @@ class MetadataLog:
         return self.end_offset
 
     def _roll(self) -> Segment:
-        """Start a new segment at the end offset. The old one is flushed with the next `flush`."""
+        """Start a new segment at the end offset, after the old one is on disk.
+
+        Only the last segment may then have a torn tail, and a gap between segments is never a crash's doing.
+        """
+        with self._files_lock:
+            try:
+                self._segments[-1].flush()
+            except OSError as error:
+                self._failure = f"fsync failed in {self.directory}: {error}"
+                raise self._failure_error() from error
         segment = self._open_segment(self.end_offset)
         segment.write_indexes(active=True)
         self._segments[-1].seal()
@@ -222,6 +231,8 @@ class MetadataLog:
             try:
                 for segment in reversed(self._segments[keep:]):
                     segment.delete()
+                if keep < len(self._segments):
+                    fsync_directory(self.directory)  # or a crash could bring them back behind a gap
                 self._set_segments(self._segments[:keep])
                 last = self._segments[-1]
                 last.truncate_to(offset)

@@ -92,7 +92,10 @@ def recover_segments(
     """
     last_epoch = 0
     for at, segment in enumerate(segments):
+        report.segments_count = at
         if at > 0 and segment.base_offset != segments[at - 1].end_offset:
+            if _drop_empty(segments[at:], segments[at - 1].end_offset, report):
+                return segments[:at]
             raise StorageError(
                 f"{segment.path} starts at offset {segment.base_offset}, but the segment before it ends at"
                 f" {segments[at - 1].end_offset}: a segment is missing. Next step: if other voters are"
@@ -151,12 +154,19 @@ def _cut_torn_tail(
     offset = segment.end_offset
     if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest[1:], offset) is not None:
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
-    for other in later:
-        data = os.pread(other.descriptor, os.fstat(other.descriptor).st_size, 0)
-        if find_intact_batch(data, offset) is not None:
-            raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
-    for other in reversed(later):
-        report.removed_files.append(str(other.path))
-        other.delete()
+    if not _drop_empty(later, offset, report):
+        raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
     segment.cut_back()
     report.cut_tail = CutTail(str(segment.path), damage.position, len(rest), offset, damage.reason)
+
+
+def _drop_empty(later: list[Segment], next_offset: int, report: RecoveryReport) -> bool:
+    """Delete segments that Kafka had just begun when it crashed; False, and nothing, if one has a batch."""
+    for segment in later:
+        data = os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
+        if find_intact_batch(data, next_offset) is not None:
+            return False
+    for segment in reversed(later):
+        report.removed_files.append(str(segment.path))
+        segment.delete()
+    return True

@@ -1,0 +1,189 @@
+"""The disk dies at every single call of a busy life: what was promised is not lost, nothing is invented."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kraftctl.metadata.snapshot_batches import SnapshotBatches
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.segment import Segment
+from kraftctl_protocol.record_batch import read_batches
+from tests.storage.batches import batch
+from tests.storage.failing_disk import AFTERMATHS, ONLY_FLUSHED, FailingDisk, PowerFailure
+
+SEGMENT_BYTES = 400
+NEVER = 10**9
+
+
+class Promises:
+    """What storage has confirmed, and what it is doing right now."""
+
+    def __init__(self) -> None:
+        self.batches: dict[int, bytes] = {}
+        self.pending_batches: dict[int, bytes] | None = None
+        self.durable_end = 0
+        self.start = 0
+        self.votes = {-1}
+        self.snapshots: set[OffsetAndEpoch] = set()
+
+
+class Life:
+    """Appends, flushes, truncations, snapshots, clean-ups and votes, always in the same order."""
+
+    def __init__(self, log_dir: Path) -> None:
+        self.log_dir = log_dir
+        self.promises = Promises()
+        self.epoch = 1
+
+    def live(self) -> None:
+        self.partition = MetadataPartition.open(self.log_dir, segment_bytes=SEGMENT_BYTES)
+        self._vote(1)
+        self._append(7)
+        self._flush()
+        self._append(3)
+        self._truncate(4)
+        self.epoch = 2
+        self._vote(2)
+        self._append(9)
+        self._flush()
+        self._snapshot(6)
+        self._snapshot(10)
+        self._clean(10)
+        self._append(2)
+        self._flush()
+        self._start_over(40)
+        self._append(2)
+        self._flush()
+        self.partition.close()
+
+    def _append(self, count: int) -> None:
+        for _ in range(count):
+            offset = self.partition.log.end_offset
+            data = batch(offset, self.epoch)
+            self._change(self.promises.batches | {offset: data}, partial(self.partition.log.append, data))
+
+    def _flush(self) -> None:
+        self.promises.durable_end = self.partition.log.flush()
+
+    def _truncate(self, offset: int) -> None:
+        self.promises.durable_end = min(self.promises.durable_end, offset)
+        kept = {at: data for at, data in self.promises.batches.items() if at < offset}
+        self._change(kept, lambda: self.partition.log.truncate_to(offset))
+
+    def _vote(self, epoch: int) -> None:
+        before = self.promises.votes
+        self.promises.votes = before | {epoch}
+        self.partition.write_quorum_state(ElectionState(epoch=epoch, data_version=1))
+        self.promises.votes = {epoch}
+
+    def _snapshot(self, offset: int) -> None:
+        snapshot_id = OffsetAndEpoch(offset, self.epoch)
+        self.partition.write_snapshot(snapshot_id, _content(self.epoch))
+        self.promises.snapshots.add(snapshot_id)
+
+    def _clean(self, offset: int) -> None:
+        self.promises.snapshots = {one for one in self.promises.snapshots if one.offset >= offset}
+        assert self.partition.clean(0, retention_bytes=1, retention_ms=-1) == offset
+        self.promises.start = offset
+
+    def _start_over(self, offset: int) -> None:
+        """As after a snapshot was fetched: it exists before the log is dropped."""
+        self.promises.pending_batches = {}
+        self.promises.snapshots = set()
+        snapshot_id = OffsetAndEpoch(offset, self.epoch)
+        self.partition.write_snapshot(snapshot_id, _content(self.epoch))
+        self.promises.snapshots = {snapshot_id}
+        self.promises.durable_end = offset
+        self.partition.start_over_at(snapshot_id)
+        self.promises.batches = {}
+        self.promises.pending_batches = None
+
+    def _change(self, after: dict[int, bytes], action: Callable[[], object]) -> None:
+        self.promises.pending_batches = after
+        action()
+        self.promises.batches = after
+        self.promises.pending_batches = None
+
+
+def _content(epoch: int) -> list[bytes]:
+    content = SnapshotBatches(epoch, 0)
+    return [content.header(0), content.footer()]
+
+
+def _check(partition: MetadataPartition, promises: Promises) -> None:
+    log = partition.log
+    assert log.end_offset >= promises.durable_end
+    assert promises.snapshots <= set(partition.snapshots.ids())
+    newest = partition.snapshots.latest_id()
+    assert log.start_offset == 0 or (newest is not None and newest.offset >= log.start_offset)
+    state = partition.read_quorum_state()
+    assert (-1 if state is None else state.epoch) in promises.votes
+    found: dict[int, bytes] = {}
+    offset = log.start_offset
+    while offset < log.end_offset:
+        data = log.read(offset, 1)
+        found[offset] = data
+        offset = read_batches(data)[-1].header.last_offset + 1
+    allowed = [promises.batches]
+    if promises.pending_batches is not None:
+        allowed.append(promises.pending_batches)
+    assert any(found.items() <= candidate.items() for candidate in allowed)
+
+
+def _live_until(directory: Path, fail_at: int) -> tuple[FailingDisk, Promises, bool]:
+    disk = FailingDisk(directory, fail_at)
+    life = Life(directory)
+    directory.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        disk.attach(patch)
+        try:
+            life.live()
+        except PowerFailure:
+            return disk, life.promises, False
+    return disk, life.promises, True
+
+
+def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
+    """One life that ends at `fail_at`, and the next start. False when that call was never made."""
+    disk, promises, survived = _live_until(tmp_path / f"life-{fail_at}", fail_at)
+    if survived:
+        return False
+    after = tmp_path / f"after-{fail_at}"
+    after.mkdir()
+    disk.leave(aftermath, after, random.Random(fail_at))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        partition = MetadataPartition.open(after, segment_bytes=SEGMENT_BYTES)
+        _check(partition, promises)
+        partition.log.append(batch(partition.log.end_offset, epoch=9))
+        partition.close()
+    return True
+
+
+@pytest.mark.parametrize("aftermath", AFTERMATHS)
+def test_power_fails_at_every_call(tmp_path: Path, aftermath: str) -> None:
+    _, promises, survived = _live_until(tmp_path / "whole", NEVER)
+    assert survived
+    assert promises.durable_end == 42
+    fail_at = 1
+    while _fail_and_check(tmp_path, fail_at, aftermath):
+        fail_at += 1
+    assert fail_at > 100
+
+
+def test_a_flush_that_flushes_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks the checker."""
+    monkeypatch.setattr(Segment, "flush", lambda segment: None)
+    with pytest.raises((AssertionError, StorageError)):
+        for fail_at in range(40, NEVER):
+            if not _fail_and_check(tmp_path, fail_at, ONLY_FLUSHED):
+                break
