@@ -1,0 +1,128 @@
+"""AssignReplicasToDirs: where replicas live, and what follows when that place is gone (KIP-858)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.replication_control.assign_replicas_to_dirs import assign_replicas_to_dirs
+from kraftctl.metadata import features
+from kraftctl.metadata.directory_id import UNASSIGNED
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
+    AssignReplicasToDirsRequest,
+    DirectoryData,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.assign_replicas_to_dirs_response import AssignReplicasToDirsResponse
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from tests.support.metadata_state import BROKER_EPOCH, MetadataState, directory, partition_record, uuid
+
+HERE, THERE = directory(1, 0), directory(1, 1)
+
+
+def cluster(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:
+    state = MetadataState(metadata_version)
+    state.broker(1, directories=2)
+    state.brokers(2)
+    state.topic(
+        "foo",
+        partition_record([1, 2], directories=[UNASSIGNED, directory(2)]),
+        partition_record([2, 1], directories=[directory(2), UNASSIGNED]),
+        partition_record([2], directories=[directory(2)]),
+    )
+    return state
+
+
+def ask(
+    state: MetadataState,
+    *assignments: tuple[bytes, int],
+    topic_id: bytes = uuid(1),
+    epoch: int = BROKER_EPOCH + 1,
+    broker_id: int = 1,
+) -> ControllerResult:
+    directories = [
+        DirectoryData(
+            id=where, topics=[TopicData(topic_id=topic_id, partitions=[PartitionData(partition_index=index)])]
+        )
+        for where, index in assignments
+    ]
+    request = AssignReplicasToDirsRequest(broker_id=broker_id, broker_epoch=epoch, directories=directories)
+    request = AssignReplicasToDirsRequest.decode(request.encode(0), 0)
+    result = assign_replicas_to_dirs(state.controller, state.context(73, 0), request, 0)
+    assert isinstance(result.response, AssignReplicasToDirsResponse)
+    result.response.encode(0)
+    return result
+
+
+def top_level(result: ControllerResult) -> Errors:
+    assert isinstance(result.response, AssignReplicasToDirsResponse)
+    return Errors(result.response.error_code)
+
+
+def codes(result: ControllerResult) -> list[Errors]:
+    assert isinstance(result.response, AssignReplicasToDirsResponse)
+    return [
+        Errors(partition.error_code)
+        for where in result.response.directories
+        for topic in where.topics
+        for partition in topic.partitions
+    ]
+
+
+def test_assignments_become_directories() -> None:
+    state = cluster()
+    result = state.apply(ask(state, (HERE, 0), (THERE, 1)))
+    assert codes(result) == [Errors.NONE, Errors.NONE]
+    assert state.partition(0).directories == (HERE, directory(2))
+    assert state.partition(1).directories == (directory(2), THERE)
+    assert state.partition(0).leader_epoch == 5
+
+
+def test_telling_again_writes_nothing() -> None:
+    """Brokers do send assignments twice."""
+    state = cluster()
+    state.apply(ask(state, (HERE, 0)))
+    again = ask(state, (HERE, 0))
+    assert (codes(again), again.records) == ([Errors.NONE], [])
+
+
+@pytest.mark.parametrize(
+    ("index", "topic_id", "error"),
+    [
+        pytest.param(0, uuid(9), Errors.UNKNOWN_TOPIC_ID, id="topic-unknown"),
+        pytest.param(7, uuid(1), Errors.UNKNOWN_TOPIC_OR_PARTITION, id="partition-unknown"),
+        pytest.param(2, uuid(1), Errors.NOT_LEADER_OR_FOLLOWER, id="not-a-replica"),
+    ],
+)
+def test_refusals_are_final_for_the_broker(index: int, topic_id: bytes, error: Errors) -> None:
+    """KAFKA-17190: codes the broker does not retry for ever."""
+    result = ask(cluster(), (HERE, index), topic_id=topic_id)
+    assert (codes(result), result.records) == ([error], [])
+
+
+@pytest.mark.parametrize(("broker_id", "epoch"), [(1, BROKER_EPOCH), (9, BROKER_EPOCH + 9)])
+def test_a_stale_broker_epoch(broker_id: int, epoch: int) -> None:
+    result = ask(cluster(), (HERE, 0), broker_id=broker_id, epoch=epoch)
+    assert (top_level(result), result.records) == (Errors.STALE_BROKER_EPOCH, [])
+
+
+def test_before_directory_assignment() -> None:
+    state = MetadataState(features.IBP_3_7_IV1)
+    state.brokers(1)
+    assert top_level(ask(state, (HERE, 0))) == Errors.UNSUPPORTED_VERSION
+
+
+def test_a_replica_in_an_offline_directory_leaves_the_isr() -> None:
+    """The broker noticed a failed disk before its replica was assigned."""
+    state = cluster()
+    gone = directory(1, 9)
+    result = ask(state, (gone, 0))
+    assert codes(result) == [Errors.NONE]
+    last = result.records[-1].record
+    assert isinstance(last, PartitionChangeRecord)
+    assert (last.isr, last.leader) == ([2], 2)
+    state.apply(result)
+    assert state.partition(0).isr == (2,)
+    assert state.partition(0).directory(1) == gone

@@ -1,0 +1,129 @@
+"""CreatePartitions: only ever more, with the topic's own replication factor (KIP-195)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.authorization import AclOperation, Authorizer
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.replication_control.create_partitions import create_partitions
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_partitions_request import (
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from kraftctl_protocol.generated.create_partitions_response import CreatePartitionsResponse
+from tests.support.metadata_state import MetadataState, partition_record, uuid
+
+VERSIONS = (0, 1, 2, 3)
+
+
+def more(name: str = "foo", count: int = 3, *assignments: list[int]) -> CreatePartitionsTopic:
+    given = [CreatePartitionsAssignment(broker_ids=broker_ids) for broker_ids in assignments]
+    return CreatePartitionsTopic(name=name, count=count, assignments=given or None)
+
+
+def ask(
+    state: MetadataState, *topics: CreatePartitionsTopic, version: int = 3, validate_only: bool = False
+) -> ControllerResult:
+    request = CreatePartitionsRequest(topics=list(topics), validate_only=validate_only)
+    request = CreatePartitionsRequest.decode(request.encode(version), version)
+    result = create_partitions(state.controller, state.context(37, version), request, 0)
+    assert isinstance(result.response, CreatePartitionsResponse)
+    result.response.encode(version)
+    assert result.is_atomic
+    return result
+
+
+def codes(result: ControllerResult) -> list[tuple[str, Errors]]:
+    assert isinstance(result.response, CreatePartitionsResponse)
+    return [(answer.name, Errors(answer.error_code)) for answer in result.response.results]
+
+
+def cluster() -> MetadataState:
+    state = MetadataState()
+    state.brokers(1, 2, 3)
+    state.broker(4, fenced=True)
+    state.topic("foo", partition_record([1, 2]))
+    return state
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_new_partitions_follow_the_present_ones(version: int) -> None:
+    state = cluster()
+    result = state.apply(ask(state, more(count=3), version=version))
+    assert codes(result) == [("foo", Errors.NONE)]
+    for index in (1, 2):
+        partition = state.partition(index)
+        assert len(partition.replicas) == 2
+        assert partition.leader == partition.isr[0]
+        assert partition.leader_epoch == 0
+    assert state.partition(0).partition_epoch == 10
+
+
+def test_by_hand() -> None:
+    state = cluster()
+    state.apply(ask(state, more("foo", 3, [3, 1], [4, 2])))
+    assert state.partition(1).replicas == (3, 1)
+    assert (state.partition(2).replicas, state.partition(2).isr, state.partition(2).leader) == (
+        (4, 2),
+        (2,),
+        2,
+    )
+
+
+def test_validate_only_writes_nothing() -> None:
+    result = ask(cluster(), more(), validate_only=True)
+    assert (codes(result), result.records) == ([("foo", Errors.NONE)], [])
+
+
+@pytest.mark.parametrize(
+    ("topic", "error"),
+    [
+        pytest.param(more("bar"), Errors.UNKNOWN_TOPIC_OR_PARTITION, id="topic-unknown"),
+        pytest.param(more(count=1), Errors.INVALID_PARTITIONS, id="same-count"),
+        pytest.param(more(count=0), Errors.INVALID_PARTITIONS, id="fewer"),
+        pytest.param(more("foo", 3, [1, 2]), Errors.INVALID_REPLICA_ASSIGNMENT, id="too-few-assignments"),
+        pytest.param(more("foo", 2, [1]), Errors.INVALID_REPLICA_ASSIGNMENT, id="other-factor"),
+        pytest.param(more("foo", 2, [1, 9]), Errors.INVALID_REPLICA_ASSIGNMENT, id="broker-unknown"),
+        pytest.param(more("foo", 2, [1, 1]), Errors.INVALID_REPLICA_ASSIGNMENT, id="broker-twice"),
+        pytest.param(more(count=10_002), Errors.POLICY_VIOLATION, id="too-many"),
+    ],
+)
+def test_refusals(topic: CreatePartitionsTopic, error: Errors) -> None:
+    result = ask(cluster(), topic)
+    assert (codes(result), result.records) == ([(topic.name, error)], [])
+
+
+def test_nobody_alive() -> None:
+    state = cluster()
+    for broker_id in (1, 2, 3):
+        state.change_broker(broker_id, fenced=1)
+    assert codes(ask(state, more())) == [("foo", Errors.INVALID_REPLICATION_FACTOR)]
+    assert codes(ask(state, more("foo", 2, [1, 2]))) == [("foo", Errors.INVALID_REPLICA_ASSIGNMENT)]
+
+
+def test_a_name_given_twice_is_refused_once() -> None:
+    state = cluster()
+    state.topic("bar", partition_record([1, 2]), number=2)
+    result = ask(state, more("foo"), more("bar"), more("foo", 5))
+    assert codes(result) == [("foo", Errors.INVALID_REQUEST), ("bar", Errors.NONE)]
+    assert {entry.record.topic_id for entry in result.records} == {uuid(2)}  # type: ignore[attr-defined]
+
+
+def test_alter_on_the_topic_is_needed() -> None:
+    class MayAlterBar(Authorizer):
+        def allows(
+            self, context: RequestContext, operation: int, resource_type: int, resource_name: str
+        ) -> bool:
+            return (operation, resource_name) == (AclOperation.ALTER, "bar")
+
+    state = cluster()
+    state.topic("bar", partition_record([1, 2]), number=2)
+    state.controller.authorizer = MayAlterBar()
+    assert codes(ask(state, more("foo"), more("bar"))) == [
+        ("foo", Errors.TOPIC_AUTHORIZATION_FAILED),
+        ("bar", Errors.NONE),
+    ]

@@ -1,0 +1,315 @@
+"""CreateTopics: checks in Kafka's order, the records, and what the response tells (KIP-4, KIP-464, KIP-525)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.authorization import AclOperation, Authorizer, ResourceType
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.replication_control.create_topics import create_topics
+from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.metadata import features
+from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kraftctl_protocol.generated.create_topics_response import CreatableTopicResult, CreateTopicsResponse
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from tests.support.metadata_state import MetadataState, directory
+
+VERSIONS = (2, 3, 4, 5, 6, 7)
+
+
+def topic(name: str = "foo", partitions: int = 2, factor: int = 2, **configs: str | None) -> CreatableTopic:
+    """`__` in a config's name is a dot."""
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=factor,
+        configs=[CreatableTopicConfig(name=k.replace("__", "."), value=v) for k, v in configs.items()],
+    )
+
+
+def manual(
+    *assignments: tuple[int, list[int]], partitions: int = -1, factor: int = -1, name: str = "foo"
+) -> CreatableTopic:
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=factor,
+        assignments=[CreatableReplicaAssignment(partition_index=i, broker_ids=b) for i, b in assignments],
+    )
+
+
+def ask(
+    state: MetadataState,
+    *topics: CreatableTopic,
+    version: int = 7,
+    validate_only: bool = False,
+    quota: MutationQuota = UNLIMITED,
+) -> ControllerResult:
+    request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
+    request = CreateTopicsRequest.decode(request.encode(version), version)
+    result = create_topics(state.controller, state.context(19, version), request, 0, quota)
+    assert isinstance(result.response, CreateTopicsResponse)
+    result.response.encode(version)
+    assert result.is_atomic
+    return result
+
+
+def results(result: ControllerResult) -> dict[str, CreatableTopicResult]:
+    assert isinstance(result.response, CreateTopicsResponse)
+    return {topic.name: topic for topic in result.response.topics}
+
+
+def cluster(**options: bool) -> MetadataState:
+    state = MetadataState(**options)
+    state.brokers(0, 1, 2)
+    return state
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_topic_is_created_with_its_configs_before_its_partitions(version: int) -> None:
+    state = cluster()
+    result = state.apply(ask(state, topic(partitions=3, retention__ms="1000"), version=version))
+    names = [entry.record.NAME for entry in result.records]
+    assert names == ["TopicRecord", "ConfigRecord"] + ["PartitionRecord"] * 3
+    created = results(result)["foo"]
+    assert (created.error_code, created.error_message) == (0, None)
+    assert (created.num_partitions, created.replication_factor) == (3, 2)
+    image = state.image.topics.topic_by_name("foo")
+    assert image is not None
+    assert image.topic_id == created.topic_id
+    for index, partition in image.partitions.items():
+        assert len(set(partition.replicas)) == 2, index
+        assert partition.isr == partition.replicas
+        assert partition.leader == partition.replicas[0]
+        assert (partition.leader_epoch, partition.partition_epoch) == (0, 0)
+        assert partition.directories == tuple(directory(replica) for replica in partition.replicas)
+
+
+def test_min_insync_replicas_at_creation_clears_the_elr() -> None:
+    """KIP-966: a ClearElrRecord sits between config and partitions, even for a new topic."""
+    state = cluster(elr=True)
+    result = state.apply(ask(state, topic(partitions=1, min__insync__replicas="2")))
+    names = [entry.record.NAME for entry in result.records]
+    assert names == ["TopicRecord", "ConfigRecord", "ClearElrRecord", "PartitionRecord"]
+
+
+def test_the_response_lists_effective_configs_sorted() -> None:
+    state = cluster()
+    created = results(ask(state, topic(retention__ms="1000")))["foo"]
+    assert created.configs is not None
+    names = [config.name for config in created.configs]
+    assert names == sorted(names)
+    by_name = {config.name: config for config in created.configs}
+    assert (by_name["retention.ms"].value, by_name["retention.ms"].config_source) == ("1000", 1)
+    assert by_name["segment.bytes"].config_source == 5
+
+
+def test_validate_only_checks_everything_and_writes_nothing() -> None:
+    state = cluster()
+    result = ask(state, topic(), topic("bar", factor=9), validate_only=True)
+    assert result.records == []
+    assert results(result)["foo"].error_code == 0
+    assert results(result)["foo"].num_partitions == 2
+    assert results(result)["bar"].error_code == Errors.INVALID_REPLICATION_FACTOR
+
+
+@pytest.mark.parametrize("version", [4, 5, 6, 7])
+def test_defaults_come_from_the_controllers_configuration(version: int) -> None:
+    """KIP-464."""
+    state = MetadataState(properties={"num.partitions": "4", "default.replication.factor": "3"})
+    state.brokers(0, 1, 2)
+    created = results(ask(state, topic(partitions=-1, factor=-1), version=version))["foo"]
+    assert (created.num_partitions, created.replication_factor) == (4, 3)
+
+
+def existing_foo() -> MetadataState:
+    state = cluster()
+    state.apply(ask(state, topic("foo_a"), topic("foo.b")))
+    return state
+
+
+REFUSALS = [
+    pytest.param(topic("foo_a"), Errors.TOPIC_ALREADY_EXISTS, id="exists"),
+    pytest.param(topic(""), Errors.INVALID_TOPIC_EXCEPTION, id="empty-name"),
+    pytest.param(topic(".."), Errors.INVALID_TOPIC_EXCEPTION, id="dots"),
+    pytest.param(topic("a b"), Errors.INVALID_TOPIC_EXCEPTION, id="space"),
+    pytest.param(topic("x" * 250), Errors.INVALID_TOPIC_EXCEPTION, id="too-long"),
+    pytest.param(topic("foo.a"), Errors.INVALID_TOPIC_EXCEPTION, id="collides-with-underscore"),
+    pytest.param(topic("foo_b"), Errors.INVALID_TOPIC_EXCEPTION, id="collides-with-dot"),
+    pytest.param(topic("__cluster_metadata"), Errors.INVALID_REQUEST, id="kafkas-own"),
+    pytest.param(topic(retention__ms=None), Errors.INVALID_CONFIG, id="null-config"),
+    pytest.param(topic(retention__ms="x"), Errors.INVALID_CONFIG, id="bad-config"),
+    pytest.param(topic(no__such="1"), Errors.INVALID_CONFIG, id="unknown-config"),
+    pytest.param(topic(factor=0), Errors.INVALID_REPLICATION_FACTOR, id="factor-zero"),
+    pytest.param(topic(factor=-2), Errors.INVALID_REPLICATION_FACTOR, id="factor-negative"),
+    pytest.param(topic(factor=4), Errors.INVALID_REPLICATION_FACTOR, id="factor-beyond-brokers"),
+    pytest.param(topic(partitions=0), Errors.INVALID_PARTITIONS, id="no-partitions"),
+    pytest.param(topic(partitions=-2), Errors.INVALID_PARTITIONS, id="partitions-negative"),
+    pytest.param(manual((0, [0, 1]), factor=2), Errors.INVALID_REQUEST, id="manual-with-factor"),
+    pytest.param(manual((0, [0, 1]), partitions=1), Errors.INVALID_REQUEST, id="manual-with-count"),
+    pytest.param(
+        manual((0, [0, 1]), (0, [1, 2])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-partition-twice"
+    ),
+    pytest.param(manual((0, [])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-empty"),
+    pytest.param(manual((0, [0, 0])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-broker-twice"),
+    pytest.param(manual((0, [0, 9])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-unknown-broker"),
+    pytest.param(manual((0, [0, 1]), (1, [1])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-uneven-factor"),
+    pytest.param(manual((0, [0]), (2, [1])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-with-a-gap"),
+    pytest.param(manual((1, [0])), Errors.INVALID_REPLICA_ASSIGNMENT, id="manual-not-from-zero"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "error"), REFUSALS)
+def test_refusals(wanted: CreatableTopic, error: Errors) -> None:
+    """One bad topic does not keep a good one from being created."""
+    state = existing_foo()
+    result = ask(state, wanted, topic("good"))
+    refused = results(result)[wanted.name]
+    assert Errors(refused.error_code) == error
+    assert refused.error_message
+    assert results(result)["good"].error_code == 0
+    created = {entry.record.name for entry in result.records if entry.record.NAME == "TopicRecord"}  # type: ignore[attr-defined]
+    assert created == {"good"}
+
+
+def test_a_name_given_twice_is_refused_once() -> None:
+    result = ask(cluster(), topic("foo"), topic("bar"), topic("foo"))
+    assert isinstance(result.response, CreateTopicsResponse)
+    answered = [(answer.name, answer.error_code) for answer in result.response.topics]
+    assert answered == [("bar", 0), ("foo", int(Errors.INVALID_REQUEST))]
+
+
+def test_too_many_partitions_fail_the_whole_request() -> None:
+    result = ask(cluster(), topic("foo", partitions=9_999, factor=1), topic("bar"))
+    codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
+    assert codes == {"foo": Errors.POLICY_VIOLATION, "bar": Errors.POLICY_VIOLATION}
+    assert result.records == []
+
+
+@pytest.mark.parametrize("fenced", [[0], [0, 1]])
+def test_fenced_brokers_get_replicas_but_neither_lead_nor_are_in_sync(fenced: list[int]) -> None:
+    state = MetadataState()
+    for broker_id in (0, 1, 2):
+        state.broker(broker_id, fenced=broker_id in fenced)
+    result = ask(state, topic(partitions=6, factor=3))
+    for entry in result.records[1:]:
+        assert isinstance(entry.record, PartitionRecord)
+        assert sorted(entry.record.replicas) == [0, 1, 2]
+        assert not set(entry.record.isr) & set(fenced)
+        assert entry.record.leader == entry.record.isr[0]
+
+
+def test_no_broker_alive() -> None:
+    state = MetadataState()
+    state.broker(0, fenced=True)
+    refused = results(ask(state, topic(factor=1)))["foo"]
+    assert refused.error_code == Errors.INVALID_REPLICATION_FACTOR
+    assert (refused.error_message or "").startswith("Unable to replicate the partition 1 time(s): ")
+
+
+def test_brokers_that_leave_or_are_cordoned_get_no_replicas() -> None:
+    """KIP-841, KIP-1066."""
+    state = MetadataState()
+    state.broker(0, in_controlled_shutdown=True)
+    state.broker(1, cordoned=[directory(1)])
+    state.broker(2, directories=2, cordoned=[directory(2, 0)])
+    result = ask(state, topic(partitions=1, factor=1))
+    record = result.records[1].record
+    assert isinstance(record, PartitionRecord)
+    assert (record.replicas, record.directories) == ([2], [UNASSIGNED])
+
+
+def test_a_manual_assignment_on_inactive_brokers_only() -> None:
+    state = MetadataState()
+    state.broker(0, fenced=True)
+    state.broker(1, in_controlled_shutdown=True)
+    state.broker(2)
+    refused = results(ask(state, manual((0, [0, 1]))))["foo"]
+    assert refused.error_code == Errors.INVALID_REPLICA_ASSIGNMENT
+    accepted = ask(state, manual((0, [0, 2])))
+    record = accepted.records[1].record
+    assert isinstance(record, PartitionRecord)
+    assert (record.replicas, record.isr, record.leader) == ([0, 2], [2], 2)
+
+
+@pytest.mark.parametrize(
+    ("metadata_version", "record_version", "directories"),
+    [
+        pytest.param(features.IBP_3_6_IV2, 0, [], id="3.6"),
+        pytest.param(features.IBP_3_7_IV2, 1, [directory(0)], id="3.7"),
+        pytest.param(features.LATEST_PRODUCTION, 2, [directory(0)], id="latest"),
+    ],
+)
+def test_record_versions(metadata_version: int, record_version: int, directories: list[bytes]) -> None:
+    state = MetadataState(metadata_version)
+    state.broker(0)
+    result = state.apply(ask(state, topic(partitions=1, factor=1)))
+    record = result.records[1]
+    assert isinstance(record.record, PartitionRecord)
+    assert (record.version, record.record.directories) == (record_version, directories)
+    created = state.image.topics.topic_by_name("foo")
+    assert created is not None
+    assert created.partitions[0].directories == (tuple(directories) or (MIGRATING,))
+
+
+class OneGrant(MutationQuota):
+    """Admits the first request for partitions only."""
+
+    def __init__(self) -> None:
+        self.charged: list[int] = []
+
+    def admit(self, partition_count: int) -> ApiError | None:
+        self.charged.append(partition_count)
+        return ApiError(Errors.THROTTLING_QUOTA_EXCEEDED) if len(self.charged) > 1 else None
+
+    @property
+    def throttle_time_ms(self) -> int:
+        return 250 if len(self.charged) > 1 else 0
+
+
+@pytest.mark.parametrize("validate_only", [False, True])
+def test_a_used_up_quota_refuses_the_rest(validate_only: bool) -> None:
+    """KIP-599: charged topic by topic, validate_only included."""
+    quota = OneGrant()
+    result = ask(cluster(), topic("a"), topic("b", partitions=5), validate_only=validate_only, quota=quota)
+    codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
+    assert codes == {"a": Errors.NONE, "b": Errors.THROTTLING_QUOTA_EXCEEDED}
+    assert quota.charged == [2, 5]
+    assert isinstance(result.response, CreateTopicsResponse)
+    assert result.response.throttle_time_ms == 250
+
+
+class Only(Authorizer):
+    """Allows (operation, resource type, name) triples."""
+
+    def __init__(self, *allowed: tuple[int, int, str]) -> None:
+        self._allowed = set(allowed)
+
+    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
+        return (operation, resource_type, resource_name) in self._allowed
+
+
+def test_authorization_is_per_topic() -> None:
+    """Who may not describe configs gets neither configs nor counts (KIP-525)."""
+    state = cluster()
+    state.controller.authorizer = Only((AclOperation.CREATE, ResourceType.TOPIC, "foo"))
+    answers = results(ask(state, topic("foo"), topic("bar")))
+    assert Errors(answers["bar"].error_code) == Errors.TOPIC_AUTHORIZATION_FAILED
+    foo = answers["foo"]
+    assert (foo.error_code, foo.topic_config_error_code) == (0, int(Errors.TOPIC_AUTHORIZATION_FAILED))
+    assert (foo.num_partitions, foo.replication_factor, foo.configs) == (-1, -1, [])
+
+
+def test_create_on_the_cluster_allows_every_name() -> None:
+    state = cluster()
+    state.controller.authorizer = Only((AclOperation.CREATE, ResourceType.CLUSTER, "kafka-cluster"))
+    assert results(ask(state, topic("foo")))["foo"].error_code == 0

@@ -1,0 +1,144 @@
+"""ElectLeaders and the two election timers (KIP-183, KIP-460, KIP-704)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.replication_control import elect_leaders as module
+from kraftctl.controller.replication_control.elect_leaders import (
+    PREFERRED,
+    UNCLEAN,
+    elect_leaders,
+    elect_preferred_leaders,
+    elect_unclean_leaders,
+)
+from kraftctl.image.configurations_image import TOPIC
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersResponse
+from tests.support.metadata_state import MetadataState, partition_record, uuid
+
+VERSIONS = (0, 1, 2)
+
+
+def ask(
+    state: MetadataState, election_type: int, partitions: dict[str, list[int]] | None, version: int = 2
+) -> ControllerResult:
+    asked = None
+    if partitions is not None:
+        asked = [TopicPartitions(topic=name, partitions=indexes) for name, indexes in partitions.items()]
+    request = ElectLeadersRequest(election_type=election_type, topic_partitions=asked)
+    request = ElectLeadersRequest.decode(request.encode(version), version)
+    result = elect_leaders(state.controller, state.context(43, version), request, 0)
+    assert isinstance(result.response, ElectLeadersResponse)
+    result.response.encode(version)
+    return result
+
+
+def codes(result: ControllerResult) -> dict[tuple[str, int], Errors]:
+    assert isinstance(result.response, ElectLeadersResponse)
+    return {
+        (topic.topic, partition.partition_id): Errors(partition.error_code)
+        for topic in result.response.replica_election_results
+        for partition in topic.partition_result
+    }
+
+
+def cluster() -> MetadataState:
+    """foo: preferred leads; could lead; out of sync; nobody leads, one replica alive; nobody alive."""
+    state = MetadataState()
+    state.brokers(1, 2)
+    state.broker(3, fenced=True)
+    state.topic(
+        "foo",
+        partition_record([1, 2]),
+        partition_record([2, 1], leader=1),
+        partition_record([2, 1], [1], leader=1),
+        partition_record([1, 3], [3], leader=-1),
+        partition_record([3], [3], leader=-1),
+    )
+    return state
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_preferred_elections(version: int) -> None:
+    state = cluster()
+    result = state.apply(ask(state, PREFERRED, {"foo": [0, 1, 2, 3, 9], "bar": [0]}, version))
+    assert codes(result) == {
+        ("foo", 0): Errors.ELECTION_NOT_NEEDED,
+        ("foo", 1): Errors.NONE,
+        ("foo", 2): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
+        ("foo", 3): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
+        ("foo", 9): Errors.UNKNOWN_TOPIC_OR_PARTITION,
+        ("bar", 0): Errors.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+    assert len(result.records) == 1
+    assert state.partition(1).leader == 2
+    assert state.partition(1).leader_epoch == 6
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_unclean_elections_are_for_partitions_without_leader(version: int) -> None:
+    """KIP-460: asked for by an operator, whatever unclean.leader.election.enable says."""
+    state = cluster()
+    result = state.apply(ask(state, UNCLEAN, {"foo": [0, 2, 3, 4]}, version))
+    assert codes(result) == {
+        ("foo", 0): Errors.ELECTION_NOT_NEEDED,
+        ("foo", 2): Errors.ELECTION_NOT_NEEDED,
+        ("foo", 3): Errors.NONE,
+        ("foo", 4): Errors.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+    }
+    partition = state.partition(3)
+    assert (partition.leader, partition.isr, partition.leader_recovery_state) == (1, (1,), 1)
+
+
+def test_all_partitions_and_silence_about_those_in_order() -> None:
+    result = ask(cluster(), PREFERRED, None)
+    assert codes(result) == {
+        ("foo", 1): Errors.NONE,
+        ("foo", 2): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
+        ("foo", 3): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
+        ("foo", 4): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
+    }
+
+
+def test_an_unknown_election_type_fails_every_partition() -> None:
+    result = ask(cluster(), 7, {"foo": [0, 1]})
+    assert isinstance(result.response, ElectLeadersResponse)
+    assert result.response.error_code == Errors.INVALID_REQUEST
+    assert set(codes(result).values()) == {Errors.INVALID_REQUEST}
+    assert result.records == []
+
+
+def test_the_rebalance_timer_elects_whoever_is_preferred_and_in_sync() -> None:
+    state = cluster()
+    result, more = elect_preferred_leaders(state.controller)
+    assert [entry.record.partition_id for entry in result.records] == [1]  # type: ignore[attr-defined]
+    assert more is False
+
+
+def test_the_rebalance_timer_stops_at_its_limit() -> None:
+    state = MetadataState()
+    state.brokers(1, 2)
+    state.topic("foo", *[partition_record([2, 1], leader=1) for _ in range(1_100)])
+    result, more = elect_preferred_leaders(state.controller)
+    assert (len(result.records), more) == (module.ELECTIONS_PER_RUN_MAX, True)
+    state.apply(result)
+    result, more = elect_preferred_leaders(state.controller)
+    assert (len(result.records), more) == (100, False)
+    state.apply(result)
+    assert elect_preferred_leaders(state.controller)[0].records == []
+    assert state.image.topics.imbalanced_topics() == []
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_unclean_timer_obeys_the_topic(allowed: bool) -> None:
+    """Changing the config does not elect by itself; the timer picks the topic up."""
+    state = cluster()
+    state.config(TOPIC, "foo", unclean__leader__election__enable=str(allowed).lower())
+    result, more = elect_unclean_leaders(state.controller)
+    assert [entry.record.partition_id for entry in result.records] == ([3] if allowed else [])  # type: ignore[attr-defined]
+    assert more is False
+    state.apply(result)
+    assert state.partition(3, uuid(1)).has_leader is allowed
