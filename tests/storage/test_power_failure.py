@@ -169,21 +169,24 @@ def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
     return True
 
 
+def _fail_at_every_call(tmp_path: Path, aftermath: str) -> int:
+    """How many calls there were to fail at."""
+    fail_at = 1
+    while _fail_and_check(tmp_path, fail_at, aftermath):
+        fail_at += 1
+    return fail_at - 1
+
+
 @pytest.mark.parametrize("aftermath", AFTERMATHS)
 def test_power_fails_at_every_call(tmp_path: Path, aftermath: str) -> None:
     _, promises, survived = _live_until(tmp_path / "whole", NEVER)
     assert survived
     assert promises.durable_end == 42
-    fail_at = 1
-    while _fail_and_check(tmp_path, fail_at, aftermath):
-        fail_at += 1
-    assert fail_at > 100
+    assert _fail_at_every_call(tmp_path, aftermath) > 100
 
 
 def test_a_flush_that_flushes_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks the checker."""
     monkeypatch.setattr(Segment, "flush", lambda segment: None)
     with pytest.raises((AssertionError, StorageError)):
-        for fail_at in range(40, NEVER):
-            if not _fail_and_check(tmp_path, fail_at, ONLY_FLUSHED):
-                break
+        _fail_at_every_call(tmp_path, ONLY_FLUSHED)
