@@ -99,7 +99,8 @@ class StructCode:
                 raise SchemaError(f"{struct.name}.{field.name}: its struct does not exist in all of {used}")
 
     def lines(self) -> list[str]:
-        parts = [["@mypyc_attr(acyclic=True)", f"class {self.struct.name}(Message):"]]
+        reuse = ", free_list_len=1" if self.is_top else ""
+        parts = [[f"@mypyc_attr(acyclic=True{reuse})", f"class {self.struct.name}(Message):"]]
         parts += [indent(self._constants()), [""], indent(self._constructor())]
         if self._compared_with_default():
             parts += [[""], indent(self._is_default())]
@@ -235,13 +236,15 @@ class StructCode:
             (field for field in self.struct.fields if field.tagged & self.reachable),
             key=lambda field: field.tag or 0,
         )
-        simple = ["if self.unknown_tagged_fields is None:", "    writer.append(0)", "else:"]
-        simple.append("    write_tagged_fields(writer, [], self.unknown_tagged_fields)")
+        nothing = ["self.unknown_tagged_fields is None"]
+        nothing += [_in_and(is_unset(f"self.{self.names[field.name]}", field)) for field in tagged]
+        write = ["write_tagged_fields(writer, [], self.unknown_tagged_fields)"]
         if tagged:
-            simple = ["known: list[tuple[int, bytes]] = []"]
+            write = ["known: list[tuple[int, bytes]] = []"]
             for field in tagged:
-                simple += self._write_tag(field, flexible & self.reachable)
-            simple.append("write_tagged_fields(writer, known, self.unknown_tagged_fields)")
+                write += self._write_tag(field, flexible & self.reachable)
+            write.append("write_tagged_fields(writer, known, self.unknown_tagged_fields)")
+        simple = [f"if {' and '.join(nothing)}:", "    writer.append(0)", "else:", *indent(write)]
         return choose_lines(flexible, self.reachable, simple, refused)
 
     def _write_tag(self, field: FieldSpec, reachable: Versions) -> list[str]:

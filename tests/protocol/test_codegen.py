@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,8 +19,6 @@ from kraftctl_codegen.spec import PRIMITIVES, SchemaError, parse_message
 from kraftctl_codegen.versions import Versions
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import index
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, EncodeError
 
 
 @pytest.mark.parametrize("module", [naming, versions], ids=lambda module: module.__name__)
@@ -154,16 +154,34 @@ def test_schemas_that_are_refused(raw: dict[str, Any]) -> None:
         parse_message(raw)
 
 
+@pytest.fixture
+def sample_package() -> Iterator[None]:
+    """What generated code builds on, from source, as `sample_protocol`: compiled classes cannot be extended."""
+    names = {"sample_protocol": ModuleType("sample_protocol")}
+    sys.modules |= names
+    for name in ("uuids", "primitives", "message"):
+        source = (REPOSITORY / f"protocol/kraftctl_protocol/{name}.py").read_text(encoding="utf-8")
+        module = names[f"sample_protocol.{name}"] = ModuleType(f"sample_protocol.{name}")
+        sys.modules[module.__name__] = module
+        exec(source.replace("kraftctl_protocol", "sample_protocol"), module.__dict__)
+    yield
+    for name in names:
+        del sys.modules[name]
+
+
+def errors() -> Any:
+    return sys.modules["sample_protocol.primitives"]
+
+
 def compile_sample(*fields: dict[str, Any], **changes: Any) -> Any:
     """The class generated for a schema that Kafka does not have."""
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"__name__": "sample_protocol.sample"}
     text = render_message(parse_message(schema(*fields, **changes)), "message")
-    exec(compile(text, "sample.py", "exec"), namespace)
-    sample = namespace["Sample"]
-    assert issubclass(sample, Message)
-    return sample
+    exec(text.replace("kraftctl_protocol", "sample_protocol"), namespace)
+    return namespace["Sample"]
 
 
+@pytest.mark.usefixtures("sample_package")
 def test_every_type_of_the_language() -> None:
     scalars = sorted(PRIMITIVES)
     struct = [field("X"), field("Version", "int16")]
@@ -179,13 +197,14 @@ def test_every_type_of_the_language() -> None:
     filled = {"plainrecords": b"", "inner": inner()}
     for version in (0, 1, 2):
         assert cls.decode(cls(**filled).encode(version), version) == cls(**filled)
-    with pytest.raises(EncodeError):
+    with pytest.raises(errors().EncodeError):
         cls(inner=inner()).encode(2)
-    with pytest.raises(EncodeError):
+    with pytest.raises(errors().EncodeError):
         cls(plainrecords=b"").encode(0)
     assert cls.decode(cls(plainrecords=b"").encode(1), 1) == cls(plainrecords=b"")
 
 
+@pytest.mark.usefixtures("sample_package")
 def test_hexadecimal_default_and_common_structs() -> None:
     pair = {"name": "Pair", "versions": "0+", "fields": [field("Key"), field("Value")]}
     cls = compile_sample(
@@ -198,17 +217,19 @@ def test_hexadecimal_default_and_common_structs() -> None:
     assert cls().encode(1).hex() == "7fffffff" + "00" * 8 + "00" + "00" + "00"
 
 
+@pytest.mark.usefixtures("sample_package")
 def test_field_between_two_versions() -> None:
     cls = compile_sample(field("A", "string", "1", default="none"), flexibleVersions="none")
     assert cls(a="x").encode(1) == b"\x00\x01x"
     assert cls().encode(0) == cls().encode(2) == b""
     for version in (0, 2):
-        with pytest.raises(EncodeError):
+        with pytest.raises(errors().EncodeError):
             cls(a="x").encode(version)
-    with pytest.raises(DecodeError):
+    with pytest.raises(errors().DecodeError):
         cls.decode(b"\xff\xff", 1)
 
 
+@pytest.mark.usefixtures("sample_package")
 def test_a_struct_must_exist_where_it_is_used() -> None:
     pair = {"name": "Pair", "versions": "1+", "fields": [field("Key")]}
     with pytest.raises(SchemaError):

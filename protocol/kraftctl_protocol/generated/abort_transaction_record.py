@@ -17,7 +17,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AbortTransactionRecord(Message):
     NAME: ClassVar[str] = "AbortTransactionRecord"
     API_KEY: ClassVar[int] = 25
@@ -38,12 +38,15 @@ class AbortTransactionRecord(Message):
     def write(self, writer: Writer, version: i64) -> None:
         if version != 0:
             raise cannot_write("AbortTransactionRecord", version)
-        known: list[tuple[int, bytes]] = []
-        if self.reason is not None:
-            body = Writer()
-            write_compact_string(body, self.reason)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.reason is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if self.reason is not None:
+                body = Writer()
+                write_compact_string(body, self.reason)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AbortTransactionRecord:

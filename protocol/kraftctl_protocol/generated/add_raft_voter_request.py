@@ -66,7 +66,7 @@ class Listener(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AddRaftVoterRequest(Message):
     NAME: ClassVar[str] = "AddRaftVoterRequest"
     API_KEY: ClassVar[int] = 80

@@ -17,7 +17,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AllocateProducerIdsRequest(Message):
     NAME: ClassVar[str] = "AllocateProducerIdsRequest"
     API_KEY: ClassVar[int] = 67

@@ -172,7 +172,7 @@ class EntryData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterClientQuotasRequest(Message):
     NAME: ClassVar[str] = "AlterClientQuotasRequest"
     API_KEY: ClassVar[int] = 49

@@ -125,7 +125,7 @@ class EntryData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterClientQuotasResponse(Message):
     NAME: ClassVar[str] = "AlterClientQuotasResponse"
     API_KEY: ClassVar[int] = 49

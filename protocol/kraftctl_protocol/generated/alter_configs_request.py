@@ -127,7 +127,7 @@ class AlterConfigsResource(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterConfigsRequest(Message):
     NAME: ClassVar[str] = "AlterConfigsRequest"
     API_KEY: ClassVar[int] = 33

@@ -82,7 +82,7 @@ class AlterConfigsResourceResponse(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterConfigsResponse(Message):
     NAME: ClassVar[str] = "AlterConfigsResponse"
     API_KEY: ClassVar[int] = 33

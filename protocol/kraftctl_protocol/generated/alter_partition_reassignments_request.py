@@ -99,7 +99,7 @@ class ReassignableTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterPartitionReassignmentsRequest(Message):
     NAME: ClassVar[str] = "AlterPartitionReassignmentsRequest"
     API_KEY: ClassVar[int] = 45

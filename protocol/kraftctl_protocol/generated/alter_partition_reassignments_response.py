@@ -99,7 +99,7 @@ class ReassignableTopicResponse(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterPartitionReassignmentsResponse(Message):
     NAME: ClassVar[str] = "AlterPartitionReassignmentsResponse"
     API_KEY: ClassVar[int] = 45

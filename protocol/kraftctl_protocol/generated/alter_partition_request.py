@@ -181,7 +181,7 @@ class TopicData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterPartitionRequest(Message):
     NAME: ClassVar[str] = "AlterPartitionRequest"
     API_KEY: ClassVar[int] = 56

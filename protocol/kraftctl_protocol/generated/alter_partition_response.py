@@ -136,7 +136,7 @@ class TopicData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterPartitionResponse(Message):
     NAME: ClassVar[str] = "AlterPartitionResponse"
     API_KEY: ClassVar[int] = 56

@@ -107,7 +107,7 @@ class ScramCredentialUpsertion(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterUserScramCredentialsRequest(Message):
     NAME: ClassVar[str] = "AlterUserScramCredentialsRequest"
     API_KEY: ClassVar[int] = 51

@@ -61,7 +61,7 @@ class AlterUserScramCredentialsResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AlterUserScramCredentialsResponse(Message):
     NAME: ClassVar[str] = "AlterUserScramCredentialsResponse"
     API_KEY: ClassVar[int] = 51

@@ -148,7 +148,7 @@ class FinalizedFeatureKey(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ApiVersionsResponse(Message):
     NAME: ClassVar[str] = "ApiVersionsResponse"
     API_KEY: ClassVar[int] = 18
@@ -197,28 +197,31 @@ class ApiVersionsResponse(Message):
         if version >= 1:
             write_i32_be(writer, self.throttle_time_ms)
         if version >= 3:
-            known: list[tuple[int, bytes]] = []
-            if self.supported_features:
-                body = Writer()
-                write_uvarint(body, len(self.supported_features) + 1)
-                for supported_features_item in self.supported_features:
-                    supported_features_item.write(body, version)
-                known.append((0, body.getvalue()))
-            if self.finalized_features_epoch != -1:
-                body = Writer()
-                write_i64_be(body, self.finalized_features_epoch)
-                known.append((1, body.getvalue()))
-            if self.finalized_features:
-                body = Writer()
-                write_uvarint(body, len(self.finalized_features) + 1)
-                for finalized_features_item in self.finalized_features:
-                    finalized_features_item.write(body, version)
-                known.append((2, body.getvalue()))
-            if self.zk_migration_ready:
-                body = Writer()
-                write_bool(body, self.zk_migration_ready)
-                known.append((3, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and not self.supported_features and self.finalized_features_epoch == -1 and not self.finalized_features and not self.zk_migration_ready:
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if self.supported_features:
+                    body = Writer()
+                    write_uvarint(body, len(self.supported_features) + 1)
+                    for supported_features_item in self.supported_features:
+                        supported_features_item.write(body, version)
+                    known.append((0, body.getvalue()))
+                if self.finalized_features_epoch != -1:
+                    body = Writer()
+                    write_i64_be(body, self.finalized_features_epoch)
+                    known.append((1, body.getvalue()))
+                if self.finalized_features:
+                    body = Writer()
+                    write_uvarint(body, len(self.finalized_features) + 1)
+                    for finalized_features_item in self.finalized_features:
+                        finalized_features_item.write(body, version)
+                    known.append((2, body.getvalue()))
+                if self.zk_migration_ready:
+                    body = Writer()
+                    write_bool(body, self.zk_migration_ready)
+                    known.append((3, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

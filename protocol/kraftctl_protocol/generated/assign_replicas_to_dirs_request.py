@@ -125,7 +125,7 @@ class DirectoryData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AssignReplicasToDirsRequest(Message):
     NAME: ClassVar[str] = "AssignReplicasToDirsRequest"
     API_KEY: ClassVar[int] = 73

@@ -130,7 +130,7 @@ class DirectoryData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class AssignReplicasToDirsResponse(Message):
     NAME: ClassVar[str] = "AssignReplicasToDirsResponse"
     API_KEY: ClassVar[int] = 73

@@ -170,7 +170,7 @@ class LeaderEndpoint(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class BeginQuorumEpochRequest(Message):
     NAME: ClassVar[str] = "BeginQuorumEpochRequest"
     API_KEY: ClassVar[int] = 53

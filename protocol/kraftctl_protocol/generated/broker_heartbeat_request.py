@@ -23,7 +23,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class BrokerHeartbeatRequest(Message):
     NAME: ClassVar[str] = "BrokerHeartbeatRequest"
     API_KEY: ClassVar[int] = 63
@@ -72,20 +72,23 @@ class BrokerHeartbeatRequest(Message):
             raise missing_field("OfflineLogDirs", version)
         if version < 2 and self.cordoned_log_dirs is not None:
             raise missing_field("CordonedLogDirs", version)
-        known: list[tuple[int, bytes]] = []
-        if version >= 1 and self.offline_log_dirs:
-            body = Writer()
-            write_uvarint(body, len(self.offline_log_dirs) + 1)
-            for offline_log_dirs_item in self.offline_log_dirs:
-                write_uuid(body, offline_log_dirs_item)
-            known.append((0, body.getvalue()))
-        if version >= 2 and self.cordoned_log_dirs is not None:
-            body = Writer()
-            write_uvarint(body, len(self.cordoned_log_dirs) + 1)
-            for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                write_uuid(body, cordoned_log_dirs_item)
-            known.append((1, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and not self.offline_log_dirs and self.cordoned_log_dirs is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if version >= 1 and self.offline_log_dirs:
+                body = Writer()
+                write_uvarint(body, len(self.offline_log_dirs) + 1)
+                for offline_log_dirs_item in self.offline_log_dirs:
+                    write_uuid(body, offline_log_dirs_item)
+                known.append((0, body.getvalue()))
+            if version >= 2 and self.cordoned_log_dirs is not None:
+                body = Writer()
+                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                for cordoned_log_dirs_item in self.cordoned_log_dirs:
+                    write_uuid(body, cordoned_log_dirs_item)
+                known.append((1, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerHeartbeatRequest:

@@ -23,7 +23,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class BrokerRegistrationChangeRecord(Message):
     NAME: ClassVar[str] = "BrokerRegistrationChangeRecord"
     API_KEY: ClassVar[int] = 17
@@ -67,28 +67,31 @@ class BrokerRegistrationChangeRecord(Message):
             raise missing_field("LogDirs", version)
         if version < 3 and self.cordoned_log_dirs is not None:
             raise missing_field("CordonedLogDirs", version)
-        known: list[tuple[int, bytes]] = []
-        if self.fenced != 0:
-            body = Writer()
-            write_int8(body, self.fenced)
-            known.append((0, body.getvalue()))
-        if version >= 1 and self.in_controlled_shutdown != 0:
-            body = Writer()
-            write_int8(body, self.in_controlled_shutdown)
-            known.append((1, body.getvalue()))
-        if version >= 2 and self.log_dirs:
-            body = Writer()
-            write_uvarint(body, len(self.log_dirs) + 1)
-            for log_dirs_item in self.log_dirs:
-                write_uuid(body, log_dirs_item)
-            known.append((2, body.getvalue()))
-        if version >= 3 and self.cordoned_log_dirs is not None:
-            body = Writer()
-            write_uvarint(body, len(self.cordoned_log_dirs) + 1)
-            for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                write_uuid(body, cordoned_log_dirs_item)
-            known.append((3, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.fenced == 0 and self.in_controlled_shutdown == 0 and not self.log_dirs and self.cordoned_log_dirs is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if self.fenced != 0:
+                body = Writer()
+                write_int8(body, self.fenced)
+                known.append((0, body.getvalue()))
+            if version >= 1 and self.in_controlled_shutdown != 0:
+                body = Writer()
+                write_int8(body, self.in_controlled_shutdown)
+                known.append((1, body.getvalue()))
+            if version >= 2 and self.log_dirs:
+                body = Writer()
+                write_uvarint(body, len(self.log_dirs) + 1)
+                for log_dirs_item in self.log_dirs:
+                    write_uuid(body, log_dirs_item)
+                known.append((2, body.getvalue()))
+            if version >= 3 and self.cordoned_log_dirs is not None:
+                body = Writer()
+                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                for cordoned_log_dirs_item in self.cordoned_log_dirs:
+                    write_uuid(body, cordoned_log_dirs_item)
+                known.append((3, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerRegistrationChangeRecord:

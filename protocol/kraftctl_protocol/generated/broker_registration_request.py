@@ -111,7 +111,7 @@ class Feature(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class BrokerRegistrationRequest(Message):
     NAME: ClassVar[str] = "BrokerRegistrationRequest"
     API_KEY: ClassVar[int] = 62

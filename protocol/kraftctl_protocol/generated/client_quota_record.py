@@ -57,7 +57,7 @@ class EntityData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ClientQuotaRecord(Message):
     NAME: ClassVar[str] = "ClientQuotaRecord"
     API_KEY: ClassVar[int] = 14

@@ -19,7 +19,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ConfigRecord(Message):
     NAME: ClassVar[str] = "ConfigRecord"
     API_KEY: ClassVar[int] = 4

@@ -66,7 +66,7 @@ class RemainingPartition(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ControlledShutdownResponse(Message):
     NAME: ClassVar[str] = "ControlledShutdownResponse"
     API_KEY: ClassVar[int] = 7

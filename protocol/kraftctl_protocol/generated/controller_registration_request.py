@@ -109,7 +109,7 @@ class Feature(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ControllerRegistrationRequest(Message):
     NAME: ClassVar[str] = "ControllerRegistrationRequest"
     API_KEY: ClassVar[int] = 70

@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ControllerRegistrationResponse(Message):
     NAME: ClassVar[str] = "ControllerRegistrationResponse"
     API_KEY: ClassVar[int] = 70

@@ -103,7 +103,7 @@ class AclCreation(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreateAclsRequest(Message):
     NAME: ClassVar[str] = "CreateAclsRequest"
     API_KEY: ClassVar[int] = 30

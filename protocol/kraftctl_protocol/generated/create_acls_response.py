@@ -66,7 +66,7 @@ class AclCreationResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreateAclsResponse(Message):
     NAME: ClassVar[str] = "CreateAclsResponse"
     API_KEY: ClassVar[int] = 30

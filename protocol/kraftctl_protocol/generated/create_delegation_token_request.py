@@ -70,7 +70,7 @@ class CreatableRenewers(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreateDelegationTokenRequest(Message):
     NAME: ClassVar[str] = "CreateDelegationTokenRequest"
     API_KEY: ClassVar[int] = 38

@@ -124,7 +124,7 @@ class CreatePartitionsTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreatePartitionsRequest(Message):
     NAME: ClassVar[str] = "CreatePartitionsRequest"
     API_KEY: ClassVar[int] = 37

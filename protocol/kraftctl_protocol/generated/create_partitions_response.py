@@ -76,7 +76,7 @@ class CreatePartitionsTopicResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreatePartitionsResponse(Message):
     NAME: ClassVar[str] = "CreatePartitionsResponse"
     API_KEY: ClassVar[int] = 37

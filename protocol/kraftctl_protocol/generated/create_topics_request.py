@@ -187,7 +187,7 @@ class CreatableTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreateTopicsRequest(Message):
     NAME: ClassVar[str] = "CreateTopicsRequest"
     API_KEY: ClassVar[int] = 19

@@ -138,12 +138,15 @@ class CreatableTopicResult(Message):
                 for configs_item in self.configs:
                     configs_item.write(writer, version)
         if version >= 5:
-            known: list[tuple[int, bytes]] = []
-            if self.topic_config_error_code != 0:
-                body = Writer()
-                write_i16_be(body, self.topic_config_error_code)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and self.topic_config_error_code == 0:
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if self.topic_config_error_code != 0:
+                    body = Writer()
+                    write_i16_be(body, self.topic_config_error_code)
+                    known.append((0, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)
@@ -187,7 +190,7 @@ class CreatableTopicResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class CreateTopicsResponse(Message):
     NAME: ClassVar[str] = "CreateTopicsResponse"
     API_KEY: ClassVar[int] = 19

@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DefaultPrincipalData(Message):
     NAME: ClassVar[str] = "DefaultPrincipalData"
     LOWEST_VERSION: ClassVar[int] = 0

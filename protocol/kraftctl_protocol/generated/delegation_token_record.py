@@ -20,7 +20,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DelegationTokenRecord(Message):
     NAME: ClassVar[str] = "DelegationTokenRecord"
     API_KEY: ClassVar[int] = 10

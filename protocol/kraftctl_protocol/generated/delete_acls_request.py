@@ -103,7 +103,7 @@ class DeleteAclsFilter(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DeleteAclsRequest(Message):
     NAME: ClassVar[str] = "DeleteAclsRequest"
     API_KEY: ClassVar[int] = 31

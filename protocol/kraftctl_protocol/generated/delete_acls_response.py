@@ -172,7 +172,7 @@ class DeleteAclsFilterResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DeleteAclsResponse(Message):
     NAME: ClassVar[str] = "DeleteAclsResponse"
     API_KEY: ClassVar[int] = 31

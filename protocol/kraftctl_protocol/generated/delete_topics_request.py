@@ -60,7 +60,7 @@ class DeleteTopicState(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DeleteTopicsRequest(Message):
     NAME: ClassVar[str] = "DeleteTopicsRequest"
     API_KEY: ClassVar[int] = 20

@@ -87,7 +87,7 @@ class DeletableTopicResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DeleteTopicsResponse(Message):
     NAME: ClassVar[str] = "DeleteTopicsResponse"
     API_KEY: ClassVar[int] = 20

@@ -146,7 +146,7 @@ class DescribeAclsResource(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeAclsResponse(Message):
     NAME: ClassVar[str] = "DescribeAclsResponse"
     API_KEY: ClassVar[int] = 29

@@ -79,7 +79,7 @@ class DescribeClusterBroker(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeClusterResponse(Message):
     NAME: ClassVar[str] = "DescribeClusterResponse"
     API_KEY: ClassVar[int] = 60

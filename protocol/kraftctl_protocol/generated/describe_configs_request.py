@@ -86,7 +86,7 @@ class DescribeConfigsResource(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeConfigsRequest(Message):
     NAME: ClassVar[str] = "DescribeConfigsRequest"
     API_KEY: ClassVar[int] = 32

@@ -252,7 +252,7 @@ class DescribeConfigsResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeConfigsResponse(Message):
     NAME: ClassVar[str] = "DescribeConfigsResponse"
     API_KEY: ClassVar[int] = 32

@@ -69,7 +69,7 @@ class DescribeDelegationTokenOwner(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeDelegationTokenRequest(Message):
     NAME: ClassVar[str] = "DescribeDelegationTokenRequest"
     API_KEY: ClassVar[int] = 41

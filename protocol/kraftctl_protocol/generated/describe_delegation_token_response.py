@@ -179,7 +179,7 @@ class DescribedDelegationToken(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeDelegationTokenResponse(Message):
     NAME: ClassVar[str] = "DescribeDelegationTokenResponse"
     API_KEY: ClassVar[int] = 41

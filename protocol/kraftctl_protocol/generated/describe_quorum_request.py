@@ -87,7 +87,7 @@ class TopicData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeQuorumRequest(Message):
     NAME: ClassVar[str] = "DescribeQuorumRequest"
     API_KEY: ClassVar[int] = 55

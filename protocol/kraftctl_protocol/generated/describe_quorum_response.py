@@ -272,7 +272,7 @@ class Node(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeQuorumResponse(Message):
     NAME: ClassVar[str] = "DescribeQuorumResponse"
     API_KEY: ClassVar[int] = 55

@@ -49,7 +49,7 @@ class UserName(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeUserScramCredentialsRequest(Message):
     NAME: ClassVar[str] = "DescribeUserScramCredentialsRequest"
     API_KEY: ClassVar[int] = 50

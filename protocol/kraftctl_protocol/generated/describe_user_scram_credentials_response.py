@@ -104,7 +104,7 @@ class DescribeUserScramCredentialsResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class DescribeUserScramCredentialsResponse(Message):
     NAME: ClassVar[str] = "DescribeUserScramCredentialsResponse"
     API_KEY: ClassVar[int] = 50

@@ -72,7 +72,7 @@ class TopicPartitions(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ElectLeadersRequest(Message):
     NAME: ClassVar[str] = "ElectLeadersRequest"
     API_KEY: ClassVar[int] = 43

@@ -122,7 +122,7 @@ class ReplicaElectionResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ElectLeadersResponse(Message):
     NAME: ClassVar[str] = "ElectLeadersResponse"
     API_KEY: ClassVar[int] = 43

@@ -217,7 +217,7 @@ class LeaderEndpoint(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class EndQuorumEpochRequest(Message):
     NAME: ClassVar[str] = "EndQuorumEpochRequest"
     API_KEY: ClassVar[int] = 54

@@ -16,7 +16,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class EndTransactionRecord(Message):
     NAME: ClassVar[str] = "EndTransactionRecord"
     API_KEY: ClassVar[int] = 24

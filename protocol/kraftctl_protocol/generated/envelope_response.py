@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class EnvelopeResponse(Message):
     NAME: ClassVar[str] = "EnvelopeResponse"
     API_KEY: ClassVar[int] = 58

@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ExpireDelegationTokenResponse(Message):
     NAME: ClassVar[str] = "ExpireDelegationTokenResponse"
     API_KEY: ClassVar[int] = 40

@@ -17,7 +17,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class FenceBrokerRecord(Message):
     NAME: ClassVar[str] = "FenceBrokerRecord"
     API_KEY: ClassVar[int] = 7

@@ -116,16 +116,19 @@ class FetchPartition(Message):
             write_i64_be(writer, self.log_start_offset)
         write_i32_be(writer, self.partition_max_bytes)
         if version >= 12:
-            known: list[tuple[int, bytes]] = []
-            if version >= 17 and self.replica_directory_id != ZERO_UUID:
-                body = Writer()
-                write_uuid(body, self.replica_directory_id)
-                known.append((0, body.getvalue()))
-            if version >= 18 and self.high_watermark != 9223372036854775807:
-                body = Writer()
-                write_i64_be(body, self.high_watermark)
-                known.append((1, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and self.replica_directory_id == ZERO_UUID and self.high_watermark == 9223372036854775807:
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if version >= 17 and self.replica_directory_id != ZERO_UUID:
+                    body = Writer()
+                    write_uuid(body, self.replica_directory_id)
+                    known.append((0, body.getvalue()))
+                if version >= 18 and self.high_watermark != 9223372036854775807:
+                    body = Writer()
+                    write_i64_be(body, self.high_watermark)
+                    known.append((1, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)
@@ -291,7 +294,7 @@ class ForgottenTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class FetchRequest(Message):
     NAME: ClassVar[str] = "FetchRequest"
     API_KEY: ClassVar[int] = 1
@@ -383,16 +386,19 @@ class FetchRequest(Message):
             else:
                 write_string(writer, self.rack_id)
         if version >= 12:
-            known: list[tuple[int, bytes]] = []
-            if self.cluster_id is not None:
-                body = Writer()
-                write_compact_string(body, self.cluster_id)
-                known.append((0, body.getvalue()))
-            if version >= 15 and not self.replica_state.is_default():
-                body = Writer()
-                self.replica_state.write(body, version)
-                known.append((1, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and self.cluster_id is None and self.replica_state.is_default():
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if self.cluster_id is not None:
+                    body = Writer()
+                    write_compact_string(body, self.cluster_id)
+                    known.append((0, body.getvalue()))
+                if version >= 15 and not self.replica_state.is_default():
+                    body = Writer()
+                    self.replica_state.write(body, version)
+                    known.append((1, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

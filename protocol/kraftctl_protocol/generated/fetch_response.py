@@ -275,20 +275,23 @@ class PartitionData(Message):
         else:
             write_nullable_bytes(writer, self.records)
         if version >= 12:
-            known: list[tuple[int, bytes]] = []
-            if not self.diverging_epoch.is_default():
-                body = Writer()
-                self.diverging_epoch.write(body, version)
-                known.append((0, body.getvalue()))
-            if not self.current_leader.is_default():
-                body = Writer()
-                self.current_leader.write(body, version)
-                known.append((1, body.getvalue()))
-            if not self.snapshot_id.is_default():
-                body = Writer()
-                self.snapshot_id.write(body, version)
-                known.append((2, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and self.diverging_epoch.is_default() and self.current_leader.is_default() and self.snapshot_id.is_default():
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if not self.diverging_epoch.is_default():
+                    body = Writer()
+                    self.diverging_epoch.write(body, version)
+                    known.append((0, body.getvalue()))
+                if not self.current_leader.is_default():
+                    body = Writer()
+                    self.current_leader.write(body, version)
+                    known.append((1, body.getvalue()))
+                if not self.snapshot_id.is_default():
+                    body = Writer()
+                    self.snapshot_id.write(body, version)
+                    known.append((2, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)
@@ -442,7 +445,7 @@ class NodeEndpoint(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class FetchResponse(Message):
     NAME: ClassVar[str] = "FetchResponse"
     API_KEY: ClassVar[int] = 1
@@ -492,14 +495,17 @@ class FetchResponse(Message):
         if version < 16 and self.node_endpoints:
             raise missing_field("NodeEndpoints", version)
         if version >= 12:
-            known: list[tuple[int, bytes]] = []
-            if version >= 16 and self.node_endpoints:
-                body = Writer()
-                write_uvarint(body, len(self.node_endpoints) + 1)
-                for node_endpoints_item in self.node_endpoints:
-                    node_endpoints_item.write(body, version)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+            if self.unknown_tagged_fields is None and not self.node_endpoints:
+                writer.append(0)
+            else:
+                known: list[tuple[int, bytes]] = []
+                if version >= 16 and self.node_endpoints:
+                    body = Writer()
+                    write_uvarint(body, len(self.node_endpoints) + 1)
+                    for node_endpoints_item in self.node_endpoints:
+                        node_endpoints_item.write(body, version)
+                    known.append((0, body.getvalue()))
+                write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

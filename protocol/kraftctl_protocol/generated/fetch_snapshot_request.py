@@ -96,12 +96,15 @@ class PartitionSnapshot(Message):
         write_i32_be(writer, self.current_leader_epoch)
         self.snapshot_id.write(writer, version)
         write_i64_be(writer, self.position)
-        known: list[tuple[int, bytes]] = []
-        if version >= 1 and self.replica_directory_id != ZERO_UUID:
-            body = Writer()
-            write_uuid(body, self.replica_directory_id)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.replica_directory_id == ZERO_UUID:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if version >= 1 and self.replica_directory_id != ZERO_UUID:
+                body = Writer()
+                write_uuid(body, self.replica_directory_id)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
@@ -167,7 +170,7 @@ class TopicSnapshot(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class FetchSnapshotRequest(Message):
     NAME: ClassVar[str] = "FetchSnapshotRequest"
     API_KEY: ClassVar[int] = 59
@@ -203,12 +206,15 @@ class FetchSnapshotRequest(Message):
         write_uvarint(writer, len(self.topics) + 1)
         for topics_item in self.topics:
             topics_item.write(writer, version)
-        known: list[tuple[int, bytes]] = []
-        if self.cluster_id is not None:
-            body = Writer()
-            write_compact_string(body, self.cluster_id)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.cluster_id is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if self.cluster_id is not None:
+                body = Writer()
+                write_compact_string(body, self.cluster_id)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchSnapshotRequest:

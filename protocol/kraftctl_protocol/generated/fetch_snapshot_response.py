@@ -150,12 +150,15 @@ class PartitionSnapshot(Message):
         if self.unaligned_records is None:
             raise null_field("UnalignedRecords", version)
         write_compact_bytes(writer, self.unaligned_records)
-        known: list[tuple[int, bytes]] = []
-        if not self.current_leader.is_default():
-            body = Writer()
-            self.current_leader.write(body, version)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.current_leader.is_default():
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if not self.current_leader.is_default():
+                body = Writer()
+                self.current_leader.write(body, version)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
@@ -261,7 +264,7 @@ class NodeEndpoint(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class FetchSnapshotResponse(Message):
     NAME: ClassVar[str] = "FetchSnapshotResponse"
     API_KEY: ClassVar[int] = 59
@@ -298,14 +301,17 @@ class FetchSnapshotResponse(Message):
             topics_item.write(writer, version)
         if version < 1 and self.node_endpoints:
             raise missing_field("NodeEndpoints", version)
-        known: list[tuple[int, bytes]] = []
-        if version >= 1 and self.node_endpoints:
-            body = Writer()
-            write_uvarint(body, len(self.node_endpoints) + 1)
-            for node_endpoints_item in self.node_endpoints:
-                node_endpoints_item.write(body, version)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and not self.node_endpoints:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if version >= 1 and self.node_endpoints:
+                body = Writer()
+                write_uvarint(body, len(self.node_endpoints) + 1)
+                for node_endpoints_item in self.node_endpoints:
+                    node_endpoints_item.write(body, version)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchSnapshotResponse:

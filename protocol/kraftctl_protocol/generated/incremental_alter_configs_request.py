@@ -132,7 +132,7 @@ class AlterConfigsResource(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class IncrementalAlterConfigsRequest(Message):
     NAME: ClassVar[str] = "IncrementalAlterConfigsRequest"
     API_KEY: ClassVar[int] = 44

@@ -82,7 +82,7 @@ class AlterConfigsResourceResponse(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class IncrementalAlterConfigsResponse(Message):
     NAME: ClassVar[str] = "IncrementalAlterConfigsResponse"
     API_KEY: ClassVar[int] = 44

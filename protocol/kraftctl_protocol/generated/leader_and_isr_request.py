@@ -260,7 +260,7 @@ class LeaderAndIsrLiveLeader(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class LeaderAndIsrRequest(Message):
     NAME: ClassVar[str] = "LeaderAndIsrRequest"
     API_KEY: ClassVar[int] = 4

@@ -113,7 +113,7 @@ class LeaderAndIsrTopicError(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class LeaderAndIsrResponse(Message):
     NAME: ClassVar[str] = "LeaderAndIsrResponse"
     API_KEY: ClassVar[int] = 4

@@ -62,7 +62,7 @@ class Voter(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class LeaderChangeMessage(Message):
     NAME: ClassVar[str] = "LeaderChangeMessage"
     LOWEST_VERSION: ClassVar[int] = 0

@@ -57,7 +57,7 @@ class ListPartitionReassignmentsTopics(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ListPartitionReassignmentsRequest(Message):
     NAME: ClassVar[str] = "ListPartitionReassignmentsRequest"
     API_KEY: ClassVar[int] = 46

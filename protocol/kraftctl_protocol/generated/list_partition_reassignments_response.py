@@ -109,7 +109,7 @@ class OngoingTopicReassignment(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ListPartitionReassignmentsResponse(Message):
     NAME: ClassVar[str] = "ListPartitionReassignmentsResponse"
     API_KEY: ClassVar[int] = 46

@@ -75,7 +75,7 @@ class MetadataRequestTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class MetadataRequest(Message):
     NAME: ClassVar[str] = "MetadataRequest"
     API_KEY: ClassVar[int] = 3

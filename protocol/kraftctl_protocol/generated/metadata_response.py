@@ -257,7 +257,7 @@ class MetadataResponseTopic(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class MetadataResponse(Message):
     NAME: ClassVar[str] = "MetadataResponse"
     API_KEY: ClassVar[int] = 3

@@ -16,7 +16,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class NoOpRecord(Message):
     NAME: ClassVar[str] = "NoOpRecord"
     API_KEY: ClassVar[int] = 20

@@ -23,7 +23,7 @@ from kraftctl_protocol.primitives import (
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class PartitionChangeRecord(Message):
     NAME: ClassVar[str] = "PartitionChangeRecord"
     API_KEY: ClassVar[int] = 5
@@ -82,58 +82,61 @@ class PartitionChangeRecord(Message):
             raise missing_field("EligibleLeaderReplicas", version)
         if version < 2 and self.last_known_elr is not None:
             raise missing_field("LastKnownElr", version)
-        known: list[tuple[int, bytes]] = []
-        if self.isr is not None:
-            body = Writer()
-            write_uvarint(body, len(self.isr) + 1)
-            for isr_item in self.isr:
-                write_i32_be(body, isr_item)
-            known.append((0, body.getvalue()))
-        if self.leader != -2:
-            body = Writer()
-            write_i32_be(body, self.leader)
-            known.append((1, body.getvalue()))
-        if self.replicas is not None:
-            body = Writer()
-            write_uvarint(body, len(self.replicas) + 1)
-            for replicas_item in self.replicas:
-                write_i32_be(body, replicas_item)
-            known.append((2, body.getvalue()))
-        if self.removing_replicas is not None:
-            body = Writer()
-            write_uvarint(body, len(self.removing_replicas) + 1)
-            for removing_replicas_item in self.removing_replicas:
-                write_i32_be(body, removing_replicas_item)
-            known.append((3, body.getvalue()))
-        if self.adding_replicas is not None:
-            body = Writer()
-            write_uvarint(body, len(self.adding_replicas) + 1)
-            for adding_replicas_item in self.adding_replicas:
-                write_i32_be(body, adding_replicas_item)
-            known.append((4, body.getvalue()))
-        if self.leader_recovery_state != -1:
-            body = Writer()
-            write_int8(body, self.leader_recovery_state)
-            known.append((5, body.getvalue()))
-        if version >= 2 and self.eligible_leader_replicas is not None:
-            body = Writer()
-            write_uvarint(body, len(self.eligible_leader_replicas) + 1)
-            for eligible_leader_replicas_item in self.eligible_leader_replicas:
-                write_i32_be(body, eligible_leader_replicas_item)
-            known.append((6, body.getvalue()))
-        if version >= 2 and self.last_known_elr is not None:
-            body = Writer()
-            write_uvarint(body, len(self.last_known_elr) + 1)
-            for last_known_elr_item in self.last_known_elr:
-                write_i32_be(body, last_known_elr_item)
-            known.append((7, body.getvalue()))
-        if version >= 1 and self.directories is not None:
-            body = Writer()
-            write_uvarint(body, len(self.directories) + 1)
-            for directories_item in self.directories:
-                write_uuid(body, directories_item)
-            known.append((8, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.isr is None and self.leader == -2 and self.replicas is None and self.removing_replicas is None and self.adding_replicas is None and self.leader_recovery_state == -1 and self.eligible_leader_replicas is None and self.last_known_elr is None and self.directories is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if self.isr is not None:
+                body = Writer()
+                write_uvarint(body, len(self.isr) + 1)
+                for isr_item in self.isr:
+                    write_i32_be(body, isr_item)
+                known.append((0, body.getvalue()))
+            if self.leader != -2:
+                body = Writer()
+                write_i32_be(body, self.leader)
+                known.append((1, body.getvalue()))
+            if self.replicas is not None:
+                body = Writer()
+                write_uvarint(body, len(self.replicas) + 1)
+                for replicas_item in self.replicas:
+                    write_i32_be(body, replicas_item)
+                known.append((2, body.getvalue()))
+            if self.removing_replicas is not None:
+                body = Writer()
+                write_uvarint(body, len(self.removing_replicas) + 1)
+                for removing_replicas_item in self.removing_replicas:
+                    write_i32_be(body, removing_replicas_item)
+                known.append((3, body.getvalue()))
+            if self.adding_replicas is not None:
+                body = Writer()
+                write_uvarint(body, len(self.adding_replicas) + 1)
+                for adding_replicas_item in self.adding_replicas:
+                    write_i32_be(body, adding_replicas_item)
+                known.append((4, body.getvalue()))
+            if self.leader_recovery_state != -1:
+                body = Writer()
+                write_int8(body, self.leader_recovery_state)
+                known.append((5, body.getvalue()))
+            if version >= 2 and self.eligible_leader_replicas is not None:
+                body = Writer()
+                write_uvarint(body, len(self.eligible_leader_replicas) + 1)
+                for eligible_leader_replicas_item in self.eligible_leader_replicas:
+                    write_i32_be(body, eligible_leader_replicas_item)
+                known.append((6, body.getvalue()))
+            if version >= 2 and self.last_known_elr is not None:
+                body = Writer()
+                write_uvarint(body, len(self.last_known_elr) + 1)
+                for last_known_elr_item in self.last_known_elr:
+                    write_i32_be(body, last_known_elr_item)
+                known.append((7, body.getvalue()))
+            if version >= 1 and self.directories is not None:
+                body = Writer()
+                write_uvarint(body, len(self.directories) + 1)
+                for directories_item in self.directories:
+                    write_uuid(body, directories_item)
+                known.append((8, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionChangeRecord:

@@ -24,7 +24,7 @@ from kraftctl_protocol.primitives import (
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class PartitionRecord(Message):
     NAME: ClassVar[str] = "PartitionRecord"
     API_KEY: ClassVar[int] = 3
@@ -108,24 +108,27 @@ class PartitionRecord(Message):
             raise missing_field("EligibleLeaderReplicas", version)
         if version < 2 and self.last_known_elr is not None:
             raise missing_field("LastKnownElr", version)
-        known: list[tuple[int, bytes]] = []
-        if self.leader_recovery_state != 0:
-            body = Writer()
-            write_int8(body, self.leader_recovery_state)
-            known.append((0, body.getvalue()))
-        if version >= 2 and self.eligible_leader_replicas is not None:
-            body = Writer()
-            write_uvarint(body, len(self.eligible_leader_replicas) + 1)
-            for eligible_leader_replicas_item in self.eligible_leader_replicas:
-                write_i32_be(body, eligible_leader_replicas_item)
-            known.append((1, body.getvalue()))
-        if version >= 2 and self.last_known_elr is not None:
-            body = Writer()
-            write_uvarint(body, len(self.last_known_elr) + 1)
-            for last_known_elr_item in self.last_known_elr:
-                write_i32_be(body, last_known_elr_item)
-            known.append((2, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.leader_recovery_state == 0 and self.eligible_leader_replicas is None and self.last_known_elr is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if self.leader_recovery_state != 0:
+                body = Writer()
+                write_int8(body, self.leader_recovery_state)
+                known.append((0, body.getvalue()))
+            if version >= 2 and self.eligible_leader_replicas is not None:
+                body = Writer()
+                write_uvarint(body, len(self.eligible_leader_replicas) + 1)
+                for eligible_leader_replicas_item in self.eligible_leader_replicas:
+                    write_i32_be(body, eligible_leader_replicas_item)
+                known.append((1, body.getvalue()))
+            if version >= 2 and self.last_known_elr is not None:
+                body = Writer()
+                write_uvarint(body, len(self.last_known_elr) + 1)
+                for last_known_elr_item in self.last_known_elr:
+                    write_i32_be(body, last_known_elr_item)
+                known.append((2, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionRecord:

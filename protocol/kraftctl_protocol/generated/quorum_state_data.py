@@ -53,7 +53,7 @@ class Voter(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class QuorumStateData(Message):
     NAME: ClassVar[str] = "QuorumStateData"
     LOWEST_VERSION: ClassVar[int] = 0

@@ -112,7 +112,7 @@ class BrokerFeature(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RegisterBrokerRecord(Message):
     NAME: ClassVar[str] = "RegisterBrokerRecord"
     API_KEY: ClassVar[int] = 0
@@ -186,20 +186,23 @@ class RegisterBrokerRecord(Message):
             raise missing_field("LogDirs", version)
         if version < 4 and self.cordoned_log_dirs is not None:
             raise missing_field("CordonedLogDirs", version)
-        known: list[tuple[int, bytes]] = []
-        if version >= 3 and self.log_dirs:
-            body = Writer()
-            write_uvarint(body, len(self.log_dirs) + 1)
-            for log_dirs_item in self.log_dirs:
-                write_uuid(body, log_dirs_item)
-            known.append((0, body.getvalue()))
-        if version >= 4 and self.cordoned_log_dirs is not None:
-            body = Writer()
-            write_uvarint(body, len(self.cordoned_log_dirs) + 1)
-            for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                write_uuid(body, cordoned_log_dirs_item)
-            known.append((1, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and not self.log_dirs and self.cordoned_log_dirs is None:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if version >= 3 and self.log_dirs:
+                body = Writer()
+                write_uvarint(body, len(self.log_dirs) + 1)
+                for log_dirs_item in self.log_dirs:
+                    write_uuid(body, log_dirs_item)
+                known.append((0, body.getvalue()))
+            if version >= 4 and self.cordoned_log_dirs is not None:
+                body = Writer()
+                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                for cordoned_log_dirs_item in self.cordoned_log_dirs:
+                    write_uuid(body, cordoned_log_dirs_item)
+                known.append((1, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> RegisterBrokerRecord:

@@ -109,7 +109,7 @@ class ControllerFeature(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RegisterControllerRecord(Message):
     NAME: ClassVar[str] = "RegisterControllerRecord"
     API_KEY: ClassVar[int] = 27

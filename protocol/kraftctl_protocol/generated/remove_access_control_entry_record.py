@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RemoveAccessControlEntryRecord(Message):
     NAME: ClassVar[str] = "RemoveAccessControlEntryRecord"
     API_KEY: ClassVar[int] = 19

@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RemoveRaftVoterResponse(Message):
     NAME: ClassVar[str] = "RemoveRaftVoterResponse"
     API_KEY: ClassVar[int] = 81

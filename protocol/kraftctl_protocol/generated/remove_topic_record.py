@@ -18,7 +18,7 @@ from kraftctl_protocol.primitives import (
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RemoveTopicRecord(Message):
     NAME: ClassVar[str] = "RemoveTopicRecord"
     API_KEY: ClassVar[int] = 9

@@ -19,7 +19,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class RequestHeader(Message):
     NAME: ClassVar[str] = "RequestHeader"
     LOWEST_VERSION: ClassVar[int] = 0

@@ -22,7 +22,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class SaslAuthenticateResponse(Message):
     NAME: ClassVar[str] = "SaslAuthenticateResponse"
     API_KEY: ClassVar[int] = 36

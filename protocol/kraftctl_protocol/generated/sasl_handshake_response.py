@@ -19,7 +19,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class SaslHandshakeResponse(Message):
     NAME: ClassVar[str] = "SaslHandshakeResponse"
     API_KEY: ClassVar[int] = 17

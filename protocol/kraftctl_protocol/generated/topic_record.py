@@ -19,7 +19,7 @@ from kraftctl_protocol.primitives import (
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class TopicRecord(Message):
     NAME: ClassVar[str] = "TopicRecord"
     API_KEY: ClassVar[int] = 2

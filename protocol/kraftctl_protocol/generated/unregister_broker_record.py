@@ -17,7 +17,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UnregisterBrokerRecord(Message):
     NAME: ClassVar[str] = "UnregisterBrokerRecord"
     API_KEY: ClassVar[int] = 1

@@ -78,7 +78,7 @@ class FeatureUpdateKey(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UpdateFeaturesRequest(Message):
     NAME: ClassVar[str] = "UpdateFeaturesRequest"
     API_KEY: ClassVar[int] = 57

@@ -61,7 +61,7 @@ class UpdatableFeatureResult(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UpdateFeaturesResponse(Message):
     NAME: ClassVar[str] = "UpdateFeaturesResponse"
     API_KEY: ClassVar[int] = 57

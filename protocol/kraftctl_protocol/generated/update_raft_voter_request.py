@@ -106,7 +106,7 @@ class KRaftVersionFeature(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UpdateRaftVoterRequest(Message):
     NAME: ClassVar[str] = "UpdateRaftVoterRequest"
     API_KEY: ClassVar[int] = 82

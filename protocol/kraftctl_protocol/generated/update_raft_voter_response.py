@@ -72,7 +72,7 @@ class CurrentLeader(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UpdateRaftVoterResponse(Message):
     NAME: ClassVar[str] = "UpdateRaftVoterResponse"
     API_KEY: ClassVar[int] = 82
@@ -101,12 +101,15 @@ class UpdateRaftVoterResponse(Message):
             raise cannot_write("UpdateRaftVoterResponse", version)
         write_i32_be(writer, self.throttle_time_ms)
         write_i16_be(writer, self.error_code)
-        known: list[tuple[int, bytes]] = []
-        if not self.current_leader.is_default():
-            body = Writer()
-            self.current_leader.write(body, version)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and self.current_leader.is_default():
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if not self.current_leader.is_default():
+                body = Writer()
+                self.current_leader.write(body, version)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> UpdateRaftVoterResponse:

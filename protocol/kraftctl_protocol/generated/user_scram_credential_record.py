@@ -20,7 +20,7 @@ from kraftctl_protocol.primitives import (
 )
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class UserScramCredentialRecord(Message):
     NAME: ClassVar[str] = "UserScramCredentialRecord"
     API_KEY: ClassVar[int] = 11

@@ -138,7 +138,7 @@ class TopicData(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class VoteRequest(Message):
     NAME: ClassVar[str] = "VoteRequest"
     API_KEY: ClassVar[int] = 52

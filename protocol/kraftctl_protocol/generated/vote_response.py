@@ -151,7 +151,7 @@ class NodeEndpoint(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class VoteResponse(Message):
     NAME: ClassVar[str] = "VoteResponse"
     API_KEY: ClassVar[int] = 52
@@ -184,14 +184,17 @@ class VoteResponse(Message):
             topics_item.write(writer, version)
         if version < 1 and self.node_endpoints:
             raise missing_field("NodeEndpoints", version)
-        known: list[tuple[int, bytes]] = []
-        if version >= 1 and self.node_endpoints:
-            body = Writer()
-            write_uvarint(body, len(self.node_endpoints) + 1)
-            for node_endpoints_item in self.node_endpoints:
-                node_endpoints_item.write(body, version)
-            known.append((0, body.getvalue()))
-        write_tagged_fields(writer, known, self.unknown_tagged_fields)
+        if self.unknown_tagged_fields is None and not self.node_endpoints:
+            writer.append(0)
+        else:
+            known: list[tuple[int, bytes]] = []
+            if version >= 1 and self.node_endpoints:
+                body = Writer()
+                write_uvarint(body, len(self.node_endpoints) + 1)
+                for node_endpoints_item in self.node_endpoints:
+                    node_endpoints_item.write(body, version)
+                known.append((0, body.getvalue()))
+            write_tagged_fields(writer, known, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> VoteResponse:

@@ -152,7 +152,7 @@ class Voter(Message):
         return message
 
 
-@mypyc_attr(acyclic=True)
+@mypyc_attr(acyclic=True, free_list_len=1)
 class VotersRecord(Message):
     NAME: ClassVar[str] = "VotersRecord"
     LOWEST_VERSION: ClassVar[int] = 0
