@@ -156,7 +156,7 @@ def test_schemas_that_are_refused(raw: dict[str, Any]) -> None:
 
 @pytest.fixture
 def sample_package() -> Iterator[None]:
-    """What generated code builds on, from source, as `sample_protocol`: compiled classes cannot be extended."""
+    """What generated code builds on, from source: `sample_protocol`. Compiled classes cannot be extended."""
     names = {"sample_protocol": ModuleType("sample_protocol")}
     sys.modules |= names
     for name in ("uuids", "primitives", "message"):
