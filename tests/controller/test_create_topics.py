@@ -1,4 +1,4 @@
-"""CreateTopics: checks in Kafka's order, the records, and what the response tells (KIP-4, KIP-464, KIP-525)."""
+"""CreateTopics: checks in Kafka's order, the records, what the response tells (KIP-4, KIP-464, KIP-525)."""
 
 from __future__ import annotations
 
