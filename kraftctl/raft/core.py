@@ -9,6 +9,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.parked_fetches import ParkedFetches
+from kraftctl.raft.peers import Peers
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import EpochState, Leader, Unattached
@@ -46,6 +47,7 @@ class RaftCore:
         self.history = history
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
+        self.peers = Peers()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self.effects: list[RaftEffect] = []
@@ -81,6 +83,10 @@ class RaftCore:
             self.config.supported_kraft_version_min,
             self.config.supported_kraft_version_max,
         )
+
+    def default_listener(self) -> str:
+        """Controllers reach each other by the first of their listeners."""
+        return next(iter(self.endpoints))
 
     def leader(self) -> Leader | None:
         state = self.state

@@ -61,6 +61,7 @@ def transition(core: RaftCore, new: EpochState) -> None:
     assert is_legal(old, new), f"illegal transition from {old!r} to {new!r}"
     core.notice(INFO, f"Transition to {new!r} from {old!r}")
     core.state = new
+    core.peers.reset()
     write_quorum_state(core)
     if isinstance(old, Leader):
         core.emit(LeadershipLost(old.epoch))

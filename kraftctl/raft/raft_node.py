@@ -28,11 +28,13 @@ from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
 from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
 from kraftctl.raft.handle_fetch import handle_fetch
 from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
+from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.handle_vote import handle_vote
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.outbound import send_requests
 from kraftctl.raft.raft_config import RaftConfig
-from kraftctl.raft.states import NEVER_MS
+from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
 from kraftctl.raft.voter_changes import (
     handle_add_raft_voter,
@@ -114,6 +116,7 @@ class RaftNode:
         else:
             self._handle(event)
         run_timers(core)
+        send_requests(core)
         return core.take_effects()
 
     def append(self, values: list[bytes], now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
@@ -153,6 +156,14 @@ class RaftNode:
     def state_name(self) -> str:
         """One of Kafka's: Unattached, Follower, Prospective, Candidate, Leader, Resigned."""
         return self._core.state.name
+
+    @property
+    def may_stop(self) -> bool:
+        """After `ShutdownRequested`: whether every voter knows that it has to elect another leader."""
+        state = self._core.state
+        if not self._core.shutting_down or self.is_leader:
+            return False
+        return not isinstance(state, Resigned) or not state.unacked_voter_ids
 
     @property
     def high_watermark(self) -> int:
@@ -201,7 +212,7 @@ class RaftNode:
             case RequestCancelled():
                 core.parked.remove(event.request_id)
             case ResponseReceived():
-                pass
+                handle_response(core, event)
             case SnapshotCreated():
                 core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
             case LogStartChanged():

@@ -25,9 +25,17 @@ def run_timers(core: RaftCore) -> None:
 
 def next_deadline_ms(core: RaftCore) -> int:
     parked_ms = core.parked.next_deadline_ms()
-    deadline_ms = core.state.deadline_ms
+    state = core.state
+    deadline_ms = state.deadline_ms
     if parked_ms is not None and parked_ms < deadline_ms:
-        return parked_ms
+        deadline_ms = parked_ms
+    if core.is_only_voter():
+        return deadline_ms
+    peers_ms = core.peers.next_deadline_ms()
+    if peers_ms is not None and peers_ms < deadline_ms:
+        deadline_ms = peers_ms
+    if isinstance(state, Leader) and state.begin_quorum_deadline_ms < deadline_ms:
+        deadline_ms = state.begin_quorum_deadline_ms
     return deadline_ms
 
 

@@ -86,10 +86,10 @@ def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusa
 def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Refusal:
     if _is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
-    if _default_listener(core) not in listener_names:
+    if core.default_listener() not in listener_names:
         return Refusal(
             Errors.INVALID_REQUEST,
-            f"The endpoints {listener_names} lack the controllers' listener {_default_listener(core)}",
+            f"The endpoints {listener_names} lack the controllers' listener {core.default_listener()}",
         )
     refusal = _check_voters_may_change(core, "added")
     if refusal.error != Errors.NONE:
@@ -115,7 +115,7 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
 def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
     names = [listener.name for listener in request.listeners]
-    if _is_incomplete(key) or _default_listener(core) not in names:
+    if _is_incomplete(key) or core.default_listener() not in names:
         return Errors.INVALID_REQUEST
     lowest = request.kraft_version_feature.min_supported_version
     highest = request.kraft_version_feature.max_supported_version
@@ -153,8 +153,3 @@ def _is_voter_set_committed(core: RaftCore, leader: Leader) -> bool:
 
 def _is_incomplete(key: ReplicaKey) -> bool:
     return key.id < 0 or key.directory_id == NO_DIRECTORY_ID
-
-
-def _default_listener(core: RaftCore) -> str:
-    """Controllers reach each other by the first of their listeners."""
-    return next(iter(core.endpoints))

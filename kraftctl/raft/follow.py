@@ -1,0 +1,108 @@
+"""KIP-595: what a follower does with an answer to its Fetch: append, truncate, learn what is committed."""
+
+from __future__ import annotations
+
+from kraftctl.raft.append import request_flush
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.states import NEVER_MS, Follower
+from kraftctl.raft.voter_set import voter_set_from_record
+from kraftctl_protocol.control_record import (
+    ControlRecordType,
+    decode_control_key,
+    decode_control_value,
+)
+from kraftctl_protocol.generated.fetch_response import PartitionData
+from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
+from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+
+
+def follow(core: RaftCore, state: Follower, partition: PartitionData) -> bool:
+    """Returns False when the answer was of no use, so that the next one is not asked for at once."""
+    diverging = partition.diverging_epoch
+    snapshot_id = partition.snapshot_id
+    if diverging.epoch >= 0:
+        usable = _truncate(core, OffsetAndEpoch(diverging.end_offset, diverging.epoch))
+    elif snapshot_id.epoch >= 0 or snapshot_id.end_offset >= 0:
+        core.notice(ERROR, f"Snapshot {snapshot_id.end_offset}-{snapshot_id.epoch} cannot be fetched")
+        usable = False
+    else:
+        usable = _append(core, state, partition.records or b"")
+        core.raise_high_watermark(min(partition.high_watermark, core.log.end_offset))
+    state.has_fetched_from_leader = True
+    state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS
+    return usable
+
+
+def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
+    """Down to where both logs still agree; never below what is committed."""
+    own = core.log.end_offset_for_epoch(diverging.epoch)
+    end_offset = min(diverging.offset, own.offset)
+    if end_offset < core.high_watermark:
+        core.notice(
+            ERROR, f"The leader wants {end_offset} to be the end, yet {core.high_watermark} is committed"
+        )
+        return False
+    if end_offset < core.log.end_offset:
+        core.log.truncate_to(end_offset)
+        core.history.truncate_to(end_offset)
+        core.emit(TruncateLog(end_offset))
+        core.notice(INFO, f"Truncated the log to {end_offset}: epoch {diverging.epoch} ended there")
+    return True
+
+
+def _append(core: RaftCore, state: Follower, records: bytes) -> bool:
+    """All batches of the answer that continue the log; the others are asked for again."""
+    try:
+        batches = read_batches(records)
+    except DecodeError as error:
+        core.notice(ERROR, f"Records from {state.leader_id} at {core.log.end_offset} are unusable: {error}")
+        return False
+    position = 0
+    usable = True
+    for batch in batches:
+        size_bytes = batch.header.size_bytes
+        if not _append_batch(core, state, batch, records[position : position + size_bytes]):
+            usable = False
+            break
+        position += size_bytes
+    request_flush(core)
+    return usable
+
+
+def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: bytes) -> bool:
+    header = batch.header
+    epoch = header.partition_leader_epoch
+    last_epoch = core.log.epochs.last_epoch()
+    is_in_order = header.base_offset == core.log.end_offset and epoch <= state.epoch
+    if not is_in_order or (last_epoch is not None and epoch < last_epoch):
+        core.notice(
+            ERROR,
+            f"Batch {header.base_offset}-{header.last_offset} of epoch {epoch} from {state.leader_id}"
+            f" does not continue the log at {core.log.end_offset} of epoch {core.log.last_epoch()}",
+        )
+        return False
+    if last_epoch is None or epoch > last_epoch:
+        core.log.epochs.assign(epoch, header.base_offset)
+    core.log.append(header.last_offset - header.base_offset + 1)
+    core.emit(AppendBatch(header.base_offset, header.last_offset, epoch, data, header.is_control))
+    if header.is_control:
+        _apply_control_records(core, batch)
+    return True
+
+
+def _apply_control_records(core: RaftCore, batch: RecordBatch) -> None:
+    """KIP-853: voters count from the moment they are in the log."""
+    for record in batch.records:
+        control_type = decode_control_key(record.key)
+        if control_type == ControlRecordType.KRAFT_VERSION:
+            version = decode_control_value(control_type, record.value)
+            assert isinstance(version, KRaftVersionRecord)
+            core.history.add_kraft_version(record.offset, version.kraft_version)
+        elif control_type == ControlRecordType.KRAFT_VOTERS:
+            voters = decode_control_value(control_type, record.value)
+            assert isinstance(voters, VotersRecord)
+            core.history.add_voters(record.offset, voter_set_from_record(voters))

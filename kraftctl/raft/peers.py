@@ -1,0 +1,79 @@
+"""KIP-595: at most one request in flight per peer, a pause after each failure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NOTHING_IN_FLIGHT: Final = 0
+
+
+class Peer:
+    """Another replica, or a bootstrap server (negative id) that may turn out to be one."""
+
+    def __init__(self, peer_id: int, host: str, port: int) -> None:
+        self.id = peer_id
+        self.host = host
+        self.port = port
+        self.send_id = NOTHING_IN_FLIGHT
+        self.timeout_at_ms = 0
+        self.backoff_until_ms = 0
+
+    def is_ready(self) -> bool:
+        return self.send_id == NOTHING_IN_FLIGHT and self.backoff_until_ms == 0
+
+    def is_backing_off(self) -> bool:
+        return self.backoff_until_ms > 0
+
+
+class Peers:
+    """Answers to requests of a former state or epoch find no trace of their question here."""
+
+    def __init__(self) -> None:
+        self.by_address: dict[tuple[int, str, int], Peer] = {}
+        self.next_send_id = 1
+
+    def peer(self, peer_id: int, host: str, port: int) -> Peer:
+        address = (peer_id, host, port)
+        peer = self.by_address.get(address)
+        if peer is None:
+            peer = Peer(peer_id, host, port)
+            self.by_address[address] = peer
+        return peer
+
+    def reset(self) -> None:
+        """A new state asks new questions, of everybody, at once."""
+        self.by_address = {}
+
+    def has_any_in_flight(self) -> bool:
+        return any(peer.send_id != NOTHING_IN_FLIGHT for peer in self.by_address.values())
+
+    def sent(self, peer: Peer, timeout_at_ms: int) -> int:
+        """Returns the send id of a request to `peer` that leaves now."""
+        assert peer.is_ready()
+        peer.send_id = self.next_send_id
+        peer.timeout_at_ms = timeout_at_ms
+        self.next_send_id += 1
+        return peer.send_id
+
+    def answered(self, send_id: int) -> Peer | None:
+        """Who answered; None when the question is forgotten or was given up."""
+        for peer in self.by_address.values():
+            if peer.send_id == send_id:
+                peer.send_id = NOTHING_IN_FLIGHT
+                return peer
+        return None
+
+    def expire(self, now_ms: int, backoff_ms: int) -> None:
+        """Give up what took too long; end pauses that are over."""
+        for peer in self.by_address.values():
+            if peer.send_id != NOTHING_IN_FLIGHT and peer.timeout_at_ms <= now_ms:
+                peer.send_id = NOTHING_IN_FLIGHT
+                peer.backoff_until_ms = now_ms + backoff_ms
+            elif 0 < peer.backoff_until_ms <= now_ms:
+                peer.backoff_until_ms = 0
+
+    def next_deadline_ms(self) -> int | None:
+        deadlines = [peer.timeout_at_ms for peer in self.by_address.values() if peer.send_id] + [
+            peer.backoff_until_ms for peer in self.by_address.values() if peer.backoff_until_ms
+        ]
+        return min(deadlines, default=None)

@@ -1,0 +1,145 @@
+"""Voters elect, replicate, lose messages, processes and power: invariants after every effect."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.support.raft_cluster import Faults, RaftCluster
+
+LIVENESS_MS = 30_000
+
+
+def settle(cluster: RaftCluster) -> None:
+    """EventuallyLeaderElected, ValuesEventuallyAcked: everybody ends with the same committed log."""
+    cluster.heal()
+    cluster.restart_all()
+    cluster.run_for(LIVENESS_MS)
+    leader = cluster.leader()
+    assert leader is not None
+    before = len(cluster.committed)
+    cluster.append(leader, 1)
+    cluster.run_for(5_000)
+    assert len(cluster.committed) > before
+    for replica in cluster.replicas.values():
+        assert replica.node is not None
+        assert replica.node.leader_id == leader.node_id
+        assert replica.high_watermark == len(cluster.committed) == replica.disk.end_offset
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("voter_count", [1, 2, 3, 5])
+def test_a_calm_cluster_elects_once_and_replicates(voter_count: int, dynamic: bool) -> None:
+    voter_ids = list(range(1, voter_count + 1))
+    cluster = RaftCluster(1, voter_ids, [11, 12], dynamic=dynamic, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    leaders = dict(cluster.leaders)
+    for _ in range(50):
+        cluster.append(leader, 2)
+        cluster.run_for(20)
+    settle(cluster)
+    assert cluster.leaders == leaders, "StableLeadership"
+
+
+def test_an_idle_cluster_is_quiet() -> None:
+    """KAFKA-19605: a long poll per follower and half a second, and hardly anything else."""
+    cluster = RaftCluster(2, [1, 2, 3], [11], dynamic=True, faults=Faults())
+    cluster.run_for(10_000)
+    before = len(cluster.lines)
+    cluster.run_for(60_000)
+    assert len(cluster.lines) - before < 60 * 2 * 3 * 2 * 2
+
+
+def test_the_leader_dies_and_another_takes_over() -> None:
+    cluster = RaftCluster(3, [1, 2, 3], [11], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    cluster.append(leader, 3)
+    cluster.crash(leader.node_id)
+    cluster.run_for(10_000)
+    successor = cluster.leader()
+    assert successor is not None
+    assert successor is not leader
+    cluster.append(successor, 3)
+    cluster.run_for(1_000)
+    settle(cluster)
+
+
+def test_an_isolated_leader_resigns_and_commits_nothing() -> None:
+    """KAFKA-15489: within 1.5 fetch timeouts; what it appended meanwhile is truncated."""
+    cluster = RaftCluster(4, [1, 2, 3], [], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    assert leader.node is not None
+    cluster.isolate(leader.node_id)
+    cluster.append(leader, 3)
+    high_watermark = leader.high_watermark
+    cluster.run_for(3_100)
+    assert not leader.node.is_leader
+    assert leader.high_watermark == high_watermark
+    cluster.run_for(10_000)
+    successor = cluster.leader()
+    assert successor is not None
+    cluster.append(successor, 5)
+    settle(cluster)
+    assert any("truncate" in line for line in cluster.lines if f" {leader.node_id} " in line)
+
+
+def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
+    """KIP-996: it asks before it raises the epoch."""
+    cluster = RaftCluster(5, [1, 2, 3], [], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    assert leader.node is not None
+    epoch = leader.node.epoch
+    follower_id = next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id)
+    for _ in range(3):
+        cluster.isolate(follower_id)
+        cluster.run_for(8_000)
+        cluster.cut.clear()
+        cluster.run_for(4_000)
+    assert leader.node.epoch == epoch
+    assert leader.node.is_leader
+
+
+def run_chaos(seed: int, voter_count: int) -> RaftCluster:
+    rng = random.Random(seed)
+    faults = Faults(loss=rng.choice([0.0, 0.02, 0.2]), delay_ms_max=rng.choice([5, 50, 400]), flush_ms_max=50)
+    voter_ids = list(range(1, voter_count + 1))
+    cluster = RaftCluster(seed, voter_ids, [11], dynamic=rng.random() < 0.5, faults=faults)
+    for _ in range(60):
+        cluster.run_for(rng.randint(0, 800))
+        match rng.randrange(8):
+            case 0 | 1 | 2:
+                for replica in cluster.replicas.values():
+                    if replica.node is not None and replica.node.is_leader:
+                        cluster.append(replica, rng.randint(1, 3))
+            case 3:
+                cluster.crash(rng.choice(voter_ids))
+            case 4:
+                cluster.restart_all()
+            case 5:
+                cluster.isolate(rng.choice(voter_ids))
+            case 6:
+                source, target = rng.choice(voter_ids), rng.choice(voter_ids)
+                cluster.cut.add((source, target))
+            case _:
+                cluster.cut.clear()
+    settle(cluster)
+    return cluster
+
+
+@pytest.mark.parametrize("voter_count", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(12))
+def test_chaos(seed: int, voter_count: int) -> None:
+    run_chaos(seed * 10 + voter_count, voter_count)
+
+
+def test_one_seed_is_one_history() -> None:
+    assert run_chaos(77, 3).lines == run_chaos(77, 3).lines

@@ -1,0 +1,294 @@
+"""Several raft nodes on one virtual clock, with a network that loses and delays and disks that forget."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from kraftctl.raft.effects import (
+    AppendBatch,
+    BecameLeader,
+    FlushLog,
+    HighWatermarkUpdated,
+    RaftEffect,
+    Respond,
+    RespondFetch,
+    SendRequest,
+    TruncateLog,
+    WriteQuorumState,
+)
+from kraftctl.raft.events import (
+    DeadlineReached,
+    LogFlushed,
+    RaftEvent,
+    RequestReceived,
+    ResponseReceived,
+    Started,
+)
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.raft_node import RaftNode
+from kraftctl.raft.voter_set import VoterSet, static_voter_set
+from kraftctl_protocol.message import Message
+from tests.support.raft_disk import RaftDisk
+from tests.support.raft_transcript import (
+    CLUSTER_ID,
+    LISTENER,
+    directory_id,
+    effect_line,
+    endpoint,
+    voter_node,
+)
+
+
+class Faults:
+    """Chances per message, and the longest delay in ms."""
+
+    def __init__(self, *, loss: float = 0.0, delay_ms_max: int = 5, flush_ms_max: int = 10) -> None:
+        self.loss = loss
+        self.delay_ms_max = delay_ms_max
+        self.flush_ms_max = flush_ms_max
+
+
+class Replica:
+    """A node with its disk; `life` counts its processes, so that nothing reaches the wrong one."""
+
+    def __init__(self, node_id: int) -> None:
+        self.node_id = node_id
+        self.disk = RaftDisk()
+        self.node: RaftNode | None = None
+        self.life = 0
+        self.high_watermark = -1
+        self.waiting: dict[int, tuple[int, int, int, int]] = {}
+        self.deadline_ms: int | None = None
+
+
+class RaftCluster:
+    """`voter_ids` vote; all other replicas observe. Everything is decided by the seed."""
+
+    def __init__(
+        self, seed: int, voter_ids: list[int], observer_ids: list[int], *, dynamic: bool, faults: Faults
+    ) -> None:
+        self.rng = random.Random(seed)
+        self.voter_ids = voter_ids
+        self.dynamic = dynamic
+        self.faults = faults
+        self.now_ms = 0
+        self.sequence = 0
+        self.request_id = 0
+        self.events: list[tuple[int, int, Callable[[], None]]] = []
+        self.cut: set[tuple[int, int]] = set()
+        self.leaders: dict[int, int] = {}
+        self.committed: list[tuple[int, bytes]] = []
+        self.lines: list[str] = []
+        self.replicas = {node_id: Replica(node_id) for node_id in voter_ids + observer_ids}
+        for replica in self.replicas.values():
+            if dynamic and replica.node_id in voter_ids:
+                replica.disk.bootstrap_voters = VoterSet([voter_node(voter_id) for voter_id in voter_ids])
+                replica.disk.snapshots = [SnapshotInfo(OffsetAndEpoch(0, 0), 241)]
+            self.start(replica)
+
+    # What a test may do
+
+    def run_for(self, duration_ms: int) -> None:
+        until_ms = self.now_ms + duration_ms
+        while self.events and self.events[0][0] <= until_ms:
+            at_ms, _, happen = heappop(self.events)
+            self.now_ms = at_ms
+            happen()
+        self.now_ms = until_ms
+
+    def crash(self, node_id: int) -> None:
+        replica = self.replicas[node_id]
+        replica.node = None
+        replica.life += 1
+        replica.waiting.clear()
+        replica.disk.crash()
+
+    def start(self, replica: Replica) -> None:
+        static = {} if self.dynamic else {voter_id: endpoint(voter_id) for voter_id in self.voter_ids}
+        voters, versions = replica.disk.histories()
+        config = RaftConfig()
+        config.bootstrap_servers = [endpoint(voter_id) for voter_id in self.voter_ids]
+        replica.high_watermark = -1
+        replica.node = RaftNode(
+            node_id=replica.node_id,
+            directory_id=directory_id(replica.node_id),
+            cluster_id=CLUSTER_ID,
+            endpoints={LISTENER: endpoint(replica.node_id)},
+            config=config,
+            rng=random.Random(self.rng.randrange(1 << 30)),
+            log=replica.disk.log_state(),
+            quorum_state=replica.disk.quorum_state,
+            static_voters=static_voter_set(LISTENER, static),
+            voter_history=voters,
+            kraft_version_history=versions,
+        )
+        self.step(replica, Started())
+
+    def restart_all(self) -> None:
+        for replica in self.replicas.values():
+            if replica.node is None:
+                self.start(replica)
+
+    def isolate(self, node_id: int) -> None:
+        for other in self.replicas:
+            self.cut.add((node_id, other))
+            self.cut.add((other, node_id))
+
+    def heal(self) -> None:
+        self.cut.clear()
+        self.faults = Faults()
+
+    def leader(self) -> Replica | None:
+        """The one of the highest epoch: a deposed one may not know yet."""
+        leading = [replica for replica in self.replicas.values() if replica.node and replica.node.is_leader]
+        return max(leading, key=lambda replica: replica.node.epoch if replica.node else -1, default=None)
+
+    def append(self, replica: Replica, count: int) -> None:
+        assert replica.node is not None
+        value = self.rng.randbytes(4)
+        _, effects = replica.node.append([value] * count, self.now_ms, self.now_ms)
+        self.carry_out(replica, effects)
+
+    # How it works
+
+    def at(self, delay_ms: int, happen: Callable[[], None]) -> None:
+        self.sequence += 1
+        heappush(self.events, (self.now_ms + delay_ms, self.sequence, happen))
+
+    def step(self, replica: Replica, event: RaftEvent) -> None:
+        assert replica.node is not None
+        self.carry_out(replica, replica.node.step(event, self.now_ms, self.now_ms))
+
+    def step_later(self, replica: Replica, delay_ms: int, event: RaftEvent) -> None:
+        life = replica.life
+
+        def happen() -> None:
+            if replica.life == life:
+                self.step(replica, event)
+
+        self.at(delay_ms, happen)
+
+    def carry_out(self, replica: Replica, effects: list[RaftEffect]) -> None:
+        for effect in effects:
+            self.lines.append(f"{self.now_ms} {replica.node_id} {effect_line(effect)}")
+            if isinstance(effect, TruncateLog):
+                assert effect.end_offset >= replica.high_watermark, "committed records were truncated"
+            replica.disk.apply(effect)
+            self.check(replica, effect)
+            if isinstance(effect, FlushLog):
+                self._flush(replica, effect)
+            elif isinstance(effect, SendRequest):
+                self._send(replica, effect)
+            elif isinstance(effect, RespondFetch):
+                batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
+                records = b"".join(batch.batch for batch in batches)
+                effect.response.responses[0].partitions[0].records = records
+                self._respond(replica, effect.request_id, effect.response)
+            elif isinstance(effect, Respond):
+                self._respond(replica, effect.request_id, effect.response)
+        self._watch_deadline(replica)
+
+    def _watch_deadline(self, replica: Replica) -> None:
+        assert replica.node is not None
+        deadline_ms = replica.node.next_deadline_ms
+        if deadline_ms is None or deadline_ms == replica.deadline_ms:
+            return
+        replica.deadline_ms = deadline_ms
+        life = replica.life
+
+        def happen() -> None:
+            if replica.life == life:
+                replica.deadline_ms = None
+                self.step(replica, DeadlineReached())
+
+        self.at(max(0, deadline_ms - self.now_ms), happen)
+
+    def _flush(self, replica: Replica, effect: FlushLog) -> None:
+        life = replica.life
+
+        def happen() -> None:
+            if replica.life == life:
+                replica.disk.flush(effect)
+                self.step(replica, LogFlushed(effect.end_offset))
+
+        self.at(self.rng.randint(0, self.faults.flush_ms_max), happen)
+
+    def _send(self, sender: Replica, effect: SendRequest) -> None:
+        by_address = {endpoint(other.node_id): other for other in self.replicas.values()}
+        receiver = by_address[effect.host, effect.port]
+        assert effect.destination_id in (receiver.node_id, *range(-9, -1))
+        version = type(effect.request).HIGHEST_VERSION
+        data = effect.request.encode(version)
+        life, send_id, api_key = sender.life, effect.send_id, effect.api_key
+        request_type = type(effect.request)
+
+        def arrive() -> None:
+            if receiver.node is None:
+                self.step_later_if(sender, life, ResponseReceived(send_id, None))
+                return
+            self.request_id += 1
+            receiver.waiting[self.request_id] = (sender.node_id, life, send_id, version)
+            request = request_type.decode(data, version)
+            self.step(receiver, RequestReceived(self.request_id, LISTENER, api_key, version, request))
+
+        self._deliver(sender.node_id, receiver.node_id, arrive)
+
+    def step_later_if(self, replica: Replica, life: int, event: RaftEvent) -> None:
+        if replica.life == life:
+            self.step_later(replica, 1, event)
+
+    def _respond(self, replica: Replica, request_id: int, response: Message) -> None:
+        sender_id, life, send_id, version = replica.waiting.pop(request_id)
+        sender = self.replicas[sender_id]
+        data = response.encode(version)
+        response_type = type(response)
+
+        def arrive() -> None:
+            if sender.life == life and sender.node is not None:
+                self.step(sender, ResponseReceived(send_id, response_type.decode(data, version)))
+
+        self._deliver(replica.node_id, sender_id, arrive)
+
+    def _deliver(self, source: int, target: int, arrive: Callable[[], None]) -> None:
+        if self.rng.random() < self.faults.loss or (source, target) in self.cut:
+            return
+        self.at(self.rng.randint(0, self.faults.delay_ms_max), arrive)
+
+    # What must hold
+
+    def check(self, replica: Replica, effect: RaftEffect) -> None:
+        if isinstance(effect, BecameLeader):
+            other = self.leaders.setdefault(effect.epoch, replica.node_id)
+            assert other == replica.node_id, f"SingleLeader: {other} and {replica.node_id} led {effect.epoch}"
+            assert replica.node_id in self.voter_ids, "ObserversNeverVote"
+            assert replica.disk.end_offset >= len(self.committed), "LeaderCompleteness"
+        elif isinstance(effect, HighWatermarkUpdated):
+            assert effect.offset > replica.high_watermark, "MonotonicHighWatermark"
+            replica.high_watermark = effect.offset
+            self._check_committed(replica, effect.offset)
+        elif isinstance(effect, AppendBatch):
+            assert effect.base_offset >= replica.high_watermark, "MonotonicHighWatermark"
+        elif isinstance(effect, WriteQuorumState):
+            assert effect.state.epoch >= 0
+
+    def _check_committed(self, replica: Replica, offset: int) -> None:
+        """ConsistentCommittedData, MajorityReachedHighWatermark."""
+        log = [
+            (batch.epoch, batch.batch)
+            for batch in replica.disk.batches
+            for _ in range(batch.base_offset, batch.last_offset + 1)
+        ]
+        common = min(len(self.committed), offset)
+        assert log[:common] == self.committed[:common], f"ConsistentCommittedData: {replica.node_id}"
+        if offset > len(self.committed):
+            holders = [
+                voter_id
+                for voter_id in self.voter_ids
+                if self.replicas[voter_id].disk.flushed_offset >= offset
+            ]
+            assert len(holders) > len(self.voter_ids) // 2, "MajorityReachedHighWatermark"
+            self.committed = log[:offset]
