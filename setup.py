@@ -20,7 +20,7 @@ GENERATED_GROUPS = 4
 
 CORE = (
     *("config_values", "endpoints", "config", "request_context"),
-    *("metadata", "image", "controller", "raft", "node_io", "node"),
+    *("metadata", "image", "controller", "raft", "snapshot_generation", "node_io", "node"),
 )
 """What of `kraftctl` is pure and thus compiled."""
 

@@ -14,10 +14,15 @@ from kraftctl.node_io import (
     ReadLog,
     ReadSnapshot,
     SnapshotRead,
+    TakeTurn,
+    TurnTaken,
+    WriteSnapshot,
 )
 from kraftctl.raft import effects, events
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
 from kraftctl.request_context import RequestContext
+from kraftctl.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
@@ -29,7 +34,6 @@ LOAD_BYTES_MAX = 256 * 1024
 NO_EPOCH = -1
 
 
-
 class ControllerNode:
     """Routes events; decides nothing of its own.
 
@@ -38,9 +42,11 @@ class ControllerNode:
     committed, and answers when they are.
     """
 
-    def __init__(self, *, raft: RaftNode, controller: QuorumController) -> None:
+    def __init__(self, *, raft: RaftNode, controller: QuorumController, snapshots: SnapshotPolicy) -> None:
         self._raft = raft
         self._controller = controller
+        self._snapshots = snapshots
+        self._snapshot: SnapshotInProgress | None = None
         self._effects: list[NodeEffect] = []
         self._envelopes: dict[int, Envelope] = {}
         self._reading = False
@@ -67,13 +73,18 @@ class ControllerNode:
             case SnapshotRead():
                 self._reading = False
                 self._replay_snapshot(event)
+            case TurnTaken():
+                self._continue_snapshot()
             case _:
                 if isinstance(event, events.RequestCancelled):
                     self._envelopes.pop(event.request_id, None)
+                elif isinstance(event, events.SnapshotCreated):
+                    self._snapshot = None
                 self._carry_out(self._raft.step(event, now_ms, wall_ms))
         self._read_on()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
+        self._begin_snapshot_if_due(now_ms, wall_ms)
         for notice in self._controller.take_notices():
             self._say(notice)
         done = self._effects
@@ -135,6 +146,7 @@ class ControllerNode:
             values = self._controller.encode(records)
             base_offset, effects_of_append = self._raft.append(values, now_ms, wall_ms)
             self._controller.replay(records, base_offset)
+            self._snapshots.note(sum(map(len, values)))
             self._carry_out(effects_of_append)
 
     def _respond(self, request_id: int, response: Message) -> None:
@@ -197,6 +209,7 @@ class ControllerNode:
                 continue
             if not header.is_control:
                 self._controller.replay_committed(_decoded(batch), header.base_offset)
+                self._snapshots.note(header.size_bytes)
             self._controller.skip_to(header.last_offset + 1)
 
     def _replay_snapshot(self, event: SnapshotRead) -> None:
@@ -224,6 +237,32 @@ class ControllerNode:
         while results := self._controller.run_due_tasks(now_ms, self._raft.end_offset):
             for result in results:
                 self._write(result, now_ms, wall_ms)
+
+    # Snapshots.
+
+    def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
+        """Of everything that is committed, unless a metadata transaction is open in it (KAFKA-17713)."""
+        controller = self._controller
+        if self._snapshot is not None or not self._snapshots.is_due(now_ms):
+            return
+        end_offset = self._raft.high_watermark
+        if controller.last_stable_offset + 1 != end_offset or not controller.active:
+            return
+        self._snapshots.began(now_ms)
+        snapshot_id = OffsetAndEpoch(end_offset, self._raft.epoch)
+        kraft_version = self._raft.kraft_version
+        voters = self._raft.voter_set.to_record() if kraft_version >= 1 else None
+        self._snapshot = SnapshotInProgress(controller.image, snapshot_id, wall_ms, kraft_version, voters)
+        self._continue_snapshot()
+
+    def _continue_snapshot(self) -> None:
+        snapshot = self._snapshot
+        assert snapshot is not None, "nobody else asks for a turn"
+        if not snapshot.write_slice():
+            self._effects.append(TakeTurn())
+            return
+        self._say(f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
+        self._effects.append(WriteSnapshot(snapshot.snapshot_id, snapshot.batches))
 
     def _say(self, text: str) -> None:
         self._effects.append(effects.Notice(effects.INFO, text))

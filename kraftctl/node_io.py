@@ -1,9 +1,6 @@
-"""What reaches a controller node beyond raft's own events, and what it asks of the rim beyond raft's effects."""
+"""What reaches a node beyond raft's own events, and what it asks of the rim beyond raft's effects."""
 
 from __future__ import annotations
-
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.record_batch import RecordBatch
 
 from kraftctl.raft.effects import (
     AppendBatch,
@@ -29,10 +26,12 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.request_context import RequestContext
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import RecordBatch
 
 
 class ClientRequest:
-    """A decoded request of a broker, a tool or another controller. `request_id` is unique while unanswered."""
+    """A decoded request of a broker or a tool. `request_id` is unique while unanswered."""
 
     def __init__(self, request_id: int, context: RequestContext, request: Message) -> None:
         self.request_id = request_id
@@ -81,21 +80,19 @@ class WriteSnapshot:
         self.batches = batches
 
 
-class CloseConnection:
-    """There is no answer that this peer could understand: close its connection."""
-
-    def __init__(self, request_id: int) -> None:
-        self.request_id = request_id
+class TakeTurn:
+    """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
 
 
-class Shutdown:
-    """Nothing is left to do: the node handed over and may stop."""
+class TurnTaken:
+    """The answer to `TakeTurn`."""
 
 
 NodeEvent = (
     ClientRequest
     | LogRead
     | SnapshotRead
+    | TurnTaken
     | Started
     | DeadlineReached
     | RequestCancelled
@@ -111,7 +108,7 @@ NodeEffect = (
     ReadLog
     | ReadSnapshot
     | WriteSnapshot
-    | CloseConnection
+    | TakeTurn
     | WriteQuorumState
     | AppendBatch
     | FlushLog

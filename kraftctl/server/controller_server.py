@@ -17,6 +17,7 @@ from kraftctl.raft.voter_set import Endpoints, static_voter_set
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
+from kraftctl.snapshot_generation import SnapshotPolicy
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.meta_properties import MetaProperties
@@ -39,8 +40,13 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     try:
         for notice in partition.notices:
             logger.warning("%s", notice)
-        clock = Clock()
-        driver = Driver(build_node(config, meta, partition), partition, clock)
+        driver = Driver(
+            build_node(config, meta, partition),
+            partition,
+            Clock(),
+            retention_bytes=config.metadata_max_retention_bytes,
+            retention_ms=config.metadata_max_retention_ms,
+        )
         server = SocketServer(config, driver)
         await server.start()
         driver.start()
@@ -84,7 +90,10 @@ def build_node(
     )
     bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records)
-    return ControllerNode(raft=raft, controller=controller)
+    snapshots = SnapshotPolicy(
+        config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
+    )
+    return ControllerNode(raft=raft, controller=controller, snapshots=snapshots)
 
 
 def advertised_endpoints(config: ControllerConfig) -> Endpoints:

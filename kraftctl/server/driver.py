@@ -12,13 +12,14 @@ from functools import partial
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
     ClientRequest,
-    CloseConnection,
     LogRead,
     NodeEffect,
     NodeEvent,
     ReadLog,
     ReadSnapshot,
     SnapshotRead,
+    TakeTurn,
+    TurnTaken,
     WriteSnapshot,
 )
 from kraftctl.raft import effects, events
@@ -43,10 +44,20 @@ class Driver:
     disk, what was not is unknown to everybody.
     """
 
-    def __init__(self, node: ControllerNode, storage: MetadataPartition, clock: Clock) -> None:
+    def __init__(
+        self,
+        node: ControllerNode,
+        storage: MetadataPartition,
+        clock: Clock,
+        *,
+        retention_bytes: int,
+        retention_ms: int,
+    ) -> None:
         self._node = node
         self._storage = storage
         self._clock = clock
+        self._retention_bytes = retention_bytes
+        self._retention_ms = retention_ms
         self._loop = asyncio.get_running_loop()
         self._inbox: deque[NodeEvent] = deque()
         self._draining = False
@@ -148,8 +159,8 @@ class Driver:
                 self._loop.call_soon(self._fatally, partial(self._read_snapshot, effect))
             case WriteSnapshot():
                 self._write_snapshot(effect)
-            case CloseConnection():
-                self._respond(effect.request_id, None)
+            case TakeTurn():
+                self._loop.call_soon(self.offer, TurnTaken())
             case effects.Notice():
                 logger.log(_LEVELS[effect.level], "%s", effect.text)
             case effects.SendRequest():
@@ -207,3 +218,10 @@ class Driver:
         else:
             written = writing.result()
             self.offer(events.SnapshotCreated(written.snapshot_id, written.size_bytes))
+            self._fatally(self._clean)
+
+    def _clean(self) -> None:
+        """Retention: with a new snapshot an older one, and the log below it, may be too old or too large."""
+        start_offset = self._storage.clean(self._clock.wall_ms(), self._retention_bytes, self._retention_ms)
+        if start_offset is not None:
+            self.offer(events.LogStartChanged(start_offset))
