@@ -7,6 +7,8 @@ export nor get lost.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from kraftctl_protocol.control_record import (
@@ -189,27 +191,51 @@ def _fill_value(row: MetadataRow, message: Message, version: int) -> None:
         row.value = struct_value(message, version)
 
 
+Converter = Callable[[Any], Any]
+
+_UUIDS_REMEMBERED = 65_536
+_uuid_text = lru_cache(maxsize=_UUIDS_REMEMBERED)(uuid_to_string)
+"""Topic and directory ids come again and again."""
+
+
 def struct_value(message: Message, version: int) -> dict[str, Any]:
     """The fields of a message that exist in `version`, by name, as values of plain Python types."""
     value: dict[str, Any] = {}
-    for field in message.FIELDS:
-        if field.in_version(version):
-            value[field_name(field)] = _plain(getattr(message, field.name), field, version)
+    for name, attribute, convert in _plan_of(message, version):
+        got = getattr(message, attribute)
+        value[name] = got if convert is None or got is None else convert(got)
     return value
 
 
-def _plain(value: Any, field: Field, version: int) -> Any:
-    if value is None:
+Plan = tuple[tuple[str, str, Converter | None], ...]
+"""Per field: name in the row, name in the message, and how to make a plain value of it."""
+
+_PLANS: dict[tuple[type[Message], int], Plan] = {}
+
+
+def _plan_of(message: Message, version: int) -> Plan:
+    plan = _PLANS.get((type(message), version))
+    if plan is None:
+        plan = tuple(
+            (field_name(field), field.name, _converter(field, version))
+            for field in message.FIELDS
+            if field.in_version(version)
+        )
+        _PLANS[type(message), version] = plan
+    return plan
+
+
+def _converter(field: Field, version: int) -> Converter | None:
+    if field.type == "uuid":
+        return _uuid_text
+    if field.type == "[]uuid":
+        return _uuid_texts
+    if field.struct is None:
         return None
     if field.type.startswith("[]"):
-        element_type = field.type[2:]
-        if element_type == "uuid":
-            return [uuid_to_string(element) for element in value]
-        if field.struct is not None:
-            return [struct_value(element, version) for element in value]
-        return value
-    if field.struct is not None:
-        return struct_value(value, version)
-    if field.type == "uuid":
-        return uuid_to_string(value)
-    return value
+        return lambda elements: [struct_value(element, version) for element in elements]
+    return lambda element: struct_value(element, version)
+
+
+def _uuid_texts(values: list[bytes]) -> list[str]:
+    return [_uuid_text(value) for value in values]
