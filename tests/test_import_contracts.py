@@ -1,0 +1,68 @@
+"""The import contracts of pyproject.toml notice what they are there for: each is broken once, on purpose."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+VIOLATIONS = {
+    "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.apis"),
+    "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
+    "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
+    "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config"),
+    "The exporter speaks": ("kraftctl_spark/rows.py", "import kraftctl.config"),
+    "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows"),
+    "Rows are made without Spark": ("kraftctl_spark/rows.py", "import pyspark"),
+}
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The sources, where they may be spoilt."""
+    for source in ("kraftctl", "protocol/kraftctl_protocol", "spark/kraftctl_spark"):
+        target = tmp_path / Path(source).name
+        shutil.copytree(ROOT / source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def report(copy: Path) -> list[str]:
+    """One line per contract: its name, then KEPT or BROKEN."""
+    command = (
+        "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+    )
+    # The spoilt sources must win over an installed package.
+    path = os.pathsep.join([str(copy), *(entry for entry in sys.path if entry)])
+    ran = subprocess.run(
+        [sys.executable, "-c", command, "--no-cache"],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in ran.stdout.splitlines() if line.endswith(("KEPT", "BROKEN"))]
+    assert lines, ran.stdout + ran.stderr
+    return lines
+
+
+def test_the_sources_keep_every_contract(copy: Path) -> None:
+    lines = report(copy)
+    assert [line for line in lines if line.endswith("BROKEN")] == []
+    assert len(lines) == len(VIOLATIONS)
+
+
+def test_each_contract_notices_its_violation(copy: Path) -> None:
+    for module, statement in VIOLATIONS.values():
+        with (copy / module).open("a") as file:
+            file.write(f"\n{statement}\n")
+    lines = report(copy)
+    for name in VIOLATIONS:
+        assert [line for line in lines if line.startswith(name) and line.endswith("BROKEN")], (name, lines)
