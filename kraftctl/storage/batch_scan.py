@@ -98,15 +98,14 @@ def _why_out_of_line(
     return f"the batch claims {delta + 1} records"
 
 
-def find_intact_batch(buffer: bytes | memoryview, next_offset: int) -> int | None:
-    """The position of the first byte in `buffer` where a whole, checksummed batch starts, or None.
+def find_intact_batch(data: bytes, next_offset: int, start: int = 0) -> int | None:
+    """The first position, from `start` on, where a whole batch with a matching checksum starts, or None.
 
     Tells a torn tail (nothing intact behind the damage) from corruption in the middle. Only base offsets
     of `next_offset` or later count, so that an old batch inside a record's bytes does not.
     """
-    view = memoryview(buffer)
-    data = bytes(view)
-    magic_at = data.find(b"\x02", 16)
+    view = memoryview(data)
+    magic_at = data.find(b"\x02", start + 16)
     while magic_at >= 0:
         position = magic_at - 16
         if is_intact_batch(view, position, next_offset):

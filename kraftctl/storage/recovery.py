@@ -152,7 +152,7 @@ def _cut_torn_tail(
     file_size = os.fstat(segment.descriptor).st_size
     rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
     offset = segment.end_offset
-    if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest[1:], offset) is not None:
+    if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest, offset, start=1) is not None:
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
     if not _drop_empty(later, offset, report):
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)

@@ -1,0 +1,82 @@
+"""Headers of any bytes at all: an answer or InvalidBatchError, never anything else, never a false batch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kraftctl.storage.batch_scan import (
+    BatchPlace,
+    InvalidBatchError,
+    find_intact_batch,
+    is_intact_batch,
+    scan_batches,
+)
+from tests.storage.batches import batch
+
+WHOLE = batch(5, epoch=3, count=2) + batch(7, epoch=3) + batch(8, epoch=4)
+LAST_START = len(WHOLE) - len(batch(8, epoch=4))
+
+
+def _scan(data: bytes, next_offset: int) -> tuple[list[BatchPlace], InvalidBatchError | None]:
+    """The good batches, and what came after them."""
+    places: list[BatchPlace] = []
+    scan = scan_batches(data, next_offset, 0)
+    while True:
+        try:
+            places.append(next(scan))
+        except StopIteration:
+            return places, None
+        except InvalidBatchError as damage:
+            return places, damage
+
+
+def test_places() -> None:
+    places = list(scan_batches(WHOLE, 5, 3, base_position=1000))
+    assert [(place.base_offset, place.last_offset, place.epoch) for place in places] == [
+        (5, 6, 3),
+        (7, 7, 3),
+        (8, 8, 4),
+    ]
+    assert places[0].position == 1000
+    assert places[-1].position + places[-1].size_bytes == 1000 + len(WHOLE)
+    assert places[-1].max_timestamp_ms == 1008
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60, 61, 62])
+def test_a_batch_cut_short_says_how_much_it_needs(cut: int) -> None:
+    with pytest.raises(InvalidBatchError, match="cut short") as caught:
+        list(scan_batches(WHOLE[: LAST_START + cut], 5, 3))
+    assert caught.value.position == LAST_START
+    assert caught.value.needed_bytes in (61, len(WHOLE) - LAST_START)
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes_are_no_batch(data: bytes) -> None:
+    places, damage = _scan(data, 0)
+    assert places == []
+    assert (damage is None) == (data == b"")
+    assert find_intact_batch(data, 0) is None
+
+
+@settings(max_examples=500)
+@given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
+def test_one_changed_byte_is_never_taken_for_more_than_a_later_epoch(position: int, mask: int) -> None:
+    damaged = bytearray(WHOLE)
+    damaged[position] ^= mask
+    places, damage = _scan(bytes(damaged), 5)
+    if damage is None:
+        assert any(place.position + 12 <= position < place.position + 16 for place in places)
+    else:
+        assert damage.position <= position or damage.reason.startswith("its epoch")
+
+
+def test_intact_batches_behind_damage_are_found_wherever_they_start() -> None:
+    for junk in (b"", b"\x02", b"\x02" * 100, bytes(77)):
+        assert find_intact_batch(junk + WHOLE, 5) == len(junk)
+        assert find_intact_batch(junk + WHOLE, 8) == len(junk) + LAST_START
+        assert find_intact_batch(junk + WHOLE, 9) is None
+    assert find_intact_batch(WHOLE, 5, start=1) == len(batch(5, epoch=3, count=2))
+    assert is_intact_batch(memoryview(WHOLE), 0)
+    assert not is_intact_batch(memoryview(WHOLE), 1)
