@@ -186,25 +186,33 @@ class TopicsImage(Restorable):
     def _update_indexes(
         self, topic_id: Uuid, old: PartitionRegistration | None, new: PartitionRegistration | None
     ) -> None:
-        if old is not None and new is not None and old.isr is new.isr and old.leader == new.leader:
-            if old.elr is not new.elr:
-                _change_members(self.elr_counts, topic_id, old.elr, new.elr)
-            if old.replicas is not new.replicas or old.reassigning or new.reassigning:
-                self._update_flags(topic_id, old, -1)
-                self._update_flags(topic_id, new, 1)
-            return
-        if old is not None:
-            self.partition_count -= 1
-            _add_members(self.isr_counts, topic_id, old.isr, -1)
-            _add_members(self.elr_counts, topic_id, old.elr, -1)
+        if old is None:
+            if new is not None:
+                self._count(topic_id, new, 1)
+        elif new is None:
+            self._count(topic_id, old, -1)
+        else:
+            self._count_difference(topic_id, old, new)
+
+    def _count(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
+        self.partition_count += step
+        _add_members(self.isr_counts, topic_id, partition.isr, step)
+        _add_members(self.elr_counts, topic_id, partition.elr, step)
+        self._update_leader(topic_id, int(partition.leader), step)
+        self._update_flags(topic_id, partition, step)
+
+    def _count_difference(
+        self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration
+    ) -> None:
+        if old.isr is not new.isr:
+            _change_members(self.isr_counts, topic_id, old.isr, new.isr)
+        if old.elr is not new.elr:
+            _change_members(self.elr_counts, topic_id, old.elr, new.elr)
+        if old.leader != new.leader:
             self._update_leader(topic_id, int(old.leader), -1)
-            self._update_flags(topic_id, old, -1)
-        if new is not None:
-            self.partition_count += 1
-            _add_members(self.isr_counts, topic_id, new.isr, 1)
-            _add_members(self.elr_counts, topic_id, new.elr, 1)
             self._update_leader(topic_id, int(new.leader), 1)
-            self._update_flags(topic_id, new, 1)
+        self._update_flags(topic_id, old, -1)
+        self._update_flags(topic_id, new, 1)
 
     def _update_leader(self, topic_id: Uuid, leader: int, step: int) -> None:
         if leader == NO_LEADER:
@@ -236,17 +244,26 @@ def _add_members(
     counts: dict[int, dict[Uuid, int]], topic_id: Uuid, members: tuple[int, ...], step: int
 ) -> None:
     for member in members:
-        topics = counts.get(member)
-        if topics is None:
-            topics = {}
-            counts[member] = topics
-        _add(topics, topic_id, step)
-        if len(topics) == 0:
-            del counts[member]
+        _add_member(counts, topic_id, member, step)
+
+
+def _add_member(counts: dict[int, dict[Uuid, int]], topic_id: Uuid, member: int, step: int) -> None:
+    topics = counts.get(member)
+    if topics is None:
+        topics = {}
+        counts[member] = topics
+    _add(topics, topic_id, step)
+    if len(topics) == 0:
+        del counts[member]
 
 
 def _change_members(
     counts: dict[int, dict[Uuid, int]], topic_id: Uuid, old: tuple[int, ...], new: tuple[int, ...]
 ) -> None:
-    _add_members(counts, topic_id, old, -1)
-    _add_members(counts, topic_id, new, 1)
+    """Only those who left or joined."""
+    for member in old:
+        if member not in new:
+            _add_member(counts, topic_id, member, -1)
+    for member in new:
+        if member not in old:
+            _add_member(counts, topic_id, member, 1)

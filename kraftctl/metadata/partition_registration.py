@@ -66,10 +66,11 @@ class PartitionRegistration:
         assert len(directories) == 0 or len(directories) == len(replicas), "directories must match replicas"
         elr = record.eligible_leader_replicas
         last_known_elr = record.last_known_elr
+        isr = replicas if record.isr == record.replicas else tuples.brokers(record.isr)
         return PartitionRegistration(
             replicas,
             tuples.directories(directories if directories else [MIGRATING] * len(replicas)),
-            tuples.brokers(record.isr),
+            isr,
             tuples.brokers(record.removing_replicas),
             tuples.brokers(record.adding_replicas),
             NO_BROKERS if elr is None else tuples.brokers(elr),
