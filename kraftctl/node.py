@@ -189,8 +189,8 @@ class ControllerNode:
         if self._controller.active or self._reading:
             return
         offset = self._controller.next_replay_offset
-        if offset < self._raft.log_start_offset:
-            latest = self._raft.latest_snapshot_id
+        latest = self._raft.latest_snapshot_id
+        if offset < self._raft.log_start_offset or (offset == 0 and latest is not None and latest.offset > 0):
             assert latest is not None, "a log that was cut has a snapshot of what is gone"
             self._effects.append(ReadSnapshot(latest))
             self._reading = True
@@ -241,12 +241,17 @@ class ControllerNode:
     # Snapshots.
 
     def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
-        """Of everything that is committed, unless a metadata transaction is open in it (KAFKA-17713)."""
+        """Of everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
+
+        Not before metadata.version is committed: readers could not understand the rest.
+        """
         controller = self._controller
         if self._snapshot is not None or not self._snapshots.is_due(now_ms):
             return
         end_offset = self._raft.high_watermark
-        if controller.last_stable_offset + 1 != end_offset or not controller.active:
+        if not controller.active or controller.last_stable_offset + 1 != end_offset:
+            return
+        if not 0 <= controller.image.features.last_change_offset < end_offset:
             return
         self._snapshots.began(now_ms)
         snapshot_id = OffsetAndEpoch(end_offset, self._raft.epoch)
