@@ -143,10 +143,27 @@ class QuorumObserver:
 
         return self._until_answered("the high watermark", attempt)
 
+    def epoch_of(self, offset: int) -> int | None:
+        """Epoch of the batch that contains a committed offset; None if the leader does not give it away."""
+
+        def attempt() -> tuple[int | None] | None:
+            data = self._fetch(offset, self._leader_epoch, 1, 0)
+            if data is None:
+                return None
+            if self._unreadable(data, offset) is not None:
+                return (None,)
+            for batch in read_batches(data.records or b"", partial_tail=True):
+                if batch.header.base_offset <= offset <= batch.header.last_offset:
+                    return (batch.header.partition_leader_epoch,)
+            return (None,)
+
+        return self._until_answered(f"the epoch of offset {offset}", attempt)[0]
+
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
         """Batches that cover [start_offset, end_offset); the outermost ones may reach beyond.
 
-        `end_offset` must have been committed, in `epoch` or before. OffsetsGoneError when that is deleted.
+        Everything below `end_offset` must have been committed. `epoch` is that of the record before
+        `start_offset`, or a later one that the log knows. OffsetsGoneError when the range is deleted.
         """
         position = start_offset
         while position < end_offset:
@@ -157,6 +174,7 @@ class QuorumObserver:
                     self._accept_gap(position, batch)
                 yield batch
                 position = batch.header.last_offset + 1
+                epoch = max(epoch, batch.header.partition_leader_epoch)
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
         """All batches of a snapshot, in pieces of what one answer carries."""

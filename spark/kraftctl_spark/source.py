@@ -45,7 +45,7 @@ class KraftOffset:
 
     offset: int
     epoch: int
-    """Of the leader under which everything before `offset` was committed."""
+    """Of the record before `offset`, or a later one in which that was known to be committed."""
     cluster: str
     snapshot: bool = False
     """Whether the step to this offset reads the snapshot that ends here instead of the log."""
@@ -176,7 +176,8 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         end = min(end, at.offset + _rows_max(limit))
         if end <= at.offset:
             return start
-        return KraftOffset(end, position.leader_epoch, at.cluster).to_dict()
+        epoch = self._quorum().epoch_of(end - 1)
+        return KraftOffset(end, position.leader_epoch if epoch is None else epoch, at.cluster).to_dict()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """Depends on nothing but its arguments: a planned batch is read again after a restart."""
@@ -190,7 +191,8 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ranges: list[InputPartition] = []
         for offset in range(first.offset, last.offset, OFFSETS_PER_PARTITION):
             end_offset = min(offset + OFFSETS_PER_PARTITION, last.offset)
-            ranges.append(LogRange(offset, end_offset, last.epoch, last.cluster, False))
+            epoch = first.epoch if offset == first.offset else last.epoch
+            ranges.append(LogRange(offset, end_offset, epoch, last.cluster, False))
         return ranges
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

@@ -209,3 +209,12 @@ def test_asks_as_nobody(observer: QuorumObserver, quorum: FakeQuorum) -> None:
     fetches = [request for _, request in quorum.requests if isinstance(request, FetchRequest)]
     assert fetches
     assert all(fetch.replica_state.replica_id == -1 for fetch in fetches)
+
+
+def test_epoch_of_an_offset(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+    quorum.epoch = 4
+    quorum.append(batch(0, 3, epoch=1), batch(3, 5, epoch=2), batch(8, 1, epoch=4))
+    assert [observer.epoch_of(offset) for offset in (0, 2, 3, 7, 8)] == [1, 1, 2, 2, 4]
+    quorum.snapshot = (5, 2)
+    quorum.log_start_offset = 3
+    assert observer.epoch_of(1) is None

@@ -131,6 +131,17 @@ def test_never_goes_backwards(reader: KraftStreamReader, quorum: FakeQuorum) -> 
         reader.partitions(at(5, epoch=2), at(6, epoch=1))
 
 
+def test_an_offset_carries_the_epoch_of_the_record_before_it(
+    reader: KraftStreamReader, quorum: FakeQuorum
+) -> None:
+    quorum.epoch = 9
+    quorum.append(batch(0, 5, epoch=3), batch(5, 5, epoch=9))
+    first = reader.latestOffset(reader.initialOffset(), ReadMaxRows(4))
+    second = reader.latestOffset(first, ReadAllAvailable())
+    assert (first, second) == (at(4, epoch=3), at(10, epoch=9))
+    assert offsets_read(reader, first, second) == [4, 5, 6, 7, 8, 9]
+
+
 def test_another_cluster_than_the_checkpoint_knows(reader: KraftStreamReader) -> None:
     elsewhere = at(0, cluster="elsewhere")
     with pytest.raises(WrongClusterError, match="elsewhere"):
