@@ -34,7 +34,7 @@ from tests.support.kafka import Cluster, JavaController, await_result, kafka, ra
 from tests.support.parquet_check import compare_with_dump, read_export
 from tests.support.spark_export import ExportJob, export_now
 
-pytestmark = [pytest.mark.java, pytest.mark.slow]
+pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
