@@ -13,7 +13,7 @@ USER_TYPE = "User"
 class KafkaPrincipal:
     """Who sends a request. A token-authenticated one may not create further delegation tokens (KIP-48)."""
 
-    def __init__(self, type: str, name: str, token_authenticated: bool = False) -> None:  # noqa: A002 (Kafka's name)
+    def __init__(self, type: str, name: str, token_authenticated: bool = False) -> None:
         self.type = type
         self.name = name
         self.token_authenticated = token_authenticated
