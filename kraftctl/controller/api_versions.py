@@ -48,7 +48,7 @@ SERVED_VERSIONS: Final[dict[int, tuple[int, int]]] = {
     ApiKey.BEGIN_QUORUM_EPOCH: (0, 1),
     ApiKey.END_QUORUM_EPOCH: (0, 1),
     ApiKey.DESCRIBE_QUORUM: (0, 2),
-    ApiKey.ALTER_PARTITION: (2, 3),
+    ApiKey.ALTER_PARTITION: (0, 3),
     ApiKey.UPDATE_FEATURES: (0, 2),
     ApiKey.ENVELOPE: (0, 0),
     ApiKey.FETCH_SNAPSHOT: (0, 1),
@@ -63,7 +63,10 @@ SERVED_VERSIONS: Final[dict[int, tuple[int, int]]] = {
     ApiKey.REMOVE_RAFT_VOTER: (0, 0),
     ApiKey.UPDATE_RAFT_VOTER: (0, 0),
 }
-"""API key -> lowest and highest version, as the controller listener of Kafka 4.3.1 lists them."""
+"""API key -> lowest and highest version, as the controller listener of Kafka 4.3.1 lists them.
+
+AlterPartition is wider: versions 0 and 1 (KIP-497, KIP-704) went away with Kafka 4.0, and cost nothing here.
+"""
 
 SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 

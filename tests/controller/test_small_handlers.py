@@ -1,0 +1,173 @@
+"""AllocateProducerIds, UnregisterBroker, DescribeCluster, ApiVersions and the answers to what is not built."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kraftctl.controller.api_versions import SERVED_VERSIONS, unsupported_api_versions
+from kraftctl.metadata import features
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
+from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
+from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.requests import decode_response
+from tests.support.active_controller import CLUSTER_ID, NODE_ID, ActiveController
+
+FRAMES = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
+
+
+class TestProducerIds:
+    def test_blocks_follow_each_other(self):
+        active = ActiveController()
+        active.start_brokers(1)
+        epoch = active.controller.image.cluster.brokers[1].epoch
+        for start in (0, 1_000, 2_000):
+            response = active.request(AllocateProducerIdsRequest(broker_id=1, broker_epoch=epoch))
+            assert (response.error_code, response.producer_id_start, response.producer_id_len) == (
+                0,
+                start,
+                1_000,
+            )
+            record = active.records[-1]
+            assert isinstance(record, ProducerIdsRecord)
+            assert (record.broker_id, record.broker_epoch, record.next_producer_id) == (
+                1,
+                epoch,
+                start + 1_000,
+            )
+
+    def test_a_stale_broker_gets_none(self):
+        active = ActiveController()
+        request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=0)
+        assert active.request(request).error_code == Errors.STALE_BROKER_EPOCH
+
+    def test_exhausted(self):
+        active = ActiveController()
+        active.start_brokers(1)
+        epoch = active.controller.image.cluster.brokers[1].epoch
+        active.controller.image.producer_ids.next_producer_id = (1 << 63) - 1_000
+        request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=epoch)
+        assert active.request(request).error_code == Errors.UNKNOWN_SERVER_ERROR
+
+
+class TestUnregister:
+    def test_a_broker_leaves_isrs_and_is_forgotten(self):
+        active = ActiveController()
+        active.start_brokers(1, 2)
+        active.create_topic("t", partitions=2, replication_factor=2)
+        assert active.request(UnregisterBrokerRequest(broker_id=1)).error_code == 0
+        assert isinstance(active.records[-1], UnregisterBrokerRecord)
+        image = active.controller.image
+        assert sorted(image.cluster.brokers) == [2]
+        topic = image.topics.topic_by_name("t")
+        assert all(partition.isr == (2,) for partition in topic.partitions.values())
+        assert active.heartbeat(1, epoch=0).error_code == Errors.STALE_BROKER_EPOCH
+        assert active.pass_time(30_000)
+
+    def test_unknown(self):
+        active = ActiveController()
+        response = active.request(UnregisterBrokerRequest(broker_id=1))
+        assert response.error_code == Errors.BROKER_ID_NOT_REGISTERED
+
+
+class TestDescribeCluster:
+    def test_controllers_of_the_listener(self):
+        active = ActiveController()
+        response = active.request(DescribeClusterRequest(endpoint_type=2))
+        assert (response.error_code, response.cluster_id, response.controller_id) == (0, CLUSTER_ID, NODE_ID)
+        assert [(n.broker_id, n.host, n.port) for n in response.brokers] == [(NODE_ID, "localhost", 9093)]
+        assert response.cluster_authorized_operations == -(1 << 31)
+
+    def test_another_listener_has_no_endpoints(self):
+        active = ActiveController()
+        request = DescribeClusterRequest(endpoint_type=2, include_cluster_authorized_operations=True)
+        response = active.request(request, context=active.context(request, 2, listener="OTHER"))
+        assert (response.brokers, response.controller_id) == ([], -1)
+        assert response.cluster_authorized_operations == sum(1 << bit for bit in (5, 7, 8, 9, 10, 11, 12))
+
+    @pytest.mark.parametrize(
+        ("endpoint_type", "version", "error"),
+        [
+            (1, 0, Errors.INVALID_REQUEST),
+            (1, 1, Errors.MISMATCHED_ENDPOINT_TYPE),
+            (1, 2, Errors.MISMATCHED_ENDPOINT_TYPE),
+            (3, 2, Errors.UNSUPPORTED_ENDPOINT_TYPE),
+        ],
+    )
+    def test_endpoint_types(self, endpoint_type, version, error):
+        active = ActiveController()
+        request = DescribeClusterRequest(endpoint_type=endpoint_type)
+        assert active.request(request, version).error_code == error
+
+    def test_old_levels(self):
+        active = ActiveController(features.IBP_3_6_IV2)
+        response = active.request(DescribeClusterRequest(endpoint_type=2))
+        assert response.error_code == Errors.UNSUPPORTED_VERSION
+
+
+class TestApiVersions:
+    REQUEST = ApiVersionsRequest(client_software_name="apache-kafka-java", client_software_version="4.3.1")
+
+    def test_as_a_kafka_controller_says_it(self):
+        line = next(json.loads(text) for text in FRAMES.read_text().splitlines() if '"api": 18' in text)
+        _, theirs = decode_response(bytes.fromhex(line["rsp"]), 18, 4)
+        ours = ActiveController().request(self.REQUEST)
+        assert isinstance(theirs, ApiVersionsResponse)
+        assert isinstance(ours, ApiVersionsResponse)
+        for key in theirs.api_keys:
+            if key.api_key == ApiKey.ALTER_PARTITION:
+                key.min_version = 0  # Kafka 4.0 dropped versions 0 and 1; they are still served here
+        for key in ours.api_keys:
+            if key.api_key == ApiKey.ALTER_PARTITION:
+                # Kafka 4.0 dropped versions 0 and 1, which are served here.
+                assert key.min_version == 0
+                key.min_version = 2
+        assert [repr(key) for key in ours.api_keys] == [repr(key) for key in theirs.api_keys]
+        for attribute in ("supported_features", "finalized_features"):
+            assert sorted(map(repr, getattr(ours, attribute))) == sorted(
+                map(repr, getattr(theirs, attribute))
+            )
+
+    @pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
+    def test_every_version(self, version):
+        response = ActiveController().request(self.REQUEST, version)
+        assert len(response.api_keys) == len(SERVED_VERSIONS)
+        assert bool(response.supported_features) == (version >= 3)
+        lowest = [feature.min_version for feature in response.supported_features]
+        assert (0 in lowest) == (version >= 4)
+
+    @pytest.mark.parametrize(("name", "version"), [("", "1"), ("a b", "1"), ("-a", "1"), ("a", "1.")])
+    def test_software_must_be_named(self, name, version):
+        request = ApiVersionsRequest(client_software_name=name, client_software_version=version)
+        assert ActiveController().request(request).error_code == Errors.INVALID_REQUEST
+
+    def test_before_the_log_is_read(self):
+        active = ActiveController()
+        active.controller.renounce()
+        active.controller.begin_snapshot()
+        response = active.handle(self.REQUEST).response
+        assert (response.finalized_features, response.finalized_features_epoch) == ([], -1)
+
+    def test_an_unknown_version_is_answered_in_version_0(self):
+        response = ApiVersionsResponse.decode(unsupported_api_versions().encode(0), 0)
+        assert response.error_code == Errors.UNSUPPORTED_VERSION
+        assert len(response.api_keys) == len(SERVED_VERSIONS)
+
+
+def test_sasl_after_authentication():
+    assert ActiveController().request(SaslHandshakeRequest()).error_code == Errors.ILLEGAL_SASL_STATE
+
+
+def test_delegation_tokens_are_off_without_a_secret_key():
+    response = ActiveController().request(CreateDelegationTokenRequest())
+    assert response.error_code == Errors.DELEGATION_TOKEN_AUTH_DISABLED
