@@ -114,7 +114,11 @@ def delete_acls(
                 context.api_key, request, context.version, Errors.INVALID_REQUEST, reason
             )
             return ControllerResult.atomic_of([], refusal)
-        results.append(DeleteAclsFilterResult(matching_acls=[_deleted(entry) for _, entry in matching]))
+        results.append(
+            DeleteAclsFilterResult(
+                error_message=None, matching_acls=[_deleted(entry) for _, entry in matching]
+            )
+        )
     records = [RecordAndVersion(RemoveAccessControlEntryRecord(id=acl_id), 0) for acl_id in doomed]
     return ControllerResult.atomic_of(records, DeleteAclsResponse(filter_results=results))
 
@@ -191,6 +195,7 @@ def _record(acl_id: Uuid, entry: AclEntry) -> RecordAndVersion:
 
 def _deleted(entry: AclEntry) -> DeleteAclsMatchingAcl:
     return DeleteAclsMatchingAcl(
+        error_message=None,
         resource_type=entry.resource_type,
         resource_name=entry.resource_name,
         pattern_type=entry.pattern_type,

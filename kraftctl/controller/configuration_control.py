@@ -32,7 +32,7 @@ APPEND: Final = 2
 SUBTRACT: Final = 3
 
 CONFIG_VALUE_LENGTH_MAX: Final = 32_767
-"""As Kafka: Short.MAX_VALUE."""
+"""Bytes that a string on the wire can hold; appending could exceed it."""
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
@@ -153,8 +153,8 @@ class ConfigAlterer:
             reason = self._why_broker_change_invalid(name, key, value, present)
             if reason is not None:
                 return reason
-        if value is not None and len(value) > CONFIG_VALUE_LENGTH_MAX:
-            return f"the value of {key} is longer than {CONFIG_VALUE_LENGTH_MAX}"
+        if value is not None and len(value.encode()) > CONFIG_VALUE_LENGTH_MAX:
+            return f"the value of {key} is longer than {CONFIG_VALUE_LENGTH_MAX} bytes"
         return None
 
     def _why_broker_change_invalid(

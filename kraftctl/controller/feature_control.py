@@ -63,9 +63,11 @@ def update_features(
             )
             return ControllerResult.atomic_of([], response)
         records += _records_for(state, feature, level, upgrade_types[feature])
-    response = UpdateFeaturesResponse()
+    response = UpdateFeaturesResponse(error_message=None)
     if context.version <= RESULTS_VERSION_MAX:
-        response.results = [UpdatableFeatureResult(feature=feature) for feature in updates]
+        response.results = [
+            UpdatableFeatureResult(feature=feature, error_message=None) for feature in updates
+        ]
     if request.validate_only:
         return ControllerResult.atomic_of([], response)
     wanted_kraft_version = updates.get(features.KRAFT_VERSION, 0)

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from kraftctl.config import ControllerConfig
-from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.api_versions import SERVED_VERSIONS
+from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.quorum_controller import RECORDS_PER_BATCH_MAX, QuorumController

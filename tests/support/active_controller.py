@@ -206,9 +206,7 @@ class ActiveController:
 
     def create_topic(self, name: str, partitions: int = 1, replication_factor: int = 1) -> None:
         """A topic placed by the controller."""
-        topic = CreatableTopic(
-            name=name, num_partitions=partitions, replication_factor=replication_factor
-        )
+        topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=replication_factor)
         response = self.request(CreateTopicsRequest(topics=[topic]))
         assert response.topics[0].error_code == 0, response
 

@@ -1,0 +1,109 @@
+"""Envelopes (KIP-590): what may be forwarded, which error says what, NOT_CONTROLLER lifted out."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.envelope import FORWARDABLE, Envelope, open_envelope, wrap_response
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreatableTopicResult, CreateTopicsResponse
+from kraftctl_protocol.generated.describe_quorum_response import (
+    DescribeQuorumResponse,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
+from kraftctl_protocol.requests import decode_response, encode_request
+from tests.support.active_controller import ActiveController
+
+ALICE = KafkaPrincipal("User", "alice", True)
+
+
+def inner(api_key=ApiKey.CREATE_TOPICS, version=7, body=None):
+    header = RequestHeader(
+        request_api_key=int(api_key), request_api_version=version, correlation_id=77, client_id="admin"
+    )
+    return encode_request(header, CreateTopicsRequest() if body is None else body)
+
+
+def opened(data=None, principal=None, address=b"\x0a\0\0\1"):
+    envelope = EnvelopeRequest(
+        request_data=inner() if data is None else data,
+        request_principal=serialize_principal(ALICE) if principal is None else principal,
+        client_host_address=address,
+    )
+    return open_envelope(ActiveController().context(envelope, 0), envelope)
+
+
+def test_the_inner_request_keeps_its_own_principal_and_address():
+    envelope = opened()
+    assert isinstance(envelope, Envelope)
+    context = envelope.context
+    assert (context.api_key, context.version, context.client_id) == (ApiKey.CREATE_TOPICS, 7, "admin")
+    assert (context.principal, context.principal.token_authenticated) == (ALICE, True)
+    assert (context.client_address, context.envelope, context.listener) == (b"\x0a\0\0\1", True, "CONTROLLER")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        pytest.param({"principal": b"\0"}, Errors.PRINCIPAL_DESERIALIZATION_FAILURE, id="principal"),
+        pytest.param(
+            {"principal": b"\0\7"}, Errors.PRINCIPAL_DESERIALIZATION_FAILURE, id="principal-version"
+        ),
+        pytest.param({"address": b"\1\2\3"}, Errors.INVALID_REQUEST, id="address"),
+        pytest.param({"data": b""}, Errors.UNSUPPORTED_VERSION, id="no-header"),
+        pytest.param({"data": inner()[:-1]}, Errors.UNSUPPORTED_VERSION, id="cut-body"),
+        pytest.param({"data": inner() + b"\0"}, Errors.UNSUPPORTED_VERSION, id="trailing-bytes"),
+        pytest.param(
+            {"data": b"\x00\x13\x00\x63" + inner()[4:]}, Errors.UNSUPPORTED_VERSION, id="unknown-version"
+        ),
+        pytest.param(
+            {"data": b"\x00\x3e\x00\x63" + inner()[4:]}, Errors.INVALID_REQUEST, id="not-forwardable"
+        ),
+        pytest.param({"data": b"\x7f\x00\x00\x00" + inner()[4:]}, Errors.INVALID_REQUEST, id="unknown-api"),
+    ],
+)
+def test_refused(arguments, error):
+    response = opened(**arguments)
+    assert isinstance(response, EnvelopeResponse)
+    assert (response.error_code, response.response_data) == (error, None)
+
+
+def test_the_forwardable_list_is_kafkas():
+    assert sorted(FORWARDABLE) == [
+        19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 46, 49, 51, 55, 57, 64, 67, 80, 81
+    ]  # fmt: skip
+
+
+def test_the_answer_carries_the_inner_correlation_id():
+    response = wrap_response(opened(), CreateTopicsResponse(topics=[CreatableTopicResult(name="t")]))
+    assert response.error_code == 0
+    correlation_id, body = decode_response(response.response_data, ApiKey.CREATE_TOPICS, 7)
+    assert correlation_id == 77
+    assert body.topics[0].name == "t"
+
+
+def test_not_controller_at_any_depth_becomes_the_envelopes_error():
+    refused = CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(name="a"),
+            CreatableTopicResult(name="b", error_code=int(Errors.NOT_CONTROLLER)),
+        ]
+    )
+    response = wrap_response(opened(), refused)
+    assert (response.error_code, response.response_data) == (Errors.NOT_CONTROLLER, None)
+
+
+def test_describe_quorum_says_not_leader_instead():
+    envelope = opened()
+    envelope.context.api_key = int(ApiKey.DESCRIBE_QUORUM)
+    envelope.context.version = 2
+    partition = PartitionData(error_code=int(Errors.NOT_LEADER_OR_FOLLOWER))
+    response = wrap_response(envelope, DescribeQuorumResponse(topics=[TopicData(partitions=[partition])]))
+    assert response.error_code == Errors.NOT_CONTROLLER
