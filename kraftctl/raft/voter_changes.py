@@ -11,7 +11,8 @@
 | 7 | add: the id does not vote yet | DUPLICATE_VOTER |
 | 8 | update: this replica votes; remove: and not alone | VOTER_NOT_FOUND |
 
-A quorum of one has nobody to remove or update. It refuses to grow, with UNSUPPORTED_VERSION and the reason.
+What passes all of them is refused still, with UNSUPPORTED_VERSION: voters are chosen when storage is
+formatted. A quorum of one has nobody to remove or update anyway.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Re
     if key.id in core.voters.nodes:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.DUPLICATE_VOTER, f"The id of {key} votes already: {voters}")
-    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller leads a quorum of one voter and adds no more")
+    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot add voters to a running quorum")
 
 
 def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
@@ -109,7 +110,7 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
     if core.voters.without_voter(key) is None:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.VOTER_NOT_FOUND, f"{key} cannot be removed from the voters {voters}")
-    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot remove voters")
+    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot remove voters from a running quorum")
 
 
 def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:

@@ -136,7 +136,7 @@ def run_chaos(seed: int, voter_count: int) -> RaftCluster:
 
 
 @pytest.mark.parametrize("voter_count", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_chaos(seed: int, voter_count: int) -> None:
     run_chaos(seed * 10 + voter_count, voter_count)
 
