@@ -39,7 +39,7 @@ def active():
 
 def incremental(*changes, validate_only=False):
     """Each change: ((type, name), key, operation, value)."""
-    by_resource = {}
+    by_resource: dict[tuple[int, str], list[AlterableConfig]] = {}
     for resource, key, operation, value in changes:
         by_resource.setdefault(resource, []).append(
             AlterableConfig(name=key, config_operation=operation, value=value)
@@ -57,7 +57,7 @@ def written(active, request, **kwargs):
     """(resource type, name, key, value) or "ClearElr name" per record, and the responses' codes."""
     start = active.end_offset
     response = active.request(request, **kwargs)
-    lines = []
+    lines: list[object] = []
     for offset, entry in active.log:
         record = entry.record
         if offset >= start and isinstance(record, ConfigRecord):
@@ -385,15 +385,14 @@ class TestTopicConfigRules:
     def test_remote_storage(self):
         active = ActiveController(remote_log_storage_system_enable="true")
         image, config = active.controller.image, active.config
-        remote = {"remote.storage.enable": "true"}
+        remote: dict[str, str | None] = {"remote.storage.enable": "true"}
         assert not validate_topic_configs(image, config, remote).failed
         assert validate_topic_configs(image, config, remote | {"cleanup.policy": "compact"}).failed
-        late = {"local.retention.ms": "604800001"}
+        late: dict[str, str | None] = {"local.retention.ms": "604800001"}
         assert validate_topic_configs(image, config, remote | late).failed
-        assert validate_topic_configs(image, config, {}, remote).failed
-        assert not validate_topic_configs(
-            image, config, {"remote.log.delete.on.disable": "true"}, remote
-        ).failed
+        assert validate_topic_configs(image, config, {}, {"remote.storage.enable": "true"}).failed
+        deleting: dict[str, str | None] = {"remote.log.delete.on.disable": "true"}
+        assert not validate_topic_configs(image, config, deleting, {"remote.storage.enable": "true"}).failed
 
     def test_create_topics_sees_all_public_keys_sorted(self, active):
         shown = describe_topic_configs(

@@ -84,6 +84,7 @@ def test_the_forwardable_list_is_kafkas():
 def test_the_answer_carries_the_inner_correlation_id():
     response = wrap_response(opened(), CreateTopicsResponse(topics=[CreatableTopicResult(name="t")]))
     assert response.error_code == 0
+    assert response.response_data is not None
     correlation_id, body = decode_response(response.response_data, ApiKey.CREATE_TOPICS, 7)
     assert correlation_id == 77
     assert body.topics[0].name == "t"

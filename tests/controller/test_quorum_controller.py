@@ -21,7 +21,7 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
-from kraftctl_protocol.generated.index import record_class, request_class
+from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
@@ -33,6 +33,7 @@ from tests.support.active_controller import (
     ActiveController,
     bootstrap_records,
     registration,
+    request_type,
 )
 
 
@@ -159,6 +160,7 @@ class TestCommit:
         context = active.context(request, None)
         result = active.handle(request)
         end = append(controller, result, active.end_offset)
+        assert result.response is not None
         assert controller.park(17, context, request, result.response)
         assert controller.committed(end - 1) == []
         done = controller.committed(end)
@@ -170,7 +172,7 @@ class TestCommit:
         controller = active.controller
         end = append(controller, active.handle(registration(1)), active.end_offset)
         request = DescribeClusterRequest(endpoint_type=2)
-        response = active.handle(request).response
+        response = active.response_to(request)
         assert controller.park(1, active.context(request, None), request, response)
         assert [parked.request_id for parked in controller.committed(end)] == [1]
         assert not controller.park(2, active.context(request, None), request, response)
@@ -180,7 +182,7 @@ class TestCommit:
         controller = active.controller
         controller.replay([RecordAndVersion(NoOpRecord(), 0)], active.end_offset)
         request = DescribeClusterRequest(endpoint_type=2)
-        response = active.handle(request).response
+        response = active.response_to(request)
         assert not controller.park(1, active.context(request, None), request, response)
 
     def test_losing_leadership_undoes_what_was_not_committed(self):
@@ -191,6 +193,7 @@ class TestCommit:
         context = active.context(request, None)
         result = active.handle(request)
         append(controller, result, active.end_offset)
+        assert result.response is not None
         controller.park(5, context, request, result.response)
         assert 2 in controller.image.cluster.brokers
         failed = controller.renounce()
@@ -262,7 +265,7 @@ class TestRouting:
         controller = standby()
         first = ActiveController()
         controller.replay_committed(first.records, 1)
-        kind = request_class(api_key)
+        kind = request_type(api_key)
         for version in range(SERVED_VERSIONS[api_key][0], SERVED_VERSIONS[api_key][1] + 1):
             request = kind()
             context = first.context(request, version)
@@ -274,7 +277,7 @@ class TestRouting:
     def test_every_api_can_be_refused_in_every_version(self, api_key):
         lowest, highest = SERVED_VERSIONS[api_key]
         for version in range(lowest, highest + 1):
-            request = request_class(api_key)()
+            request = request_type(api_key)()
             response = error_response(api_key, request, version, Errors.NOT_CONTROLLER)
             assert type(response).decode(response.encode(version), version) is not None
 

@@ -30,10 +30,9 @@ from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
-from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.principal import KafkaPrincipal
-from tests.support.active_controller import ActiveController
+from tests.support.active_controller import ActiveController, request_type
 
 RFC_7677_SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 RFC_7677_AUTH_MESSAGE = (
@@ -239,8 +238,8 @@ class TestAuthorizer:
     @pytest.mark.parametrize("api_key", sorted(APIS), ids=lambda key: ApiKey(key).name)
     def test_every_api_for_somebody_without_rights(self, api_key):
         active = secured()
-        version = request_class(api_key).HIGHEST_VERSION
-        request = request_class(api_key)()
+        version = request_type(api_key).HIGHEST_VERSION
+        request = request_type(api_key)()
         context = active.context(request, version, principal=ALICE)
         result = active.controller.handle(context, request, active.now_ms, 0, active.end_offset)
         assert result.records == []
@@ -261,7 +260,7 @@ class TestAuthorizer:
     @pytest.mark.parametrize("api_key", sorted(RAFT_CLUSTER_OPERATIONS), ids=lambda key: ApiKey(key).name)
     def test_raft_and_envelopes(self, api_key):
         active = secured()
-        request = request_class(api_key)()
+        request = request_type(api_key)()
         alice = active.context(request, None, principal=ALICE)
         refusal = active.controller.authorize_raft(alice, request)
         assert refusal.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED

@@ -19,6 +19,7 @@ from kraftctl_protocol.generated.broker_registration_request import (
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
@@ -34,6 +35,13 @@ BASE_PROPERTIES = {
     "controller.listener.names": "CONTROLLER",
     "log.dirs": "/does/not/exist",
 }
+
+
+def request_type(api_key: int) -> type[Message]:
+    """The class of requests of an API that there is."""
+    kind = request_class(api_key)
+    assert kind is not None
+    return kind
 
 
 def directory(number: int) -> bytes:
@@ -161,6 +169,12 @@ class ActiveController:
         self.write(result)
         assert result.response is not None
         return result.response
+
+    def response_to(self, request: Message) -> Message:
+        """The response alone; nothing is written."""
+        response = self.handle(request).response
+        assert response is not None
+        return response
 
     def register(self, broker_id: int, *, number: int = 0, directories: int = 1) -> int:
         """The epoch of a newly registered broker."""
