@@ -88,10 +88,9 @@ def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
 def _why_refused(
     state: ControllerState, feature: str, level: int, kind: int, updates: dict[str, int]
 ) -> str | None:
-    if feature not in features.SUPPORTED_FEATURES:
-        reason: str | None = "The feature is not known."
-    else:
-        reason = _why_not_possible(state, feature, level, kind)
+    reason = _why_not_possible(state, feature, level, kind)
+    if reason is None and feature not in features.SUPPORTED_FEATURES:
+        reason = "The feature is not known."
     if reason is None and feature == features.METADATA_VERSION:
         return _why_metadata_version_refused(state.image.features.metadata_version, level, kind)
     if reason is None and feature == features.KRAFT_VERSION:

@@ -41,7 +41,7 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
             22, "eligible.leader.replicas.version", 1, UPGRADE, "needs metadata.version 23", id="dependency"
         ),
         pytest.param(30, "no.such.feature", 0, UPGRADE, "not known", id="unknown-feature"),
-        pytest.param(30, "no.such.feature", 1, UPGRADE, "not known", id="unknown-feature-level"),
+        pytest.param(30, "no.such.feature", 1, UPGRADE, "does not support", id="unknown-feature-level"),
     ],
 )
 def test_refused(start, name, level, kind, reason):
