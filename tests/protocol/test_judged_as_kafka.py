@@ -1,8 +1,8 @@
 """Damaged bytes: what we accept Kafka accepts, with the same meaning; where we differ is listed here.
 
-We are stricter than Kafka about text that is not UTF-8 (Kafka replaces characters), and about a tagged field
-that is longer or shorter than it says (Kafka does not look). We write back in order the tags that a peer sent out of
-order, which Kafka reads but fails to write.
+We are stricter than Kafka about text that is not UTF-8 (Kafka replaces characters), and about a tagged
+field that is longer or shorter than it says (Kafka does not look). We write back in order the tags that a
+peer sent out of order, which Kafka reads but fails to write.
 """
 
 from __future__ import annotations
