@@ -1,4 +1,7 @@
-"""`kraftctl dump`: what a log segment or a checkpoint file contains, one JSON object per line."""
+"""`kraftctl dump`: what a log segment, a checkpoint file or a directory contains, one JSON object per line.
+
+Nothing is ever changed: it may look at the directory of a running controller.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kraftctl.storage.batch_scan import BatchPlace, InvalidBatchError
+from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.segment import LOG_SUFFIX
+from kraftctl.storage.snapshots import parse_snapshot_file_name
 from kraftctl_protocol.control_record import decode_control_record
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.json_converter import to_json
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch, read_batch
+from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"
 
@@ -31,7 +41,7 @@ JsonObject = dict[str, object]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind",
-        choices=["log", "snapshot"],
+        choices=["log", "snapshot", "directory"],
         help="what the files are; a snapshot may also be bootstrap.checkpoint",
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="segments or checkpoints")
@@ -48,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     status = 0
     for path in args.files:
         try:
-            for line in _lines(path, args.kind == "log", not args.batches_only, args.show_secrets):
+            for line in _directory_lines(path) if args.kind == "directory" else _file_lines(path, args):
                 print(json.dumps(line, separators=(",", ":")))
         except (InvalidBatchError, DecodeError, StorageError, OSError) as error:
             print(f"{path}: {error}", file=sys.stderr)
@@ -56,7 +66,46 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def _lines(path: Path, is_log: bool, with_records: bool, show_secrets: bool) -> Iterator[JsonObject]:
+def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
+    """Identity, election state and files of a log directory, of which only the names and sizes are read."""
+    meta = read_meta_properties(log_dir)
+    if meta is None:
+        raise StorageError("there is no meta.properties: the directory has not been formatted")
+    yield {
+        "clusterId": meta.cluster_id,
+        "nodeId": meta.node_id,
+        "directoryId": None if meta.directory_id is None else uuid_to_string(meta.directory_id),
+    }
+    bootstrap = read_bootstrap_checkpoint(log_dir)
+    features = [item.record for item in bootstrap.records if isinstance(item.record, FeatureLevelRecord)]
+    yield {
+        "bootstrapFeatures": {feature.name: feature.feature_level for feature in features},
+        "bootstrapRecords": len(bootstrap.records),
+    }
+    directory = log_dir / DIRECTORY_NAME
+    state = QuorumStateStore(directory).read()
+    if state is not None:
+        yield {
+            "leaderEpoch": state.epoch,
+            "leaderId": state.leader_id,
+            "votedId": state.voted_id,
+            "dataVersion": state.data_version,
+        }
+    for path in sorted(directory.glob("*")):
+        snapshot_id = parse_snapshot_file_name(path.name)
+        if snapshot_id is not None:
+            yield {
+                "snapshot": path.name,
+                "sizeInBytes": path.stat().st_size,
+                "endOffset": snapshot_id.offset,
+                "epoch": snapshot_id.epoch,
+            }
+        elif path.suffix == LOG_SUFFIX:
+            yield {"segment": path.name, "sizeInBytes": path.stat().st_size, "baseOffset": _base_offset(path)}
+
+
+def _file_lines(path: Path, args: argparse.Namespace) -> Iterator[JsonObject]:
+    is_log, with_records = args.kind == "log", not args.batches_only
     descriptor = os.open(path, os.O_RDONLY)
     try:
         for place in scan_file(descriptor, _base_offset(path) if is_log else 0, 0):
@@ -65,7 +114,7 @@ def _lines(path: Path, is_log: bool, with_records: bool, show_secrets: bool) -> 
             yield _batch_line(path, place, batch)
             if with_records:
                 for record in batch.records:
-                    yield _record_line(record, batch.header.is_control, show_secrets)
+                    yield _record_line(record, batch.header.is_control, args.show_secrets)
     finally:
         os.close(descriptor)
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.storage.durable_files import TEMPORARY_SUFFIX, replace_file
+from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
@@ -26,7 +26,6 @@ class QuorumStateStore:
 
     def read(self) -> ElectionState | None:
         """None when this replica never took part in an election. Raises StorageError."""
-        self.path.with_name(FILE_NAME + TEMPORARY_SUFFIX).unlink(missing_ok=True)
         try:
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from kraftctl.cli import main
 from kraftctl.cli.add_scram import scram_record
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
@@ -80,3 +83,32 @@ def test_a_snapshot_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     path = DATA / "00000000000000001643-0000000001.checkpoint"
     assert main(["dump", "log", str(path)]) == 1
     assert "kraftctl dump snapshot" in capsys.readouterr().err
+
+
+def test_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log_dir = tmp_path / "data"
+    shutil.copytree(DATA / "formatted", log_dir)
+    partition = MetadataPartition.open(log_dir)
+    partition.write_quorum_state(ElectionState(epoch=3, voted_id=3000, data_version=1))
+    partition.close()
+    before = sorted(path.name for path in partition.log.directory.iterdir())
+    lines = _dump(capsys, "directory", str(log_dir))
+    assert lines[0] == {
+        "clusterId": "V50AZlDfQ6SyNYSsdWVE0A",
+        "nodeId": 3000,
+        "directoryId": "bGzDaR4ySNmJaPXzonU2CA",
+    }
+    features = lines[1]["bootstrapFeatures"]
+    assert isinstance(features, dict)
+    assert features["metadata.version"] == 30
+    assert lines[2] == {"leaderEpoch": 3, "leaderId": -1, "votedId": 3000, "dataVersion": 1}
+    assert [line.get("snapshot") or line.get("segment") for line in lines[3:]] == [
+        "00000000000000000000-0000000000.checkpoint",
+        "00000000000000000000.log",
+    ]
+    assert sorted(path.name for path in partition.log.directory.iterdir()) == before
+
+
+def test_directory_that_was_never_formatted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["dump", "directory", str(tmp_path)]) == 1
+    assert "not been formatted" in capsys.readouterr().err
