@@ -135,10 +135,8 @@ class ControllerNode:
             self._respond(request_id, response)
 
     def _tell_raft_state(self) -> None:
-        state = self._controller.state
-        state.leader_id = self._raft.leader_id
-        state.kraft_version = self._raft.kraft_version
-        state.voter_ids = self._raft.voter_set.voter_ids()
+        raft = self._raft
+        self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
 
     def _write(self, result: ControllerResult, now_ms: int, wall_ms: int) -> None:
         """Append what the controller wants written, batch by batch, and replay it at once."""

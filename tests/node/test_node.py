@@ -1,0 +1,247 @@
+"""The node as a whole: what is acknowledged is on disk, what was not may go, and a restart finds the rest."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.image.image_writer import ImageWriter
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.describe_quorum_request import (
+    DescribeQuorumRequest,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
+from kraftctl_protocol.requests import decode_response, encode_request
+from tests.support.active_controller import registration
+from tests.support.simulated_node import SimulatedNode
+
+BROKER = 1
+
+
+def topic(name: str, partitions: int = 3) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
+    )
+
+
+def serving_node(seed: int = 1, snapshot_bytes: int = 1 << 40) -> SimulatedNode:
+    """A node with one unfenced broker."""
+    node = SimulatedNode(seed=seed, snapshot_bytes=snapshot_bytes)
+    node.settle()
+    register(node)
+    return node
+
+
+def register(node: SimulatedNode) -> int:
+    epoch = node.ask(registration(BROKER), BrokerRegistrationResponse).broker_epoch
+    beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
+    assert not beat.is_fenced
+    return epoch
+
+
+def heartbeat(node: SimulatedNode, epoch: int) -> BrokerHeartbeatRequest:
+    return BrokerHeartbeatRequest(
+        broker_id=BROKER, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
+    )
+
+
+def state_of(image: MetadataImage, end_offset: int) -> list[str]:
+    """The image as snapshot records."""
+    writer = ImageWriter(image, end_offset)
+    records = writer.next_records(1 << 30)
+    writer.close()
+    return [repr(entry.record) for entry in records]
+
+
+class TestDurability:
+    def test_nothing_is_acknowledged_before_it_is_on_disk(self):
+        node = serving_node()
+        request_id = node.send(topic("orders"))
+        assert node.controller.image.topics.topic_by_name("orders") is not None
+        assert request_id not in node.answers
+        assert node.flush()
+        assert node.answers[request_id].topics[0].error_code == Errors.NONE
+
+    def test_a_refusal_that_saw_uncommitted_state_waits_for_it(self):
+        node = serving_node()
+        node.send(topic("orders"))
+        second = node.send(topic("orders"))
+        assert second not in node.answers
+        node.settle()
+        assert node.answers[second].topics[0].error_code == Errors.TOPIC_ALREADY_EXISTS
+
+    def test_appends_during_a_flush_share_the_next_one(self):
+        node = serving_node()
+        ids = [node.send(topic(f"topic-{number}")) for number in range(5)]
+        assert node.flush()
+        assert [request_id in node.answers for request_id in ids] == [True, False, False, False, False]
+        assert node.flush()
+        assert all(request_id in node.answers for request_id in ids)
+        assert not node.flush()
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_a_crash_loses_nothing_that_was_acknowledged(self, seed):
+        rng = random.Random(seed)
+        node = serving_node()
+        acknowledged: set[str] = set()
+        pending: dict[int, str] = {}
+        for number in range(60):
+            action = rng.random()
+            if action < 0.6:
+                name = f"topic-{number}"
+                pending[node.send(topic(name))] = name
+            elif action < 0.9:
+                node.flush()
+            else:
+                node.crash()
+                pending.clear()
+                node.start()
+                node.settle()
+            for request_id in [key for key in pending if key in node.answers]:
+                assert node.answers[request_id].topics[0].error_code == Errors.NONE
+                acknowledged.add(pending.pop(request_id))
+            present = {known.name for known in node.controller.image.topics.topics.values()}
+            assert acknowledged <= present, f"seed {seed}: lost {acknowledged - present}"
+
+
+class TestRestart:
+    def test_finds_the_same_image_in_a_new_epoch(self):
+        node = serving_node()
+        node.ask(topic("orders"), CreateTopicsResponse)
+        before, epoch = state_of(node.controller.image, node.raft.end_offset), node.raft.epoch
+        node.crash()
+        node.start()
+        node.settle()
+        after = state_of(node.controller.image, node.raft.end_offset)
+        assert [line for line in after if "Controller" not in line] == [
+            line for line in before if "Controller" not in line
+        ]
+        assert node.raft.epoch == epoch + 1
+
+    def test_a_broker_goes_on_in_its_epoch(self):
+        node = SimulatedNode()
+        node.settle()
+        epoch = register(node)
+        node.crash()
+        node.start()
+        node.settle()
+        beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
+        assert (beat.error_code, beat.is_fenced) == (Errors.NONE, False)
+
+    def test_a_broker_that_died_meanwhile_is_fenced(self):
+        node = serving_node()
+        node.crash()
+        node.start()
+        node.settle()
+        node.pass_time(node.config.broker_session_timeout_ms + 2_000)
+        assert node.controller.image.cluster.brokers[BROKER].fenced
+
+    def test_not_controller_until_everything_is_loaded(self):
+        node = serving_node()
+        node.crash()
+        node.start()
+        request_id = node.send(topic("early"))
+        assert node.answers[request_id].topics[0].error_code == Errors.NOT_CONTROLLER
+
+
+class TestSnapshots:
+    def test_a_restart_from_snapshot_and_log_equals_one_from_the_log(self):
+        node = serving_node(snapshot_bytes=400)
+        for number in range(20):
+            node.ask(topic(f"topic-{number}", partitions=10), CreateTopicsResponse)
+        assert node.disk.snapshots
+        before = state_of(node.controller.image, node.raft.end_offset)
+        node.crash()
+        node.start()
+        node.settle()
+        assert any("Becoming the active controller" in notice for notice in node.notices)
+        after = state_of(node.controller.image, node.raft.end_offset)
+        assert [line for line in after if "Controller" not in line] == [
+            line for line in before if "Controller" not in line
+        ]
+
+    def test_it_holds_what_was_committed_and_nothing_newer(self):
+        node = serving_node(snapshot_bytes=100)
+        node.ask(topic("old"), CreateTopicsResponse)
+        node.send(topic("new"))
+        while node._turns:
+            node._offer(node._turns.pop(0))
+        newest: OffsetAndEpoch = max(node.snapshot_files)
+        assert newest.offset <= node.raft.high_watermark
+        text = repr([record.value for batch in node.snapshot_files[newest] for record in batch.records])
+        assert "old" in text
+        assert "new" not in text
+
+
+class TestEnvelopes:
+    def envelope(self, request) -> EnvelopeRequest:
+        header = RequestHeader(
+            request_api_key=request.API_KEY,
+            request_api_version=request.HIGHEST_VERSION,
+            correlation_id=99,
+            client_id="admin",
+        )
+        return EnvelopeRequest(
+            request_data=encode_request(header, request),
+            request_principal=serialize_principal(ANONYMOUS),
+            client_host_address=b"\x7f\x00\x00\x01",
+        )
+
+    def test_the_answer_comes_back_wrapped_when_committed(self):
+        node = serving_node()
+        request_id = node.send(self.envelope(topic("orders")))
+        assert request_id not in node.answers
+        node.settle()
+        answer = node.answers[request_id]
+        assert isinstance(answer, EnvelopeResponse)
+        correlation_id, inner = decode_response(answer.response_data or b"", 19, 7)
+        assert (correlation_id, inner.topics[0].name) == (99, "orders")
+
+    def test_what_raft_answers_is_wrapped_as_well(self):
+        node = serving_node()
+        asked = DescribeQuorumRequest(
+            topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
+        )
+        answer = node.ask(self.envelope(asked), EnvelopeResponse)
+        _, inner = decode_response(answer.response_data or b"", 55, 2)
+        assert inner.topics[0].partitions[0].leader_id == 3000
+
+    def test_not_controller_is_told_to_the_broker_alone(self):
+        node = serving_node()
+        node.crash()
+        node.start()
+        request_id = node.send(self.envelope(topic("early")))
+        assert node.answers[request_id].error_code == Errors.NOT_CONTROLLER
+        assert node.answers[request_id].response_data is None
+
+    def test_nothing_is_remembered_of_a_client_that_went_away(self):
+        node = serving_node()
+        request_id = node.send(self.envelope(topic("orders")))
+        node.cancel(request_id)
+        node.settle()
+        assert not node.node._envelopes
+
+
+class TestDeterminism:
+    def test_one_seed_makes_one_log(self):
+        logs = []
+        for _ in range(2):
+            node = serving_node(seed=5)
+            for number in range(10):
+                node.ask(topic(f"topic-{number}"), CreateTopicsResponse)
+            node.pass_time(20_000)
+            logs.append(b"".join(batch.batch for batch in node.disk.batches))
+        assert logs[0] == logs[1]

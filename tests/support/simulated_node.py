@@ -1,0 +1,180 @@
+"""A whole controller node on a disk in memory: no loop, no socket, no clock, and a power cord to pull."""
+
+from __future__ import annotations
+
+import random
+from typing import TypeVar
+
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.node import ControllerNode
+from kraftctl.node_io import (
+    ClientRequest,
+    LogRead,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    SnapshotRead,
+    TakeTurn,
+    TurnTaken,
+    WriteSnapshot,
+)
+from kraftctl.raft import effects, events
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.raft_node import RaftNode
+from kraftctl.raft.voter_set import static_voter_set
+from kraftctl.request_context import RequestContext
+from kraftctl.snapshot_generation import SnapshotPolicy
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.principal import ANONYMOUS
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from tests.support.active_controller import BASE_PROPERTIES, CLUSTER_ID, NODE_ID, bootstrap_records
+from tests.support.raft_disk import RaftDisk
+
+WALL_MS = 1_700_000_000_000
+VOTERS = {NODE_ID: ("localhost", 9093)}
+PROPERTIES = {key: value for key, value in BASE_PROPERTIES.items() if "bootstrap" not in key} | {
+    "controller.quorum.voters": f"{NODE_ID}@localhost:9093"
+}
+
+M = TypeVar("M", bound=Message)
+
+
+class SimulatedNode:
+    """Effects are carried out at once, except flushes: `flush` is the disk catching up, `crash` the cord.
+
+    `answers` maps request id to response, in the order they were given.
+    """
+
+    def __init__(self, *, seed: int = 1, snapshot_bytes: int = 1 << 40, **properties: str) -> None:
+        overrides = {name.replace("_", "."): value for name, value in properties.items()}
+        self.config = ControllerConfig(PROPERTIES | overrides)
+        self.disk = RaftDisk()
+        self.snapshot_files: dict[OffsetAndEpoch, list[RecordBatch]] = {}
+        self.now_ms = 1_000_000
+        self.answers: dict[int, Message] = {}
+        self.notices: list[str] = []
+        self._seed = seed
+        self._snapshot_bytes = snapshot_bytes
+        self._requests = 0
+        self.start()
+
+    def start(self) -> None:
+        """Build the node from what is on the disk, and let it begin."""
+        self._seed += 1
+        rng = random.Random(self._seed)
+        voters, versions = self.disk.histories()
+        raft = RaftNode(
+            node_id=NODE_ID,
+            directory_id=(77).to_bytes(16, "big"),
+            cluster_id=CLUSTER_ID,
+            endpoints={"CONTROLLER": VOTERS[NODE_ID]},
+            config=RaftConfig(),
+            rng=rng,
+            log=self.disk.log_state(),
+            quorum_state=self.disk.quorum_state,
+            static_voters=static_voter_set("CONTROLLER", VOTERS),
+            voter_history=voters,
+            kraft_version_history=versions,
+        )
+        self.controller = QuorumController(self.config, CLUSTER_ID, rng, bootstrap_records())
+        policy = SnapshotPolicy(self._snapshot_bytes, 0)
+        self.node = ControllerNode(raft=raft, controller=self.controller, snapshots=policy)
+        self.raft = raft
+        self._flush: effects.FlushLog | None = None
+        self._turns: list[NodeEvent] = []
+        self._offer(events.Started())
+
+    def crash(self) -> None:
+        """Pull the cord: what was not flushed is gone, nobody gets an answer any more."""
+        self.disk.crash()
+        self.answers.clear()
+
+    def flush(self) -> bool:
+        """Let the running fsync end; False when there is none."""
+        flush = self._flush
+        if flush is None:
+            return False
+        self._flush = None
+        self._offer(events.LogFlushed(self.disk.flush(flush)))
+        return True
+
+    def settle(self) -> None:
+        """Flush and read until nothing is left to do."""
+        while self._turns or self._flush is not None:
+            while self._turns:
+                self._offer(self._turns.pop(0))
+            self.flush()
+
+    def send(self, request: Message, version: int | None = None) -> int:
+        """The id under which the answer will appear."""
+        self._requests += 1
+        context = RequestContext(
+            api_key=request.API_KEY,
+            version=request.HIGHEST_VERSION if version is None else version,
+            client_id="test",
+            principal=ANONYMOUS,
+            listener="CONTROLLER",
+            client_address=b"\x7f\x00\x00\x01",
+        )
+        self._offer(ClientRequest(self._requests, context, request))
+        return self._requests
+
+    def cancel(self, request_id: int) -> None:
+        """The connection of this request is gone."""
+        self._offer(events.RequestCancelled(request_id))
+
+    def ask(self, request: Message, response_type: type[M], version: int | None = None) -> M:
+        """Send, settle, and return the answer."""
+        request_id = self.send(request, version)
+        self.settle()
+        response = self.answers[request_id]
+        assert isinstance(response, response_type)
+        return response
+
+    def pass_time(self, milliseconds: int) -> None:
+        """Let deadlines come one by one, everything settling in between."""
+        end_ms = self.now_ms + milliseconds
+        while (deadline := self.node.next_deadline_ms) is not None and deadline <= end_ms:
+            self.now_ms = max(self.now_ms, deadline)
+            self._offer(events.DeadlineReached())
+            self.settle()
+        self.now_ms = end_ms
+
+    def _offer(self, event: NodeEvent) -> None:
+        for effect in self.node.step(event, self.now_ms, WALL_MS + self.now_ms):
+            self._execute(effect)
+
+    def _execute(self, effect: NodeEffect) -> None:
+        match effect:
+            case effects.Respond() | effects.RespondFetch() | effects.RespondFetchSnapshot():
+                assert effect.request_id not in self.answers, "a request is answered once"
+                self.answers[effect.request_id] = effect.response
+            case effects.FlushLog():
+                assert self._flush is None, "one flush at a time"
+                self._flush = effect
+            case effects.Notice():
+                self.notices.append(effect.text)
+            case ReadLog():
+                found = self.disk.read(effect.offset, self.disk.end_offset, effect.max_bytes)
+                batches = [batch for entry in found for batch in read_batches(entry.batch)]
+                self._turns.append(LogRead(batches))
+            case ReadSnapshot():
+                self._turns.append(SnapshotRead(effect.snapshot_id, self.snapshot_files[effect.snapshot_id]))
+            case TakeTurn():
+                self._turns.append(TurnTaken())
+            case WriteSnapshot():
+                self._write_snapshot(effect)
+            case effects.SendRequest():
+                raise AssertionError("a single voter has nobody to ask")
+            case _:
+                self.disk.apply(effect)
+
+    def _write_snapshot(self, effect: WriteSnapshot) -> None:
+        data = b"".join(effect.batches)
+        self.snapshot_files[effect.snapshot_id] = list(read_batches(data))
+        self.disk.snapshots.append(SnapshotInfo(effect.snapshot_id, len(data)))
+        self._turns.append(events.SnapshotCreated(effect.snapshot_id, len(data)))
