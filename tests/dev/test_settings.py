@@ -1,0 +1,78 @@
+"""Directories and settings of the nodes we start, and the state that a development cluster keeps."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from kraftctl.dev.ports import accepts_connections, can_listen, free_port
+from kraftctl.dev.session import DevError, load_state
+from kraftctl.dev.settings import (
+    BROKER_SETTINGS,
+    random_id,
+    replication_for,
+    write_meta_properties,
+    write_properties,
+)
+
+
+def test_meta_properties(tmp_path: Path) -> None:
+    directory_id = write_meta_properties(tmp_path / "data", cluster_id="some-cluster", node_id=7)
+    lines = (tmp_path / "data" / "meta.properties").read_text().splitlines()
+    assert sorted(lines) == sorted(
+        ["version=1", "cluster.id=some-cluster", "node.id=7", f"directory.id={directory_id}"]
+    )
+
+
+def test_properties_escape_what_java_would_take_for_an_escape(tmp_path: Path) -> None:
+    write_properties(tmp_path / "file", {"b": "x\\y", "a": "1"})
+    assert (tmp_path / "file").read_text() == "a=1\nb=x\\\\y\n"
+
+
+def test_random_ids_are_such_as_command_lines_take() -> None:
+    ids = [random_id() for _ in range(500)]
+    assert len(set(ids)) == 500
+    assert all(len(identifier) == 22 and identifier[0] != "-" for identifier in ids)
+
+
+@pytest.mark.parametrize(
+    ("brokers", "replicas", "in_sync"), [(1, "1", "1"), (2, "2", "1"), (3, "3", "2"), (5, "3", "2")]
+)
+def test_replication_fits_the_brokers_there_are(brokers: int, replicas: str, in_sync: str) -> None:
+    settings = replication_for(brokers)
+    assert settings["default.replication.factor"] == replicas
+    assert settings["transaction.state.log.min.isr"] == in_sync
+    assert set(settings) <= set(BROKER_SETTINGS)
+    if brokers == 3:
+        assert settings.items() <= BROKER_SETTINGS.items()
+
+
+def test_ports() -> None:
+    """A free port is free, is not handed out twice, and tells when somebody listens."""
+    port = free_port()
+    assert can_listen(port)
+    assert free_port() != port
+    assert not accepts_connections(port)
+    with socket.create_server(("127.0.0.1", port)):
+        assert not can_listen(port)
+        assert accepts_connections(port)
+
+
+def test_state_is_kept_and_grows(tmp_path: Path) -> None:
+    """The same directory is the same cluster, with more brokers if asked for."""
+    first = load_state(tmp_path, 1)
+    more = load_state(tmp_path, 3)
+    assert more.cluster_id == first.cluster_id
+    assert more.controller_port == first.controller_port
+    assert more.broker_ports[:1] == first.broker_ports
+    assert len({more.controller_port, *more.broker_ports}) == 4
+    assert load_state(tmp_path, 3) == more
+
+
+def test_a_running_cluster_is_not_started_twice(tmp_path: Path) -> None:
+    state = load_state(tmp_path, 1)
+    with socket.create_server(("127.0.0.1", state.controller_port)):
+        with pytest.raises(DevError, match=rf"{state.controller_port}.* in use: is it running already"):
+            load_state(tmp_path, 1)
