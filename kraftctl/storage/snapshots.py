@@ -53,6 +53,11 @@ class SnapshotWriter:
         write_all(self._descriptor, data)
         self.size_bytes += len(data)
 
+    def verify(self) -> None:
+        """Read back what was written: a downloaded checkpoint is not trusted before. Raises StorageError."""
+        for _ in CheckpointReader(self._path).records():
+            pass
+
     def freeze(self) -> Path:
         """Make the file durable under its final name, read-only, and return that name. Raises OSError."""
         try:

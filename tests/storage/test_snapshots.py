@@ -78,6 +78,34 @@ def test_interrupted_write_leaves_nothing_after_the_next_start(tmp_path: Path) -
     assert (again.ids(), len(again.removed_files), list(tmp_path.iterdir())) == ([], 2, [])
 
 
+def test_download_in_slices_is_verified_before_it_exists(tmp_path: Path) -> None:
+    whole = JAVA_SNAPSHOT.read_bytes()
+    snapshot_id = OffsetAndEpoch(1643, 1)
+    store = SnapshotStore.open(tmp_path)
+    writer = store.writer(snapshot_id)
+    for at in range(0, len(whole), 1000):
+        assert writer.size_bytes == at
+        writer.append(whole[at : at + 1000])
+    writer.verify()
+    writer.freeze()
+    assert store.add(writer).size_bytes == len(whole)
+    assert store.path(snapshot_id).read_bytes() == whole
+
+
+@pytest.mark.parametrize("cut", [0, 1, 75, 5000])
+def test_bad_download_is_given_up(tmp_path: Path, cut: int) -> None:
+    whole = bytearray(JAVA_SNAPSHOT.read_bytes())
+    if cut == 0:
+        whole[3000] ^= 1
+    store = SnapshotStore.open(tmp_path)
+    writer = store.writer(OffsetAndEpoch(1643, 1))
+    writer.append(bytes(whole[: len(whole) - cut]))
+    with pytest.raises(StorageError, match="damaged"):
+        writer.verify()
+    writer.abort()
+    assert (store.ids(), list(tmp_path.iterdir())) == ([], [])
+
+
 def test_full_disk_leaves_no_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SnapshotStore.open(tmp_path)
 
