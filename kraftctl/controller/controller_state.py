@@ -10,6 +10,7 @@ import random
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.authorization import Authorizer
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
 from kraftctl.image.metadata_image import MetadataImage
 
 
@@ -44,6 +45,9 @@ class ControllerState:
         self.authorizer = Authorizer()
         self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
         self.kraft_version_upgrader = KRaftVersionUpgrader()
+        self.mutation_quotas = MutationQuotas(
+            config.controller_quota_window_num, config.controller_quota_window_size_seconds
+        )
         self.claim_epoch = -1
         self.leader_id = -1
         self.kraft_version = 0

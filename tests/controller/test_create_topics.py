@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.authorization import AclOperation, Authorizer, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_topics import create_topics
-from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.create_topics_request import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -52,11 +51,11 @@ def ask(
     *topics: CreatableTopic,
     version: int = 7,
     validate_only: bool = False,
-    quota: MutationQuota = UNLIMITED,
+    now_ms: int = 0,
 ) -> ControllerResult:
     request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
     request = CreateTopicsRequest.decode(request.encode(version), version)
-    result = create_topics(state.controller, state.context(19, version), request, 0, quota)
+    result = create_topics(state.controller, state.context(19, version), request, now_ms)
     assert isinstance(result.response, CreateTopicsResponse)
     result.response.encode(version)
     assert result.is_atomic
@@ -261,31 +260,47 @@ def test_record_versions(metadata_version: int, record_version: int, directories
     assert created.partitions[0].directories == (tuple(directories) or (MIGRATING,))
 
 
-class OneGrant(MutationQuota):
-    """Admits the first request for partitions only."""
-
-    def __init__(self) -> None:
-        self.charged: list[int] = []
-
-    def admit(self, partition_count: int) -> ApiError | None:
-        self.charged.append(partition_count)
-        return ApiError(Errors.THROTTLING_QUOTA_EXCEEDED) if len(self.charged) > 1 else None
-
-    @property
-    def throttle_time_ms(self) -> int:
-        return 250 if len(self.charged) > 1 else 0
+def limited(rate: float) -> MetadataState:
+    """Every user may create `rate` partitions a second; the bucket holds 11 seconds' worth."""
+    state = cluster()
+    state.append(
+        ClientQuotaRecord(
+            entity=[EntityData(entity_type="user", entity_name=None)],
+            key="controller_mutation_rate",
+            value=rate,
+        )
+    )
+    return state
 
 
 @pytest.mark.parametrize("validate_only", [False, True])
 def test_a_used_up_quota_refuses_the_rest(validate_only: bool) -> None:
-    """KIP-599: charged topic by topic, validate_only included."""
-    quota = OneGrant()
-    result = ask(cluster(), topic("a"), topic("b", partitions=5), validate_only=validate_only, quota=quota)
+    """KIP-599: charged topic by topic, validate_only included; numbers as seen with Kafka."""
+    state = limited(1.0)
+    result = ask(
+        state,
+        topic("a", partitions=30),
+        topic("b", partitions=1),
+        validate_only=validate_only,
+        now_ms=1_000,
+    )
     codes = {name: Errors(answer.error_code) for name, answer in results(result).items()}
     assert codes == {"a": Errors.NONE, "b": Errors.THROTTLING_QUOTA_EXCEEDED}
-    assert quota.charged == [2, 5]
     assert isinstance(result.response, CreateTopicsResponse)
-    assert result.response.throttle_time_ms == 250
+    assert result.response.throttle_time_ms == 19_000
+    again = ask(state, topic("b"), validate_only=validate_only, now_ms=3_804)
+    assert isinstance(again.response, CreateTopicsResponse)
+    assert again.response.throttle_time_ms == 16_196
+    assert Errors(results(again)["b"].error_code) == Errors.THROTTLING_QUOTA_EXCEEDED
+    assert results(ask(state, topic("b"), now_ms=20_000))["b"].error_code == 0
+
+
+def test_clients_that_know_no_refusal_are_only_told_to_wait() -> None:
+    state = limited(1.0)
+    result = ask(state, topic("a", partitions=30), topic("b"), version=5)
+    assert {answer.error_code for answer in results(result).values()} == {0}
+    assert isinstance(result.response, CreateTopicsResponse)
+    assert result.response.throttle_time_ms == 21_000
 
 
 class Only(Authorizer):

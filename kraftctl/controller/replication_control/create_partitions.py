@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
     active_replicas,
@@ -28,16 +30,17 @@ from kraftctl_protocol.generated.create_partitions_response import (
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
+STRICT_QUOTA_SINCE: Final = 3
+"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+
 
 def create_partitions(
-    state: ControllerState,
-    context: RequestContext,
-    request: Message,
-    now_ms: int,
-    quota: MutationQuota = UNLIMITED,
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
     """One atomic batch for the topics that pass; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
+    strict = context.version >= STRICT_QUOTA_SINCE
+    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
     response = CreatePartitionsResponse()
     records: list[RecordAndVersion] = []
     counts: dict[str, int] = {}

@@ -14,7 +14,7 @@ from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.configuration_control import CONFIG_VALUE_LENGTH_MAX, clear_elr_records
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
     active_replicas,
@@ -45,16 +45,17 @@ CLUSTER_METADATA_TOPIC_NAME: Final = "__cluster_metadata"
 USE_DEFAULT: Final = -1
 """KIP-464: partition count or replication factor left to the controller's configuration."""
 
+STRICT_QUOTA_SINCE: Final = 6
+"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+
 
 def create_topics(
-    state: ControllerState,
-    context: RequestContext,
-    request: Message,
-    now_ms: int,
-    quota: MutationQuota = UNLIMITED,
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
     """The topics that pass all checks; with validate_only their records are dropped in the end."""
     assert isinstance(request, CreateTopicsRequest)
+    strict = context.version >= STRICT_QUOTA_SINCE
+    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
     refused = _refused_up_front(state, context, request.topics)
     topics = [topic for topic in request.topics if topic.name not in refused]
     if _partition_total(topics, state.config.num_partitions) > PARTITIONS_PER_REQUEST_MAX:

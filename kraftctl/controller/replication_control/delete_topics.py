@@ -8,7 +8,7 @@ from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.replication_control.mutation_quota import UNLIMITED, MutationQuota
+from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
@@ -21,16 +21,17 @@ from kraftctl_protocol.uuids import ZERO_UUID, Uuid
 TOPIC_DELETION_DISABLED_SINCE: Final = 3
 """Older versions have no word for it: INVALID_REQUEST."""
 
+STRICT_QUOTA_SINCE: Final = 5
+"""KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
+
 
 def delete_topics(
-    state: ControllerState,
-    context: RequestContext,
-    request: Message,
-    now_ms: int,
-    quota: MutationQuota = UNLIMITED,
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
     """One atomic batch. Results are shuffled, so that their order does not tell hidden from absent topics."""
     assert isinstance(request, DeleteTopicsRequest)
+    strict = context.version >= STRICT_QUOTA_SINCE
+    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
     if not state.config.delete_topic_enable:
         return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
     deletion = _TopicDeletion(state, context, quota)

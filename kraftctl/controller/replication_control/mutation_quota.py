@@ -1,21 +1,139 @@
-"""KIP-599: how many partitions a request may create or delete before it is told to wait."""
+"""KIP-599: how many partitions a client may create or delete before it is told to wait.
+
+A token bucket per client holds `controller_mutation_rate` x window seconds tokens when full. A request
+is admitted while its bucket is not overdrawn, and may overdraw it by any amount.
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.api_error import ApiError
+from kraftctl.image.client_quotas_image import ClientQuotasImage, QuotaEntity
+from kraftctl.request_context import RequestContext
+from kraftctl_protocol.errors import Errors
+
+CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"
+
+BUCKETS_MAX: Final = 10_000
+"""Clients remembered; the longest known is forgotten first, which gives it a full bucket again."""
+
+
+class TokenBucket:
+    """`tokens` may be negative; they come back at `rate` per second."""
+
+    def __init__(self, rate: float, burst: float, now_ms: int) -> None:
+        self.rate = rate
+        self.burst = burst
+        self.tokens = burst
+        self._updated_ms = now_ms
+
+    def refill(self, now_ms: int) -> None:
+        """Add what has come back since the last time."""
+        elapsed_ms = max(0, now_ms - self._updated_ms)
+        self.tokens = min(self.burst, self.tokens + self.rate * elapsed_ms / 1000.0)
+        self._updated_ms = now_ms
+
+    def wait_ms(self) -> int:
+        """Until the bucket is not overdrawn any more."""
+        if self.tokens >= 0 or self.rate <= 0:
+            return 0
+        return round(-self.tokens / self.rate * 1000.0)
 
 
 class MutationQuota:
-    """The quota as one request meets it; this one admits everything."""
+    """The quota as one request meets it. Without a bucket it admits everything."""
+
+    def __init__(self, bucket: TokenBucket | None = None, *, strict: bool = False, now_ms: int = 0) -> None:
+        self._bucket = bucket
+        self._strict = strict
+        self._now_ms = now_ms
+        self._throttle_time_ms = 0
 
     def admit(self, partition_count: int) -> ApiError | None:
-        """Charge the quota for `partition_count` partitions; THROTTLING_QUOTA_EXCEEDED if it is used up."""
+        """Charge `partition_count`, or THROTTLING_QUOTA_EXCEEDED when the bucket is overdrawn.
+
+        Old versions of the requests have no word for that: they are charged and told to wait.
+        """
+        bucket = self._bucket
+        if bucket is None:
+            return None
+        bucket.refill(self._now_ms)
+        if self._strict and bucket.tokens < 0:
+            self._throttle_time_ms = bucket.wait_ms()
+            return ApiError(Errors.THROTTLING_QUOTA_EXCEEDED)
+        bucket.tokens -= partition_count
+        if not self._strict:
+            self._throttle_time_ms = bucket.wait_ms()
         return None
 
     @property
     def throttle_time_ms(self) -> int:
         """How long the client should wait before its next request."""
-        return 0
+        return self._throttle_time_ms
 
 
-UNLIMITED = MutationQuota()
+class MutationQuotas:
+    """The buckets of all clients: soft state, lost at failover, which at worst admits too much once."""
+
+    def __init__(self, window_count: int, window_seconds: int) -> None:
+        self._window_seconds = window_count * window_seconds
+        self._buckets: dict[tuple[str | None, str | None], TokenBucket] = {}
+
+    def quota_for(
+        self, quotas: ClientQuotasImage, context: RequestContext, *, strict: bool, now_ms: int
+    ) -> MutationQuota:
+        """What applies to the request's user and client id."""
+        client_id = context.client_id or ""
+        found = mutation_rate(quotas, context.principal.name, client_id)
+        if found is None:
+            return MutationQuota()
+        rate, per_user, per_client = found
+        key = (context.principal.name if per_user else None, client_id if per_client else None)
+        return MutationQuota(self._bucket(key, rate, now_ms), strict=strict, now_ms=now_ms)
+
+    def _bucket(self, key: tuple[str | None, str | None], rate: float, now_ms: int) -> TokenBucket:
+        burst = rate * self._window_seconds
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            if len(self._buckets) >= BUCKETS_MAX:
+                del self._buckets[next(iter(self._buckets))]
+            bucket = TokenBucket(rate, burst, now_ms)
+            self._buckets[key] = bucket
+        elif bucket.rate != rate:
+            bucket.refill(now_ms)
+            bucket.rate = rate
+            bucket.burst = burst
+        return bucket
+
+
+def mutation_rate(quotas: ClientQuotasImage, user: str, client_id: str) -> tuple[float, bool, bool] | None:
+    """The rate of the most specific entity, and whether each user, and each client id, has its own bucket."""
+    for user_name, client_name in _PRECEDENCE:
+        entity: list[tuple[str, str | None]] = []
+        if client_name != _ABSENT:
+            entity.append(("client-id", client_id if client_name == _NAMED else None))
+        if user_name != _ABSENT:
+            entity.append(("user", user if user_name == _NAMED else None))
+        key: QuotaEntity = tuple(entity)
+        rate = quotas.quota(key).get(CONTROLLER_MUTATION_RATE)
+        if rate is not None:
+            return rate, user_name != _ABSENT, client_name != _ABSENT
+    return None
+
+
+_NAMED: Final = 0
+_DEFAULT: Final = 1
+_ABSENT: Final = 2
+
+_PRECEDENCE: Final = (
+    (_NAMED, _NAMED),
+    (_NAMED, _DEFAULT),
+    (_NAMED, _ABSENT),
+    (_DEFAULT, _NAMED),
+    (_DEFAULT, _DEFAULT),
+    (_DEFAULT, _ABSENT),
+    (_ABSENT, _NAMED),
+    (_ABSENT, _DEFAULT),
+)
+"""(user, client id), most specific first."""
