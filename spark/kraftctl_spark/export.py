@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.source import OFFSETS_PER_TRIGGER_DEFAULT, KraftDataSource, parse_endpoints
+from kraftctl_spark.spark_home import light_spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -52,11 +53,12 @@ def main(arguments: list[str] | None = None) -> int:
     except ExportRefusedError as error:
         log.error("%s", error)
         return 2
-    spark = build_session(options.master)
-    try:
-        return 0 if run_until(start_query(spark, options), stop) else 1
-    finally:
-        spark.stop()
+    with light_spark_home():
+        spark = build_session(options.master)
+        try:
+            return 0 if run_until(start_query(spark, options), stop) else 1
+        finally:
+            spark.stop()
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

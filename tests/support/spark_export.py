@@ -14,7 +14,8 @@ from kraftctl.dev.polling import await_result
 ROOT = Path(__file__).parents[2]
 SPARK_ARGUMENTS = (
     "--driver-memory 600m --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 "
-    "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.driver.host=127.0.0.1 pyspark-shell"
+    "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.driver.host=127.0.0.1 "
+    "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
 )
 SOURCE_ROOTS = (ROOT, ROOT / "protocol", ROOT / "spark")
 

@@ -1,0 +1,31 @@
+"""Which Spark the export job runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kraftctl_spark.spark_home import light_spark_home
+
+
+def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    with light_spark_home():
+        home = Path(os.environ["SPARK_HOME"])
+        assert (home / "bin" / "spark-submit").is_file()
+        assert any((home / "jars").glob("spark-core_*.jar"))
+        assert not list(home.rglob("pyspark.zip"))
+    assert not home.exists()
+    assert "SPARK_HOME" not in os.environ
+
+
+@pytest.mark.parametrize("variable", ["SPARK_HOME", "PYSPARK_GATEWAY_PORT"])
+def test_a_spark_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv(variable, "chosen")
+    before = os.environ.get("SPARK_HOME")
+    with light_spark_home():
+        assert os.environ.get("SPARK_HOME") == before
