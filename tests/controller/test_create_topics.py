@@ -67,8 +67,8 @@ def results(result: ControllerResult) -> dict[str, CreatableTopicResult]:
     return {topic.name: topic for topic in result.response.topics}
 
 
-def cluster(**options: bool) -> MetadataState:
-    state = MetadataState(**options)
+def cluster(*, elr: bool = False) -> MetadataState:
+    state = MetadataState(elr=elr)
     state.brokers(0, 1, 2)
     return state
 
