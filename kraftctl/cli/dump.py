@@ -15,6 +15,7 @@ from pathlib import Path
 from kraftctl.storage.batch_scan import BatchPlace, InvalidBatchError
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.quorum_state_store import QuorumStateStore
@@ -91,6 +92,7 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
             "votedId": state.voted_id,
             "dataVersion": state.data_version,
         }
+    yield {"leaderEpochs": dict(read_leader_epochs(directory))}
     for path in sorted(directory.glob("*")):
         snapshot_id = parse_snapshot_file_name(path.name)
         if snapshot_id is not None:

@@ -200,15 +200,6 @@ class MetadataLog:
         self._check_range(offset)
         return self._segment_of(offset).read(offset, max_bytes)
 
-    def is_batch_start(self, offset: int) -> bool:
-        """Whether a batch starts (or the log ends) at `offset`: where a snapshot may end (KAFKA-17713)."""
-        if offset == self.end_offset:
-            return True
-        if not self.start_offset <= offset < self.end_offset:
-            return False
-        first = self._segment_of(offset).read(offset, 1)
-        return int.from_bytes(first[:8], "big") == offset
-
     def epoch_at(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written; of the snapshot below the log's start."""
         epoch = self._start_epoch

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from kraftctl.raft.log_state import SnapshotInfo
@@ -107,12 +107,6 @@ class SnapshotStore:
     def latest_id(self) -> OffsetAndEpoch | None:
         return max(self._sizes, default=None)
 
-    def contains(self, snapshot_id: OffsetAndEpoch) -> bool:
-        return snapshot_id in self._sizes
-
-    def size_bytes(self, snapshot_id: OffsetAndEpoch) -> int:
-        return self._sizes[snapshot_id]
-
     def path(self, snapshot_id: OffsetAndEpoch) -> Path:
         return self.directory / snapshot_file_name(snapshot_id)
 
@@ -172,7 +166,3 @@ class SnapshotStore:
         if doomed:
             fsync_directory(self.directory)
         return doomed
-
-    def verified_batches(self, snapshot_id: OffsetAndEpoch) -> Iterator[bytes]:
-        """The raw batches of the file, each with a checked checksum."""
-        return self.reader(snapshot_id).raw_batches()

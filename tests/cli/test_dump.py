@@ -89,6 +89,7 @@ def test_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log_dir = tmp_path / "data"
     shutil.copytree(DATA / "formatted", log_dir)
     partition = MetadataPartition.open(log_dir)
+    partition.log.append(encode_batch(0, 1, 1_000, [encode_metadata_record(NoOpRecord(), 0)]))
     partition.write_quorum_state(ElectionState(epoch=3, voted_id=3000, data_version=1))
     partition.close()
     before = sorted(path.name for path in partition.log.directory.iterdir())
@@ -102,7 +103,8 @@ def test_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert isinstance(features, dict)
     assert features["metadata.version"] == 30
     assert lines[2] == {"leaderEpoch": 3, "leaderId": -1, "votedId": 3000, "dataVersion": 1}
-    assert [line.get("snapshot") or line.get("segment") for line in lines[3:]] == [
+    assert lines[3] == {"leaderEpochs": {"1": 0}}
+    assert [line.get("snapshot") or line.get("segment") for line in lines[4:]] == [
         "00000000000000000000-0000000000.checkpoint",
         "00000000000000000000.log",
     ]

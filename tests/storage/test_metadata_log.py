@@ -131,12 +131,6 @@ def test_start_over_at_a_snapshot(tmp_path: Path) -> None:
     assert (log.start_offset, log.end_offset, log.epochs) == (1643, 1644, [(7, 1643)])
 
 
-def test_batch_starts(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path)
-    log.append(batch(0, count=3) + batch(3))
-    assert [offset for offset in range(-1, 6) if log.is_batch_start(offset)] == [0, 3, 4]
-
-
 def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = MetadataLog.open(tmp_path)
     log.append(batch(0))
