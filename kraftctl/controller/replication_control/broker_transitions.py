@@ -188,10 +188,13 @@ class _Updates:
                     self._add(topic, index, partition, min_isr, election)
 
     def add_partitions_in_directory(self, broker_id: int, directory: Uuid) -> None:
-        for topic in self._topics.topics.values():
+        """Only those in whose ISR the broker is: nothing changes for the others."""
+        for topic in self._topics.topics_with_isr_member(broker_id):
+            min_isr = self._changes.settings.min_isr(topic)
+            election = self._changes.automatic_election(topic)
             for index, partition in topic.partitions.items():
-                if directory in partition.directories and partition.directory(broker_id) == directory:
-                    self.add_partition(topic, index, partition)
+                if broker_id in partition.isr and partition.directory(broker_id) == directory:
+                    self._add(topic, index, partition, min_isr, election)
 
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
         election = self._changes.automatic_election(topic)
