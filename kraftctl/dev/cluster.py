@@ -1,4 +1,4 @@
-"""A controller and some brokers as one thing to start and stop."""
+"""Controllers and brokers as one thing to start and stop."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from kraftctl.dev.nodes import (
     Node,
     quorum_properties,
 )
+from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl.dev.tools import KafkaTools
 
-CONTROLLER_ID = 3000
+FIRST_CONTROLLER_ID = 3000
 
 
 class Cluster:
-    """One controller (kraftctl, or Java's for comparison) and brokers 1, 2, ... which point at it."""
+    """Controllers 3000, ... (kraftctl, or Java's to compare) and brokers 1, 2, ... which point at them."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Cluster:
         directory: Path,
         *,
         brokers: int = 3,
+        controllers: int = 1,
         java_controller: bool = False,
         dynamic: bool = True,
         release_version: str | None = None,
@@ -47,29 +49,17 @@ class Cluster:
         self.cluster_id = cluster_id or random_id()
         self.dynamic = dynamic
         self.broker_settings = dict(broker_settings or {})
-        home = directory / f"controller-{CONTROLLER_ID}"
-        self.controller: Controller
-        if java_controller:
-            self.controller = JavaController(
-                kafka,
-                CONTROLLER_ID,
-                home,
-                self.cluster_id,
-                dynamic=dynamic,
-                release_version=release_version,
-                port=controller_port,
-                properties=controller_settings,
+        ids = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + controllers)
+        self.controller_ports = {node_id: free_port() for node_id in ids}
+        if controller_port is not None:
+            self.controller_ports[FIRST_CONTROLLER_ID] = controller_port
+        initial = self._initial_controllers() if dynamic and controllers > 1 else None
+        self.controllers: list[Controller] = [
+            self._new_controller(
+                node_id, java_controller, release_version, initial, controller_settings or {}
             )
-        else:
-            self.controller = KraftctlController(
-                CONTROLLER_ID,
-                home,
-                self.cluster_id,
-                dynamic=dynamic,
-                release_version=release_version,
-                port=controller_port,
-                properties=controller_settings,
-            )
+            for node_id in ids
+        ]
         kafkas = [*broker_kafkas, *[kafka] * brokers][:brokers]
         ports = [*broker_ports, *[None] * brokers][:brokers]
         self.brokers = [
@@ -81,21 +71,62 @@ class Cluster:
         self, node_id: int, kafka: KafkaDistribution | None = None, port: int | None = None
     ) -> JavaBroker:
         """One more broker for this cluster; the caller formats and starts it, and appends it to `brokers`."""
-        quorum = quorum_properties({self.controller.node_id: self.controller.port}, dynamic=self.dynamic)
-        home = self.directory / f"broker-{node_id}"
         return JavaBroker(
             kafka or self.kafka,
             node_id,
-            home,
+            self.directory / f"broker-{node_id}",
             self.cluster_id,
-            quorum,
+            quorum_properties(self.controller_ports, dynamic=self.dynamic),
             port=port,
             properties=self.broker_settings,
         )
 
+    def _new_controller(
+        self,
+        node_id: int,
+        java: bool,
+        release_version: str | None,
+        initial_controllers: str | None,
+        settings: Mapping[str, str],
+    ) -> Controller:
+        home = self.directory / f"controller-{node_id}"
+        port = self.controller_ports[node_id]
+        properties = {**quorum_properties(self.controller_ports, dynamic=self.dynamic), **settings}
+        if java:
+            return JavaController(
+                self.kafka,
+                node_id,
+                home,
+                self.cluster_id,
+                dynamic=self.dynamic,
+                release_version=release_version,
+                port=port,
+                properties=properties,
+                initial_controllers=initial_controllers,
+            )
+        return KraftctlController(
+            node_id,
+            home,
+            self.cluster_id,
+            dynamic=self.dynamic,
+            release_version=release_version,
+            port=port,
+            properties=properties,
+            initial_controllers=initial_controllers,
+        )
+
+    def _initial_controllers(self) -> str:
+        ports = self.controller_ports.items()
+        return ",".join(f"{node_id}@localhost:{port}:{random_id()}" for node_id, port in ports)
+
+    @property
+    def controller(self) -> Controller:
+        """The only one, or the first of several."""
+        return self.controllers[0]
+
     @property
     def nodes(self) -> list[Node]:
-        return [self.controller, *self.brokers]
+        return [*self.controllers, *self.brokers]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -103,7 +134,7 @@ class Cluster:
 
     @property
     def bootstrap_controllers(self) -> str:
-        return self.controller.address
+        return ",".join(controller.address for controller in self.controllers)
 
     def broker(self, node_id: int) -> JavaBroker:
         return next(broker for broker in self.brokers if broker.node_id == node_id)
@@ -113,18 +144,25 @@ class Cluster:
 
     def format(self) -> None:
         """Formats what is not formatted yet."""
-        for node in (self.controller, *self.brokers):
+        for node in (*self.controllers, *self.brokers):
             if not (node.log_directory / "meta.properties").exists():
                 node.format()
 
     def start(self) -> None:
         """Formats if need be, starts everything, returns when every broker serves."""
         self.format()
-        self.controller.start()
+        self.start_controllers()
         for broker in self.brokers:
             broker.start(wait=False)
         for broker in self.brokers:
             broker.await_ready()
+
+    def start_controllers(self) -> None:
+        """All at once: a controller may wait for a majority before it calls itself ready."""
+        for controller in self.controllers:
+            controller.start(wait=False)
+        for controller in self.controllers:
+            controller.await_ready()
 
     def stop(self) -> None:
         """Brokers first, all at once, for controlled shutdown needs a controller; then the controller."""
@@ -134,7 +172,8 @@ class Cluster:
                 broker.process.signal(signal.SIGTERM)
         for broker in self.brokers:
             broker.stop()
-        self.controller.stop()
+        for controller in self.controllers:
+            controller.stop()
 
     def kill(self) -> None:
         """kill -9 of everything."""

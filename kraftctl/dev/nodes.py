@@ -80,6 +80,10 @@ class Node:
     def write_configuration(self) -> None:
         write_properties(self.properties_file, {**self.properties, "log.dirs": str(self.log_directory)})
 
+    def format(self) -> None:
+        """Makes the directory one that the process accepts."""
+        raise AssertionError("a subclass knows")
+
     def command(self) -> list[str]:
         raise AssertionError("a subclass knows")
 
@@ -110,7 +114,44 @@ class Node:
         self.process.signal(signal.SIGCONT)
 
 
-class JavaController(Node):
+class Controller(Node):
+    """What Kafka's controllers and ours have in common."""
+
+    def __init__(
+        self,
+        name: str,
+        node_id: int,
+        directory: Path,
+        cluster_id: str,
+        *,
+        dynamic: bool = True,
+        release_version: str | None = None,
+        port: int | None = None,
+        properties: Mapping[str, str] | None = None,
+        initial_controllers: str | None = None,
+    ) -> None:
+        """Alone in its quorum, unless `properties` say otherwise and, if `dynamic`, `initial_controllers`.
+
+        The latter is the argument of the flag of that name: `id@host:port:directory-id,...`.
+        """
+        super().__init__(name, node_id, directory, port or free_port())
+        self.cluster_id = cluster_id
+        self.dynamic = dynamic
+        self.release_version = release_version
+        self.initial_controllers = initial_controllers
+        self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
+
+    def format_flags(self) -> list[str]:
+        """Arguments of `kafka-storage format`, and thus of `kraftctl format`."""
+        flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
+        if self.initial_controllers is not None:
+            flags += ["--initial-controllers", self.initial_controllers]
+        elif self.dynamic:
+            flags += ["--standalone"]
+        return [*flags, "--release-version", self.release_version] if self.release_version else flags
+
+
+class JavaController(Controller):
     """Apache Kafka's own controller: proves the harness, and is the other side of comparisons."""
 
     def __init__(
@@ -124,16 +165,23 @@ class JavaController(Node):
         release_version: str | None = None,
         port: int | None = None,
         properties: Mapping[str, str] | None = None,
+        initial_controllers: str | None = None,
         quick: bool = True,
     ) -> None:
         """Not `quick`: with the JVM's default compilers and collector, for comparisons."""
-        super().__init__(f"java-controller-{node_id}", node_id, directory, port or free_port())
+        super().__init__(
+            f"java-controller-{node_id}",
+            node_id,
+            directory,
+            cluster_id,
+            dynamic=dynamic,
+            release_version=release_version,
+            port=port,
+            properties=properties,
+            initial_controllers=initial_controllers,
+        )
         self.kafka = kafka
         self.quick = quick
-        self.cluster_id = cluster_id
-        self.dynamic = dynamic
-        self.release_version = release_version
-        self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
 
     def format(self) -> None:
         """Formats the directory as kafka-storage does; a static voter of the latest release needs no JVM."""
@@ -141,11 +189,8 @@ class JavaController(Node):
             write_meta_properties(self.log_directory, cluster_id=self.cluster_id, node_id=self.node_id)
             return
         self.write_configuration()
-        flags = ["-t", self.cluster_id, "-c", str(self.properties_file)]
-        flags += ["--standalone"] if self.dynamic else []
-        flags += ["--release-version", self.release_version] if self.release_version else []
         command = self.kafka.command(
-            "kafka.tools.StorageTool", "format", *flags, heap="256m", log_level="WARN"
+            "kafka.tools.StorageTool", "format", *self.format_flags(), heap="256m", log_level="WARN"
         )
         run_to_the_end(command, f"formatting {self.log_directory}")
 
@@ -156,7 +201,7 @@ class JavaController(Node):
         self.await_log(JAVA_CONTROLLER_READY, timeout_s)
 
 
-class KraftctlController(Node):
+class KraftctlController(Controller):
     """kraftctl as a process of its own, run by the interpreter that runs us."""
 
     def __init__(
@@ -169,33 +214,30 @@ class KraftctlController(Node):
         release_version: str | None = None,
         port: int | None = None,
         properties: Mapping[str, str] | None = None,
+        initial_controllers: str | None = None,
     ) -> None:
-        super().__init__(f"kraftctl-{node_id}", node_id, directory, port or free_port())
-        self.cluster_id = cluster_id
-        self.dynamic = dynamic
-        self.release_version = release_version
-        self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
+        super().__init__(
+            f"kraftctl-{node_id}",
+            node_id,
+            directory,
+            cluster_id,
+            dynamic=dynamic,
+            release_version=release_version,
+            port=port,
+            properties=properties,
+            initial_controllers=initial_controllers,
+        )
 
     def format(self) -> None:
         """kraftctl format, with the flags of kafka-storage."""
         self.write_configuration()
-        flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
-        flags += ["--standalone"] if self.dynamic else []
-        flags += ["--release-version", self.release_version] if self.release_version else []
-        run_to_the_end(kraftctl_command("format", *flags), f"formatting {self.log_directory}")
+        run_to_the_end(kraftctl_command("format", *self.format_flags()), f"formatting {self.log_directory}")
 
     def command(self) -> list[str]:
         return kraftctl_command("start", str(self.properties_file))
 
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        def listens() -> bool:
-            if not self.running:
-                assert self.process is not None
-                code = self.process.wait(5.0)
-                raise ProcessFailedError(f"{self.name} ended with {code}\n{self.process.tail()}")
-            return accepts_connections(self.port)
-
-        await_result(listens, f"{self.name} listens on {self.port}", timeout_s, interval_s=0.05)
+        await_result(self._listens, f"{self.name} listens on {self.port}", timeout_s, interval_s=0.05)
 
     def resident_bytes(self) -> int:
         """Physical memory of the process (Linux)."""
@@ -203,6 +245,14 @@ class KraftctlController(Node):
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
         return int(line.split()[1]) * 1024
+
+    def _listens(self) -> bool:
+        assert self.process is not None
+        if not self.running:
+            raise ProcessFailedError(
+                f"{self.name} ended with {self.process.wait(5.0)}\n{self.process.tail()}"
+            )
+        return accepts_connections(self.port)
 
 
 class JavaBroker(Node):
@@ -243,9 +293,6 @@ class JavaBroker(Node):
 
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
         self.await_log(BROKER_READY, timeout_s)
-
-
-Controller = JavaController | KraftctlController
 
 
 def controller_properties(
