@@ -18,11 +18,12 @@ METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
 GENERATED_GROUPS = 4
 """Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
 
-CORE = (
-    *("config_values", "endpoints", "config", "request_context"),
-    *("metadata", "image", "controller", "raft", "snapshot_generation", "node_io", "node"),
-)
-"""What of `kraftctl` is pure and thus compiled."""
+CORE = {
+    "kraftctl_controller": ("controller",),
+    "kraftctl_raft": ("raft", "node_io", "node"),
+    "kraftctl_image": ("metadata", "image", "config_values", "endpoints", "config", "request_context"),
+}
+"""What of `kraftctl` is pure and thus compiled, by shared object; the one that takes longest first."""
 
 
 class ParallelBuildExt(build_ext):
@@ -50,9 +51,11 @@ def groups() -> list[tuple[list[str], str | None]]:
     protocol = sources_under(ROOT / "protocol" / "kraftctl_protocol")
     generated = [path for path in protocol if "/generated/" in path]
     by_hand = [path for path in protocol if "/generated/" not in path]
-    core = [path for name in CORE for path in module_or_package(name)]
-    found: list[tuple[list[str], str | None]] = [(by_hand, "kraftctl_wire"), (core, "kraftctl_core")]
+    found: list[tuple[list[str], str | None]] = [
+        ([path for part in parts for path in module_or_package(part)], name) for name, parts in CORE.items()
+    ]
     found += [(generated[n::GENERATED_GROUPS], f"kraftctl_messages_{n}") for n in range(GENERATED_GROUPS)]
+    found.append((by_hand, "kraftctl_wire"))
     return [(files, name) for files, name in found if files]
 
 
