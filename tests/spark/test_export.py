@@ -90,10 +90,25 @@ def _make_records_of_many_types(cluster: Cluster, name: str) -> None:
         name,
     ]
     tools.output("kafka-configs", "--bootstrap-server", servers, *quota)
-    acl = [ResourceType.TOPIC, name, ResourcePatternType.LITERAL, f"User:{name}", "*"]
-    binding = AclBinding(*acl, AclOperation.READ, AclPermissionType.ALLOW)
+    binding = AclBinding(
+        ResourceType.TOPIC,
+        name,
+        ResourcePatternType.LITERAL,
+        f"User:{name}",
+        "*",
+        AclOperation.READ,
+        AclPermissionType.ALLOW,
+    )
     admin.create_acls([binding])[binding].result()
-    every = AclBindingFilter(*acl, AclOperation.ANY, AclPermissionType.ANY)
+    every = AclBindingFilter(
+        ResourceType.TOPIC,
+        name,
+        ResourcePatternType.LITERAL,
+        f"User:{name}",
+        "*",
+        AclOperation.ANY,
+        AclPermissionType.ANY,
+    )
     assert admin.delete_acls([every])[every].result()
     admin.delete_topics([name])[name].result()
 
