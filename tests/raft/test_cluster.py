@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.support.raft_cluster import Faults, RaftCluster
+from tests.support.simulator.raft_cluster import Faults, RaftCluster
 
 LIVENESS_MS = 30_000
 

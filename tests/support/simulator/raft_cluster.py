@@ -16,7 +16,6 @@ from kraftctl.raft.effects import (
     RespondFetch,
     SendRequest,
     TruncateLog,
-    WriteQuorumState,
 )
 from kraftctl.raft.events import (
     DeadlineReached,
@@ -30,6 +29,7 @@ from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
+from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
 from kraftctl_protocol.message import Message
 from tests.support.raft_disk import RaftDisk
@@ -41,6 +41,7 @@ from tests.support.raft_transcript import (
     endpoint,
     voter_node,
 )
+from tests.support.simulator import raft_invariants as invariants
 
 
 class Faults:
@@ -261,34 +262,30 @@ class RaftCluster:
     # What must hold
 
     def check(self, replica: Replica, effect: RaftEffect) -> None:
+        assert replica.node is not None
+        key = ReplicaKey(replica.node_id, directory_id(replica.node_id))
+        invariants.observers_never_vote(replica.node, key)
         if isinstance(effect, BecameLeader):
-            other = self.leaders.setdefault(effect.epoch, replica.node_id)
-            assert other == replica.node_id, f"SingleLeader: {other} and {replica.node_id} led {effect.epoch}"
-            assert replica.node_id in self.voter_ids, "ObserversNeverVote"
-            assert replica.disk.end_offset >= len(self.committed), "LeaderCompleteness"
+            invariants.single_leader(self.leaders, effect.epoch, replica.node_id)
+            invariants.leader_completeness(replica.disk, self.committed)
         elif isinstance(effect, HighWatermarkUpdated):
-            assert effect.offset > replica.high_watermark, "MonotonicHighWatermark"
+            invariants.monotonic_high_watermark(replica.high_watermark, effect.offset)
             replica.high_watermark = effect.offset
             self._check_committed(replica, effect.offset)
         elif isinstance(effect, AppendBatch):
             assert effect.base_offset >= replica.high_watermark, "MonotonicHighWatermark"
-        elif isinstance(effect, WriteQuorumState):
-            assert effect.state.epoch >= 0
+            if effect.is_control:
+                self._check_voters(replica)
+
+    def _check_voters(self, replica: Replica) -> None:
+        history, _ = replica.disk.histories()
+        invariants.next_voter_set_overlaps(history)
+        if replica.node is not None and replica.node.is_leader:
+            invariants.at_most_one_uncommitted_voter_change(history, replica.high_watermark)
 
     def _check_committed(self, replica: Replica, offset: int) -> None:
-        """ConsistentCommittedData, MajorityReachedHighWatermark."""
-        log = [
-            (batch.epoch, batch.batch)
-            for batch in replica.disk.batches
-            for _ in range(batch.base_offset, batch.last_offset + 1)
-        ]
-        common = min(len(self.committed), offset)
-        assert log[:common] == self.committed[:common], f"ConsistentCommittedData: {replica.node_id}"
+        invariants.consistent_committed_data(replica.disk, offset, self.committed)
         if offset > len(self.committed):
-            holders = [
-                voter_id
-                for voter_id in self.voter_ids
-                if self.replicas[voter_id].disk.flushed_offset >= offset
-            ]
-            assert len(holders) > len(self.voter_ids) // 2, "MajorityReachedHighWatermark"
-            self.committed = log[:offset]
+            voters = [self.replicas[voter_id].disk for voter_id in self.voter_ids]
+            invariants.majority_reached_high_watermark(voters, offset)
+            self.committed = invariants.committed_log(replica.disk)[:offset]
