@@ -23,6 +23,7 @@ from kraftctl.controller.activation_records import (
     records_for_non_empty_log,
 )
 from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
+from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.controller_result import ControllerResult
@@ -47,9 +48,6 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-
-RECORDS_PER_BATCH_MAX: Final = 10_000
-"""As Kafka's QuorumController.MAX_RECORDS_PER_BATCH: one request may not stall the log."""
 
 NO_OFFSET: Final = -1
 
@@ -228,7 +226,7 @@ class QuorumController:
         self.state.next_offset = next_offset
         self.state.wall_ms = wall_ms
         result = api.handler(self.state, context, request, now_ms)
-        if result.is_atomic and len(result.records) > RECORDS_PER_BATCH_MAX:
+        if result.is_atomic and len(batch_ends(result.records)) > 1:
             return ControllerResult.of([], self._refusal(context, request, Errors.POLICY_VIOLATION))
         return result
 
@@ -248,12 +246,14 @@ class QuorumController:
     def batches(self, result: ControllerResult) -> list[list[RecordAndVersion]]:
         """The records cut into batches that may be appended one by one."""
         records = result.records
-        if result.is_atomic or len(records) <= RECORDS_PER_BATCH_MAX:
+        if result.is_atomic:
             return [records] if records else []
-        return [
-            records[start : start + RECORDS_PER_BATCH_MAX]
-            for start in range(0, len(records), RECORDS_PER_BATCH_MAX)
-        ]
+        batches: list[list[RecordAndVersion]] = []
+        start = 0
+        for end in batch_ends(records):
+            batches.append(records[start:end])
+            start = end
+        return batches
 
     def encode(self, records: list[RecordAndVersion]) -> list[bytes]:
         """The values of one batch, checked: what is wrong with them stops us here, not every broker later."""

@@ -9,9 +9,10 @@ import pytest
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
+from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.quorum_controller import RECORDS_PER_BATCH_MAX, QuorumController
+from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
@@ -21,11 +22,17 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.record_batch import encode_batch
 from tests.support.active_controller import (
     BASE_PROPERTIES,
     CLUSTER_ID,
@@ -220,6 +227,32 @@ class TestCommit:
         batches = active.controller.batches(ControllerResult.of(records))
         assert [len(batch) for batch in batches] == [RECORDS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX, 1]
         assert active.controller.batches(ControllerResult.of([])) == []
+
+    def test_batches_are_cut_by_bytes_too(self):
+        active = ActiveController()
+        record = ConfigRecord(resource_type=2, resource_name="t", name="k", value="v" * 30_000)
+        records = [RecordAndVersion(record, 0)] * 600
+        batches = active.controller.batches(ControllerResult.of(records))
+        assert sum(len(batch) for batch in batches) == 600
+        for batch in batches:
+            values = active.controller.encode(batch)
+            assert len(encode_batch(0, 1, 0, values)) <= BATCH_BYTES_MAX
+        assert len(batches) == 3
+
+    def test_an_atomic_result_that_no_batch_can_hold_is_refused(self):
+        active = ActiveController()
+        request = IncrementalAlterConfigsRequest(
+            resources=[
+                AlterConfigsResource(
+                    resource_type=4,
+                    configs=[AlterableConfig(name=f"k{index}", value="v" * 30_000) for index in range(300)],
+                )
+            ]
+        )
+        before = active.end_offset
+        response = active.request(request)
+        assert response.responses[0].error_code == Errors.POLICY_VIOLATION
+        assert active.end_offset == before
 
 
 class TestTimers:
