@@ -92,7 +92,7 @@ def api_versions(
         return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))
     response = ApiVersionsResponse(api_keys=_served())
     if context.version >= SOFTWARE_VERSION:
-        response.supported_features = supported_features(context.version)
+        response.supported_features = supported_features(state, context.version)
         response.finalized_features = finalized_features(state)
         response.finalized_features_epoch = state.image.features.last_change_offset
     return ControllerResult.of([], response)
@@ -117,15 +117,16 @@ def _served() -> list[ApiVersion]:
     ]
 
 
-def supported_features(version: int) -> list[SupportedFeatureKey]:
+def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
     """What this node can run, for a request of `version`."""
+    offered = features.supported_features(state.config.unstable_feature_versions_enable)
     return [
         SupportedFeatureKey(
             name=name,
             min_version=1 if version < ZERO_MINIMUM_VERSION and levels.min == 0 else levels.min,
             max_version=levels.max,
         )
-        for name, levels in sorted(features.SUPPORTED_FEATURES.items())
+        for name, levels in sorted(offered.items())
     ]
 
 

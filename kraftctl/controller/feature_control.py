@@ -134,7 +134,7 @@ def current_level(state: ControllerState, feature: str) -> int:
 
 def why_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
     """Which node of the cluster cannot run `level`, the first one found; None when all can."""
-    local = features.SUPPORTED_FEATURES.get(feature, DISABLED)
+    local = features.supported_features(state.config.unstable_feature_versions_enable).get(feature, DISABLED)
     reason = _why_not_in_range(f"Local controller {state.node_id}", local, level)
     cluster = state.image.cluster
     for broker_id in sorted(cluster.brokers):

@@ -26,7 +26,7 @@ def local_registration(config: ControllerConfig, rng: random.Random) -> Controll
         incarnation_id=random_uuid(rng),
         zk_migration_ready=False,
         listeners={},
-        supported_features=dict(features.SUPPORTED_FEATURES),
+        supported_features=features.supported_features(config.unstable_feature_versions_enable),
     )
     for endpoint in config.advertised_listeners:
         registration.listeners[endpoint.listener] = Endpoint(

@@ -169,6 +169,18 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
 }
 """What this controller can run: the ranges of a Kafka 4.3.1 node."""
 
+
+def supported_features(unstable: bool) -> dict[str, VersionRange]:
+    """A new dict of what this controller offers; `unstable` as unstable.feature.versions.enable.
+
+    Of all features only metadata.version has levels that are not in production yet.
+    """
+    offered = dict(SUPPORTED_FEATURES)
+    if unstable:
+        offered[METADATA_VERSION] = VersionRange(MINIMUM_METADATA_VERSION, LATEST_TESTING)
+    return offered
+
+
 _DEFAULT_SINCE: Final[dict[str, tuple[tuple[int, int], ...]]] = {
     KRAFT_VERSION: ((IBP_3_9_IV0, 1),),
     TRANSACTION_VERSION: ((IBP_4_0_IV2, 1), (IBP_4_0_IV2, 2)),

@@ -145,3 +145,11 @@ def test_every_version(version, results):
     response = update(active, "metadata.version", 28, SAFE, version=version)
     assert response.error_code == 0
     assert len(response.results) == results
+
+
+def test_unstable_levels_are_offered_on_request():
+    """unstable.feature.versions.enable: the level under development counts as supported."""
+    assert features.supported_features(False) == features.SUPPORTED_FEATURES
+    offered = features.supported_features(True)
+    assert offered.pop(features.METADATA_VERSION).max == features.LATEST_TESTING
+    assert offered.items() <= features.SUPPORTED_FEATURES.items()
