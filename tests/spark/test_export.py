@@ -30,7 +30,7 @@ from kraftctl_spark.observer import OffsetAndEpoch, QuorumObserver
 from kraftctl_spark.rows import rows_of_batch, rows_of_snapshot_batch
 from kraftctl_spark.source import parse_endpoints
 from tests.support.clients import admin_client, create_topic, produce
-from tests.support.kafka import Cluster, JavaController, await_result, kafka, random_id
+from tests.support.kafka import Cluster, JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import compare_with_dump, read_export
 from tests.support.spark_export import ExportJob, export_now
 
@@ -174,6 +174,28 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
         job.terminate()
         assert "stopped; last batch" in job.printed()
     compare_with_dump(output, cluster.controller.log_directory, reached)
+
+
+@pytest.mark.spark
+def test_the_log_that_kraftctl_writes(tmp_path: Path) -> None:
+    """Kafka's tool reads kraftctl's segments, Spark reads kraftctl's Fetch answers, and both see the same."""
+    node = KraftctlController(3000, tmp_path / "node", random_id())
+    node.format()
+    node.start()
+    try:
+        await_result(lambda: _high_watermark(node.address) > 15, "offset 15")
+        reached = _high_watermark(node.address)
+        export_now(node.address, tmp_path / "table")
+        assert compare_with_dump(tmp_path / "table", node.log_directory, reached) == reached
+    finally:
+        node.kill()
+
+
+@pytest.mark.spark
+def test_a_quorum_that_cannot_be_reached_fails_the_job(tmp_path: Path) -> None:
+    with ExportJob("127.0.0.1:1", tmp_path / "table", "--request-timeout-ms", "1000") as job:
+        job.await_end(expected_status=1)
+        assert "no answer about DescribeCluster within 1 s" in job.printed()
 
 
 def test_a_whole_log_and_a_snapshot_of_a_real_leader(tmp_path: Path) -> None:
