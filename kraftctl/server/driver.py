@@ -29,7 +29,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Respond
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.record_batch import read_batches
+from kraftctl_protocol.record_batch import batches_before, read_batches
 
 logger = logging.getLogger("kraftctl.server.driver")
 
@@ -175,6 +175,8 @@ class Driver:
         if effect.request_id not in self._pending:
             return
         records = self._storage.log.read(effect.read_offset, effect.max_bytes)
+        if effect.end_offset < self._storage.log.end_offset:
+            records = batches_before(records, effect.end_offset)
         effect.response.responses[0].partitions[0].records = records
         self._respond(effect.request_id, effect.response)
 

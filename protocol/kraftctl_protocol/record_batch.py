@@ -278,6 +278,15 @@ def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = Fa
     return batches
 
 
+def batches_before(buffer: bytes, end_offset: int) -> bytes:
+    """The whole batches in `buffer` that begin before `end_offset`, which is where one of them begins."""
+    position: i64 = 0
+    size: i64 = len(buffer)
+    while position + PREFIX_BYTES <= size and read_i64_be(buffer, position) < end_offset:
+        position += PREFIX_BYTES + read_i32_be(buffer, position + 8)
+    return buffer[:position]
+
+
 def _is_whole(buffer: bytes, position: int) -> bool:
     remaining = len(buffer) - position
     if remaining < HEADER_BYTES:

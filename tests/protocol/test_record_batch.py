@@ -13,6 +13,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import (
     HEADER_BYTES,
     RecordBatch,
+    batches_before,
     encode_batch,
     encode_control_batch,
     read_batch,
@@ -197,3 +198,13 @@ def test_header_size() -> None:
     assert len(encode_batch(0, 0, 0, [b""])) == HEADER_BYTES + 7
     with pytest.raises(AssertionError):
         encode_batch(0, 0, 0, [])
+
+
+def test_batches_before_cuts_at_a_batch() -> None:
+    batches = [encode_batch(base, 1, 0, [b"x"] * 3) for base in (10, 13, 16)]
+    whole = b"".join(batches)
+    assert batches_before(whole, 10) == b""
+    assert batches_before(whole, 13) == batches[0]
+    assert batches_before(whole, 16) == batches[0] + batches[1]
+    assert batches_before(whole, 19) == whole
+    assert batches_before(b"", 19) == b""
