@@ -218,6 +218,19 @@ def test_when_the_last_known_leader_is_not_elected(
     assert builder(state_with(record, alive=alive, elr=True)).build() is None
 
 
+def test_a_replica_that_a_reassignment_removes_is_not_eligible() -> None:
+    """It deletes its log: were it to become a replica again, it must not pass for one that has all data."""
+    record = partition_record([2, 3, 1], [2, 1], removing=[1], adding=[3], elr=[3], leader=2)
+    state = state_with(record, alive=[1, 2, 3], elr=True)
+    build = builder(state, min_isr=3)
+    build.target_isr = (1, 2, 3)
+    built = build.build()
+    assert built is not None
+    state.append_all([built])
+    assert state.partition().replicas == (2, 3)
+    assert state.partition().elr == ()
+
+
 def test_an_unclean_election_clears_the_elr() -> None:
     record = partition_record([1, 2, 3], [], leader=-1, elr=[1], last_known_elr=[1])
     built = builder(state_with(record, alive=[3], elr=True), ELECT_UNCLEAN).build()

@@ -164,13 +164,18 @@ class PartitionChangeBuilder:
             self.target_adding = ()
 
     def _populate_target_elr(self) -> None:
-        """KIP-966: below min ISR, who leaves the ISR stays eligible until it loses data."""
+        """KIP-966: below min ISR, who leaves the ISR stays eligible until it loses data.
+
+        Kafka 4.3 also keeps brokers that a reassignment has just removed. They delete their logs, and
+        would be elected "cleanly" if they became replicas again; so they are not kept here.
+        """
         if not self._elr_enabled:
             return
         if len(self.target_isr) >= self._min_isr:
             self._target_elr = ()
             return
         candidates = {*self._target_elr, *self._partition.isr}
+        candidates.intersection_update(self.target_replicas)
         candidates.difference_update(self.target_isr)
         candidates.discard(self.unclean_shutdown_replica)
         self._target_elr = tuple(sorted(candidates))
