@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 
 from kraftctl.dev.cluster import Cluster
 from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progress, resolve_kafka
-from kraftctl.dev.nodes import JavaBroker, Node
+from kraftctl.dev.nodes import JavaBroker, JavaController, Node
 from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.settings import random_id, replication_for
@@ -255,16 +255,19 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
     log = cluster.controller.metadata_directory / "00000000000000000000.log"
     server = f"--bootstrap-server {cluster.brokers[0].address}"
     controller = f"--bootstrap-controller {cluster.bootstrap_controllers}"
-    lines = [
-        "",
-        f"Brokers:     {cluster.bootstrap_servers}",
-        f"Controller:  {cluster.bootstrap_controllers}   (for tools: --bootstrap-controller)",
-        f"Cluster id:  {cluster.cluster_id}",
-        f"Files:       {directory}   (output.log of every node; __cluster_metadata-0 of the controller)",
-        f"Kafka tools: {directory / 'bin'}",
-    ]
+    count = f"{len(cluster.brokers)} broker" + ("s are" if len(cluster.brokers) > 1 else " is")
+    kind = "Java" if isinstance(cluster.controller, JavaController) else "kraftctl"
+    facts = {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "controller": cluster.bootstrap_controllers,
+        "cluster id": cluster.cluster_id,
+        "files": str(directory),
+        "Kafka's tools": str(directory / "bin"),
+    }
     if exporting:
-        lines.append(f"Parquet:     {parquet_directory(directory)}   (every committed metadata record)")
+        facts["metadata as Parquet"] = str(parquet_directory(directory))
+    lines = ["", f"kraftctl dev: {count} running on one {kind} controller"]
+    lines += [f"  {name:<22}{value}" for name, value in facts.items()]
     lines += [
         "",
         "Try, in another terminal:",

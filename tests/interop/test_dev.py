@@ -42,7 +42,7 @@ def test_ends_with_all_its_children(tmp_path: Path, number: signal.Signals) -> N
     dev.await_line(SERVING, 120.0)
     nodes = children(dev.pid)
     assert len(nodes) == 2
-    address = re.search(r"Brokers:\s+(\S+)", "\n".join(dev.lines()))
+    address = re.search(r"bootstrap\.servers\s+(\S+)", "\n".join(dev.lines()))
     assert address is not None
     assert live_brokers(admin_client(address.group(1))) == {1}
 
@@ -70,7 +70,11 @@ def test_goes_on_after_a_kill_and_resumes_its_directory(tmp_path: Path) -> None:
     os.kill(controller, signal.SIGKILL)
     dev.await_line(r"controller-3000 is running again|kraftctl-3000 is running again", 60.0)
     assert dev.terminate() == 0
-    identity = [line for line in dev.lines() if line.startswith(("Brokers:", "Cluster id:", "Controller:"))]
+    identity = [
+        line
+        for line in dev.lines()
+        if line.startswith(("  bootstrap.servers", "  controller", "  cluster id"))
+    ]
 
     again = start_dev(tmp_path)
     again.await_line(SERVING, 120.0)
