@@ -283,7 +283,7 @@ def batches_before(buffer: bytes, end_offset: int) -> bytes:
     position: i64 = 0
     size: i64 = len(buffer)
     while position + PREFIX_BYTES <= size and read_i64_be(buffer, position) < end_offset:
-        position += PREFIX_BYTES + read_i32_be(buffer, position + 8)
+        position += PREFIX_BYTES + i64(read_i32_be(buffer, position + 8))
     return buffer[:position]
 
 
