@@ -43,6 +43,7 @@ from kraftctl_protocol.generated.alter_partition_response import TopicData as To
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
 
 TOPIC_IDS_SINCE = 2
 """Versions below name topics, and know neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
@@ -75,6 +76,7 @@ class _Alteration:
         self._changes = PartitionChanges(state.image, state.config)
         self._version = version
         self._broker_id = broker_id
+        self._seen: set[tuple[Uuid, int]] = set()
         self.records: list[RecordAndVersion] = []
 
     def alter_topic(self, data: TopicData) -> TopicResult:
@@ -97,6 +99,10 @@ class _Alteration:
         partition = topic.partitions.get(index)
         if partition is None:
             return _refused(index, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+        if (topic.topic_id, index) in self._seen:
+            # Its record would be computed from a state that the first one has left behind.
+            return _refused(index, Errors.INVALID_REQUEST)
+        self._seen.add((topic.topic_id, index))
         new_isr = _new_isr(data, self._version)
         error = validate_alter_partition(self._image.cluster, self._broker_id, partition, data, new_isr)
         if error != Errors.NONE:

@@ -97,6 +97,7 @@ class _Elections:
         self._topics = state.image.topics
         self._changes = PartitionChanges(state.image, state.config)
         self._type = election_type
+        self._elected: set[tuple[str, int]] = set()
         self.records: list[RecordAndVersion] = []
 
     def unclean_election_enabled(self, topic_name: str) -> bool:
@@ -109,7 +110,8 @@ class _Elections:
         partition = topic.partitions.get(index)
         if partition is None:
             return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {topic_name}-{index}")
-        if partition.has_preferred_leader if self._type == PREFERRED else partition.has_leader:
+        in_order = partition.has_preferred_leader if self._type == PREFERRED else partition.has_leader
+        if in_order or (topic_name, index) in self._elected:
             return ApiError(Errors.ELECTION_NOT_NEEDED)
         builder = self._changes.builder(topic, index, partition)
         builder.election = ELECT_PREFERRED if self._type == PREFERRED else ELECT_UNCLEAN
@@ -119,6 +121,7 @@ class _Elections:
                 return ApiError(Errors.PREFERRED_LEADER_NOT_AVAILABLE)
             return ApiError(Errors.ELIGIBLE_LEADERS_NOT_AVAILABLE)
         self.records.append(record)
+        self._elected.add((topic_name, index))
         return ApiError(Errors.NONE)
 
 

@@ -39,6 +39,7 @@ from kraftctl_protocol.generated.list_partition_reassignments_response import (
 )
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
 
 
 def alter_partition_reassignments(
@@ -73,6 +74,7 @@ class _Reassignments:
         self._image = state.image
         self._changes = PartitionChanges(state.image, state.config)
         self._allow_factor_change = allow_factor_change
+        self._seen: set[tuple[Uuid, int]] = set()
         self.records: list[RecordAndVersion] = []
 
     def alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
@@ -85,6 +87,10 @@ class _Reassignments:
             return ApiError(
                 Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic_name}:{index}."
             )
+        if (topic.topic_id, index) in self._seen:
+            # Its record would be computed from a state that the first one has left behind.
+            return ApiError(Errors.INVALID_REQUEST, f"{topic_name}-{index} is in the request twice.")
+        self._seen.add((topic.topic_id, index))
         if target.replicas is None:
             return self._cancel(topic, index, partition)
         return self._change(topic, index, partition, target.replicas)
