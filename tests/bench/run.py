@@ -23,8 +23,9 @@ def main(names: list[str]) -> int:
     rows = []
     for name in names or list(PARTS):
         print(f"measuring {name} ...", file=sys.stderr, flush=True)
-        rows += PARTS[name]()
-    print(render(rows))
+        measured = PARTS[name]()
+        print(render(measured), flush=True)
+        rows += measured
     missed = [row for row in rows if row.met is False]
     print(f"\n{len(missed)} of {sum(row.met is not None for row in rows)} targets missed")
     return 1 if missed else 0

@@ -7,6 +7,7 @@ import struct
 from types import TracebackType
 from typing import TypeVar
 
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
@@ -92,8 +93,8 @@ class StandInBroker:
         self._cluster_id = cluster_id
         self.broker_epoch = -1
 
-    def register(self) -> None:
-        """A new incarnation of a 4.3 broker with one log directory."""
+    def register(self) -> bool:
+        """A new incarnation of a 4.3 broker with one log directory; False if the controller is not active."""
         request = BrokerRegistrationRequest(
             broker_id=self.broker_id,
             cluster_id=self._cluster_id,
@@ -107,8 +108,9 @@ class StandInBroker:
             log_dirs=[bytes([100 + self.broker_id]) * 16],
         )
         response = self._client.call(request, 4, BrokerRegistrationResponse)
-        assert response.error_code == 0, response
+        assert response.error_code in (Errors.NONE, Errors.NOT_CONTROLLER), response
         self.broker_epoch = response.broker_epoch
+        return response.error_code == Errors.NONE
 
     def heartbeat(self) -> BrokerHeartbeatResponse:
         """Wants to be unfenced, or to stay so."""
