@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import random
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.authorization import Authorizer
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
@@ -14,6 +16,7 @@ from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.image.metadata_image import MetadataImage
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class KRaftVersionUpgrader:
     """KIP-853: how kraft.version is raised, which is the raft layer's business. Without one it cannot be."""
 
