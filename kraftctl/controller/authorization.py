@@ -6,8 +6,6 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from mypy_extensions import mypyc_attr
-
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.request_context import RequestContext
 
@@ -46,7 +44,6 @@ class ResourceType:
     USER: Final = 7
 
 
-@mypyc_attr(allow_interpreted_subclasses=True)
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Authorizer:
     """Without a configured authorizer everything is allowed."""
