@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.authorization import AclOperation, Authorizer
+from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_partitions import create_partitions
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsAssignment,
@@ -114,15 +113,9 @@ def test_a_name_given_twice_is_refused_once() -> None:
 
 
 def test_alter_on_the_topic_is_needed() -> None:
-    class MayAlterBar(Authorizer):
-        def allows(
-            self, context: RequestContext, operation: int, resource_type: int, resource_name: str
-        ) -> bool:
-            return (operation, resource_name) == (AclOperation.ALTER, "bar")
-
     state = cluster()
     state.topic("bar", partition_record([1, 2]), number=2)
-    state.controller.authorizer = MayAlterBar()
+    state.allow_only((AclOperation.ALTER, ResourceType.TOPIC, "bar"))
     assert codes(ask(state, more("foo"), more("bar"))) == [
         ("foo", Errors.TOPIC_AUTHORIZATION_FAILED),
         ("bar", Errors.NONE),

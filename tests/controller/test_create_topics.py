@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.authorization import AclOperation, Authorizer, ResourceType
+from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_topics import create_topics
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.create_topics_request import (
@@ -303,20 +302,10 @@ def test_clients_that_know_no_refusal_are_only_told_to_wait() -> None:
     assert result.response.throttle_time_ms == 21_000
 
 
-class Only(Authorizer):
-    """Allows (operation, resource type, name) triples."""
-
-    def __init__(self, *allowed: tuple[int, int, str]) -> None:
-        self._allowed = set(allowed)
-
-    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
-        return (operation, resource_type, resource_name) in self._allowed
-
-
 def test_authorization_is_per_topic() -> None:
     """Who may not describe configs gets neither configs nor counts (KIP-525)."""
     state = cluster()
-    state.controller.authorizer = Only((AclOperation.CREATE, ResourceType.TOPIC, "foo"))
+    state.allow_only((AclOperation.CREATE, ResourceType.TOPIC, "foo"))
     answers = results(ask(state, topic("foo"), topic("bar")))
     assert Errors(answers["bar"].error_code) == Errors.TOPIC_AUTHORIZATION_FAILED
     foo = answers["foo"]
@@ -326,5 +315,5 @@ def test_authorization_is_per_topic() -> None:
 
 def test_create_on_the_cluster_allows_every_name() -> None:
     state = cluster()
-    state.controller.authorizer = Only((AclOperation.CREATE, ResourceType.CLUSTER, "kafka-cluster"))
+    state.allow_only((AclOperation.CREATE, ResourceType.CLUSTER, "kafka-cluster"))
     assert results(ask(state, topic("foo")))["foo"].error_code == 0

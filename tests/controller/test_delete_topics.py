@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.authorization import AclOperation, Authorizer, ResourceType
+from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.delete_topics import delete_topics
 from kraftctl.image.configurations_image import TOPIC
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
@@ -118,19 +117,9 @@ def test_deletion_disabled(version: int) -> None:
     assert result.records == []
 
 
-class TopicRights(Authorizer):
-    """Rights on topics by name; none on the cluster."""
-
-    def __init__(self, **rights: set[int]) -> None:
-        self._rights = rights
-
-    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
-        return resource_type == ResourceType.TOPIC and operation in self._rights.get(resource_name, set())
-
-
 def test_strangers_learn_neither_names_nor_existence() -> None:
     state = cluster()
-    state.controller.authorizer = TopicRights(bar={AclOperation.DESCRIBE})
+    state.allow_only((AclOperation.DESCRIBE, ResourceType.TOPIC, "bar"))
     denied = Errors.TOPIC_AUTHORIZATION_FAILED
     assert answers(ask(state, by_name(6, "foo", "none", "bar"))) == {
         ("foo", ZERO_UUID, denied),
@@ -142,6 +131,6 @@ def test_strangers_learn_neither_names_nor_existence() -> None:
 
 def test_delete_on_the_topic_is_enough() -> None:
     state = cluster()
-    state.controller.authorizer = TopicRights(bar={AclOperation.DESCRIBE, AclOperation.DELETE})
+    state.allow_only((AclOperation.DELETE, ResourceType.TOPIC, "bar"))
     assert answers(ask(state, by_name(6, "bar"))) == {("bar", uuid(2), Errors.NONE)}
     assert answers(ask(state, by_id(uuid(2)))) == {("bar", uuid(2), Errors.NONE)}

@@ -7,12 +7,14 @@ import random
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import UNASSIGNED
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl.request_context import RequestContext
+from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
@@ -157,6 +159,23 @@ class MetadataState:
             registration = self.image.cluster.broker(replica)
             known = registration is not None and len(registration.directories) == 1
             record.directories.append(directory(replica) if known else UNASSIGNED)
+
+    def allow_only(self, *rights: tuple[int, int, str]) -> None:
+        """The tester may do (operation, resource type, name), and nothing else."""
+        for number, (operation, resource_type, name) in enumerate(rights):
+            self.append(
+                AccessControlEntryRecord(
+                    id=uuid(3_000_000 + number),
+                    resource_type=resource_type,
+                    resource_name=name,
+                    pattern_type=3,
+                    principal="User:tester",
+                    host="*",
+                    operation=operation,
+                    permission_type=3,
+                )
+            )
+        self.controller.authorizer = StandardAuthorizer(self.image, [], False)
 
     def partition(self, index: int = 0, topic_id: bytes = uuid(1)) -> PartitionRegistration:
         partition = self.image.topics.partition(topic_id, index)
