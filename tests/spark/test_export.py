@@ -1,4 +1,4 @@
-"""The whole job against Apache Kafka's own controller and broker: every committed offset, exactly once."""
+"""The whole job against a real broker and both controllers: every committed offset, exactly once."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from tests.support.spark_export import ExportJob, export_now
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+@pytest.fixture(scope="module", params=[True, False], ids=["java-controller", "kraftctl"])
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     directory = tmp_path_factory.mktemp("cluster")
     single = replication_for(1)
     authorizer = {
@@ -49,7 +49,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         kafka(),
         directory,
         brokers=1,
-        java_controller=True,
+        java_controller=request.param,
         broker_settings={**single, **authorizer},
         controller_settings={**single, **authorizer},
     ) as started:
