@@ -9,9 +9,6 @@ from kraftctl_protocol.uuids import Uuid
 INTERNED_TUPLES_MAX: Final = 65_536
 """Entries kept before the table starts over; a bound on memory, not on correctness."""
 
-NO_BROKERS: Final[tuple[int, ...]] = ()
-NO_DIRECTORIES: Final[tuple[bytes, ...]] = ()
-
 
 class InternedTuples:
     """Maps a list to the one tuple that everybody shares.
@@ -20,13 +17,14 @@ class InternedTuples:
     """
 
     def __init__(self) -> None:
+        self.no_brokers: tuple[int, ...] = ()
         self._brokers: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._directories: dict[tuple[bytes, ...], tuple[bytes, ...]] = {}
 
     def brokers(self, ids: list[int]) -> tuple[int, ...]:
         """The shared tuple equal to `ids`."""
         if len(ids) == 0:
-            return NO_BROKERS
+            return self.no_brokers
         key = tuple(ids)
         shared = self._brokers.get(key)
         if shared is not None:
@@ -38,8 +36,6 @@ class InternedTuples:
 
     def directories(self, ids: list[Uuid]) -> tuple[Uuid, ...]:
         """The shared tuple equal to `ids`."""
-        if len(ids) == 0:
-            return NO_DIRECTORIES
         key = tuple(ids)
         shared = self._directories.get(key)
         if shared is not None:

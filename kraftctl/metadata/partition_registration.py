@@ -8,7 +8,7 @@ from mypy_extensions import i32, mypyc_attr, u8
 
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING
-from kraftctl.metadata.interned_tuples import NO_BROKERS, InternedTuples
+from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl.metadata.leader_recovery_state import change_leader_recovery_state
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
@@ -73,8 +73,8 @@ class PartitionRegistration:
             isr,
             tuples.brokers(record.removing_replicas),
             tuples.brokers(record.adding_replicas),
-            NO_BROKERS if elr is None else tuples.brokers(elr),
-            NO_BROKERS if last_known_elr is None else tuples.brokers(last_known_elr),
+            tuples.no_brokers if elr is None else tuples.brokers(elr),
+            tuples.no_brokers if last_known_elr is None else tuples.brokers(last_known_elr),
             record.leader,
             change_leader_recovery_state(0, record.leader_recovery_state),
             record.leader_epoch,
