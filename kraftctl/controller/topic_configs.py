@@ -171,9 +171,9 @@ def _why_remote_storage_invalid(
         local, total = _number(values, local_key), _number(values, key)
         if local == -2:
             continue
-        if total != -1 and local == -1:
+        if total >= 0 and local == -1:
             return f"Invalid value -1 for configuration {local_key}: {key} is limited to {total}"
-        if total != -1 and local > total:
+        if total >= 0 and local > total:
             return f"Invalid value {local} for configuration {local_key}: it exceeds {key}, which is {total}"
         if values["remote.log.copy.disable"] is True and local != total:
             return f"with remote.log.copy.disable {local_key} must equal {key}"

@@ -366,7 +366,7 @@ class TestTopicConfigRules:
             pytest.param({"compression.gzip.level": "-1"}, True, id="gzip-default"),
             pytest.param({"compression.gzip.level": "0"}, False, id="gzip-out-of-range"),
             pytest.param({"cleanup.policy": ""}, True, id="empty-policy"),
-            pytest.param({"cleanup.policy": "delete,delete"}, False, id="policy-twice"),
+            pytest.param({"cleanup.policy": "delete,delete"}, True, id="policy-twice"),
             pytest.param({"cleanup.policy": "delete,"}, False, id="empty-item"),
             pytest.param({"leader.replication.throttled.replicas": "*"}, True, id="all-throttled"),
             pytest.param({"leader.replication.throttled.replicas": "0:1,2:3"}, True, id="some-throttled"),

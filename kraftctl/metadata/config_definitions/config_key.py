@@ -1,6 +1,7 @@
 """One configuration key as Kafka defines it, and whether a text is a valid value for it.
 
-The rules are those of Kafka's ConfigDef: values are trimmed, numbers are decimal, a LIST is cut at commas.
+The rules are those of Kafka's ConfigDef: values are trimmed, numbers are decimal (in the digits of any
+script), a LIST is cut at commas.
 """
 
 from __future__ import annotations
@@ -29,9 +30,12 @@ UNKNOWN_TYPE_CODE: Final = 0
 
 BITS: Final = {SHORT: 16, INT: 32, LONG: 64}
 
-INTEGER = re.compile(r"[+-]?[0-9]+")
+INTEGER = re.compile(r"[+-]?\d+")
 DOUBLE_NUMBER = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
-COMMA = re.compile(r"\s*,\s*")
+COMMA = re.compile(r"\s*,\s*", re.ASCII)
+
+BLANKS: Final = "".join([chr(code) for code in range(33)])
+"""What Java trims: the space and the control characters before it."""
 
 ConfigValue = bool | int | float | str | list[str]
 
@@ -79,7 +83,7 @@ class ConfigKey:
 
 def parse_value(name: str, type_: str, text: str) -> ConfigValue:
     """`text` read as `type_`, without the key's own rule."""
-    trimmed = text.strip()
+    trimmed = text.strip(BLANKS)
     if type_ == BOOLEAN:
         if trimmed.lower() not in ("true", "false"):
             raise InvalidConfigValueError(f"Invalid value {text} for configuration {name}: not true or false")
@@ -95,7 +99,7 @@ def parse_value(name: str, type_: str, text: str) -> ConfigValue:
 
 def split_list(text: str) -> list[str]:
     """The items of a LIST value; none at all in blank text."""
-    trimmed = text.strip()
+    trimmed = text.strip(BLANKS)
     return COMMA.split(trimmed) if trimmed else []
 
 

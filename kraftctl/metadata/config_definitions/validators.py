@@ -69,7 +69,7 @@ class OneOf(Validator):
 
 
 class ListOf(Validator):
-    """A list without repetitions and blanks; of certain words when there are any."""
+    """A list without blanks; of certain words when there are any. Kafka drops repetitions."""
 
     def __init__(self, words: list[str], empty_allowed: bool = True) -> None:
         self.words = words
@@ -79,8 +79,6 @@ class ListOf(Validator):
         assert isinstance(value, list), value
         if not value and not self.empty_allowed:
             return "the list must not be empty"
-        if len(set(value)) != len(value):
-            return "the list must not repeat a value"
         for item in value:
             if not item:
                 return "the list must not contain an empty value"
