@@ -20,7 +20,7 @@ GENERATED_GROUPS = 4
 
 CORE = {
     "kraftctl_controller": ("controller",),
-    "kraftctl_raft": ("raft", "node_io", "node"),
+    "kraftctl_raft": ("raft", "node_io", "node_registration", "node"),
     "kraftctl_image": ("metadata", "image", "config_values", "endpoints", "config", "request_context"),
 }
 """What of `kraftctl` is pure and thus compiled, by shared object; the one that takes longest first."""

@@ -18,6 +18,7 @@ from kraftctl.node_io import (
     TurnTaken,
     WriteSnapshot,
 )
+from kraftctl.node_registration import REGISTRATION_SEND_ID, NodeRegistration
 from kraftctl.raft import effects, events
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
@@ -49,6 +50,7 @@ class ControllerNode:
         self._snapshot: SnapshotInProgress | None = None
         self._effects: list[NodeEffect] = []
         self._envelopes: dict[int, Envelope] = {}
+        self._registration = NodeRegistration()
         self._reading = False
         self._led_epoch = NO_EPOCH
         self._led_epoch_start = 0
@@ -56,11 +58,17 @@ class ControllerNode:
     @property
     def next_deadline_ms(self) -> int | None:
         """When to report `DeadlineReached` at the latest."""
-        raft_ms = self._raft.next_deadline_ms
-        controller_ms = self._controller.next_deadline_ms
-        if raft_ms is None or controller_ms is None:
-            return controller_ms if raft_ms is None else raft_ms
-        return min(raft_ms, controller_ms)
+        deadlines = (
+            self._raft.next_deadline_ms,
+            self._controller.next_deadline_ms,
+            self._registration.next_deadline_ms,
+        )
+        return min([deadline_ms for deadline_ms in deadlines if deadline_ms is not None], default=None)
+
+    @property
+    def may_stop(self) -> bool:
+        """After `ShutdownRequested`: whether everybody knows that this node leads no more."""
+        return self._raft.may_stop
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
@@ -75,21 +83,30 @@ class ControllerNode:
                 self._replay_snapshot(event)
             case TurnTaken():
                 self._continue_snapshot()
+            case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
+                self._effects.append(self._registration.answered(event.response, now_ms))
             case _:
                 if isinstance(event, events.RequestCancelled):
                     self._envelopes.pop(event.request_id, None)
                 elif isinstance(event, events.SnapshotCreated):
                     self._snapshot = None
-                self._carry_out(self._raft.step(event, now_ms, wall_ms))
+                self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
+        self._go_on(now_ms, wall_ms)
+        done = self._effects
+        self._effects = []
+        return done
+
+    def _go_on(self, now_ms: int, wall_ms: int) -> None:
+        """Whatever became possible or due."""
         self._read_on()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._begin_snapshot_if_due(now_ms, wall_ms)
+        registration = self._registration.take_due(self._controller, self._raft, now_ms)
+        if registration is not None:
+            self._effects.append(registration)
         for notice in self._controller.take_notices():
             self._say(notice)
-        done = self._effects
-        self._effects = []
-        return done
 
     # Requests.
 
@@ -121,7 +138,7 @@ class ControllerNode:
         received = events.RequestReceived(
             request_id, context.listener, context.api_key, context.version, request
         )
-        self._carry_out(self._raft.step(received, now_ms, wall_ms))
+        self._carry_out(self._raft.step(received, now_ms, wall_ms), now_ms)
 
     def _controller_request(
         self, request_id: int, context: RequestContext, request: Message, now_ms: int, wall_ms: int
@@ -145,7 +162,7 @@ class ControllerNode:
             base_offset, effects_of_append = self._raft.append(values, now_ms, wall_ms)
             self._controller.replay(records, base_offset)
             self._snapshots.note(sum(map(len, values)))
-            self._carry_out(effects_of_append)
+            self._carry_out(effects_of_append, now_ms)
 
     def _respond(self, request_id: int, response: Message) -> None:
         envelope = self._envelopes.pop(request_id, None)
@@ -155,7 +172,7 @@ class ControllerNode:
 
     # What raft wants.
 
-    def _carry_out(self, raft_effects: list[effects.RaftEffect]) -> None:
+    def _carry_out(self, raft_effects: list[effects.RaftEffect], now_ms: int) -> None:
         """Keep what is the node's own business, hand everything else to the rim, in order."""
         for effect in raft_effects:
             match effect:
@@ -173,7 +190,7 @@ class ControllerNode:
                         self._say(f"Renouncing the leadership of epoch {effect.epoch}")
                         self._release(self._controller.renounce())
                 case effects.LeaderChanged():
-                    pass
+                    self._registration.leader_changed(now_ms)
                 case _:
                     self._effects.append(effect)
 

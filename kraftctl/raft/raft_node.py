@@ -196,6 +196,11 @@ class RaftNode:
         """Who votes according to everything below `offset` (exclusive), as a snapshot there must say."""
         return self._core.history.voters_at(offset)
 
+    @property
+    def leader_address(self) -> tuple[str, int] | None:
+        """Where other controllers reach the leader, when known."""
+        return self.leader_endpoint(self._core.default_listener())
+
     def leader_endpoint(self, listener_name: str) -> tuple[str, int] | None:
         """Where the leader listens under this listener name, when known."""
         return self._core.state.leader_endpoints.get(listener_name)

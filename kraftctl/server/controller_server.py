@@ -46,6 +46,9 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
             Clock(),
             retention_bytes=config.metadata_max_retention_bytes,
             retention_ms=config.metadata_max_retention_ms,
+            client_id=f"raft-client-{config.node_id}",
+            request_timeout_ms=config.controller_quorum_request_timeout_ms,
+            retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
         )
         server = SocketServer(config, driver)
         await server.start()

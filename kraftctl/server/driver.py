@@ -27,11 +27,15 @@ from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Respond
+from kraftctl.server.peers import Peers
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import batches_before, read_batches
 
 logger = logging.getLogger("kraftctl.server.driver")
+
+GOODBYE_SECONDS_MAX = 5.0
+"""How long a stopping leader waits until all voters know that it resigned: Kafka's graceful shutdown."""
 
 _LEVELS = {effects.INFO: logging.INFO, effects.WARN: logging.WARNING, effects.ERROR: logging.ERROR}
 
@@ -52,10 +56,19 @@ class Driver:
         *,
         retention_bytes: int,
         retention_ms: int,
+        client_id: str,
+        request_timeout_ms: int,
+        retry_backoff_ms: int,
     ) -> None:
         self._node = node
         self._storage = storage
         self._clock = clock
+        self._peers = Peers(
+            client_id=client_id,
+            request_timeout_ms=request_timeout_ms,
+            backoff_ms=retry_backoff_ms,
+            offer=self.offer,
+        )
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._loop = asyncio.get_running_loop()
@@ -66,6 +79,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = -1
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = self._loop.create_future()
 
     def start(self) -> None:
@@ -94,9 +108,18 @@ class Driver:
         """Say goodbye to the quorum, finish the running flush, stop the timer."""
         if not self.failed.done():
             self.offer(events.ShutdownRequested())
+            await self._say_goodbye()
+        await self._peers.stop()
         if self._timer is not None:
             self._timer.cancel()
         await self._loop.run_in_executor(None, self._flusher.shutdown)
+
+    async def _say_goodbye(self) -> None:
+        try:
+            async with asyncio.timeout(GOODBYE_SECONDS_MAX):
+                await self._may_stop.wait()
+        except TimeoutError:
+            logger.warning("Not every voter knows that this leader resigned; the others will notice")
 
     def _drain(self) -> None:
         self._draining = True
@@ -108,6 +131,8 @@ class Driver:
             event = self._inbox.popleft()
             for effect in self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()):
                 self._execute(effect)
+        if self._node.may_stop:
+            self._may_stop.set()
         self._set_timer()
 
     def _fatally(self, action: Callable[[], None]) -> None:
@@ -122,6 +147,7 @@ class Driver:
         self._pending.clear()
         if not self.failed.done():
             self.failed.set_exception(error)
+        self._may_stop.set()
 
     def _set_timer(self) -> None:
         deadline_ms = self._node.next_deadline_ms
@@ -164,7 +190,7 @@ class Driver:
             case effects.Notice():
                 logger.log(_LEVELS[effect.level], "%s", effect.text)
             case effects.SendRequest():
-                raise AssertionError("a quorum of one voter has no peers to send to")
+                self._peers.send(effect)
 
     def _respond(self, request_id: int, response: Message | None) -> None:
         respond = self._pending.pop(request_id, None)

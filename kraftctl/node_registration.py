@@ -1,0 +1,75 @@
+"""KIP-919: a standby tells the active controller who it is, again and again until the log knows it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
+from kraftctl.raft.raft_node import RaftNode
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.controller_registration_response import ControllerRegistrationResponse
+from kraftctl_protocol.message import Message
+
+REGISTRATION_SEND_ID: Final = 0
+"""One at a time, and never an id of raft's own requests, which begin at 1."""
+
+BACKOFF_MS: Final = 100
+BACKOFF_MS_MAX: Final = 30_000
+
+REPLAY_MS: Final = 2_000
+"""After a success the record is on its way here; only when it does not arrive is it asked for again."""
+
+PASSING_ERRORS: Final = frozenset([Errors.NOT_CONTROLLER, Errors.UNKNOWN_SERVER_ERROR])
+"""The leader is loading still, or leads no more."""
+
+
+class NodeRegistration:
+    """When to send the registration next. Nothing is due on the active controller or without one."""
+
+    def __init__(self) -> None:
+        self._is_under_way = False
+        self._is_wanted = False
+        self._send_at_ms = 0
+        self._backoff_ms = BACKOFF_MS
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        return self._send_at_ms if self._is_wanted and not self._is_under_way else None
+
+    def leader_changed(self, now_ms: int) -> None:
+        """Another one may be quicker to answer."""
+        self._send_at_ms = now_ms
+        self._backoff_ms = BACKOFF_MS
+
+    def take_due(self, controller: QuorumController, raft: RaftNode, now_ms: int) -> SendRequest | None:
+        """The request, if it has to be sent now."""
+        if self._is_under_way:
+            return None
+        self._is_wanted = False
+        if raft.leader_id < 0 or raft.leader_id == raft.node_id:
+            return None
+        address = raft.leader_address
+        request = controller.registration_to_send()
+        if address is None or request is None:
+            return None
+        self._is_wanted = True
+        if now_ms < self._send_at_ms:
+            return None
+        self._is_under_way = True
+        host, port = address
+        return SendRequest(REGISTRATION_SEND_ID, raft.leader_id, host, port, request.API_KEY, request)
+
+    def answered(self, response: Message | None, now_ms: int) -> Notice:
+        """What became of it, for the log."""
+        self._is_under_way = False
+        if isinstance(response, ControllerRegistrationResponse) and response.error_code == Errors.NONE:
+            self._send_at_ms = now_ms + REPLAY_MS
+            return Notice(INFO, "The active controller knows this one now")
+        self._send_at_ms = now_ms + self._backoff_ms
+        self._backoff_ms = min(2 * self._backoff_ms, BACKOFF_MS_MAX)
+        if not isinstance(response, ControllerRegistrationResponse):
+            return Notice(INFO, "The active controller did not answer ControllerRegistration")
+        error = error_of(response.error_code)
+        level = INFO if error in PASSING_ERRORS else ERROR
+        return Notice(level, f"ControllerRegistration failed with {error.name}: {response.error_message}")

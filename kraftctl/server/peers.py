@@ -1,0 +1,224 @@
+"""Requests of our own to other controllers, over connections that are opened when first needed (KIP-595).
+
+What a request means, whom it goes to and when it is sent again is the node's business. Here it is written in
+the highest version that both sides know, and answered with `ResponseReceived` exactly once: with None when
+it was not answered in time, or never will be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from kraftctl import __version__
+from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.events import ResponseReceived
+from kraftctl.raft.raft_node import RAFT_API_KEYS
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.index import response_class
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.requests import decode_response, encode_request
+
+logger = logging.getLogger("kraftctl.server.peers")
+
+API_VERSIONS_VERSION: Final = 3
+"""Every release with a KRaft controller answers it."""
+
+WAITING_MAX: Final = 64
+"""Requests to one address that were not written yet; the node has but a few under way at a time."""
+
+RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
+
+SOFTWARE_NAME: Final = "kraftctl"
+
+Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError)
+"""How talking to a peer fails; the connection is of no use afterwards."""
+
+
+class Peers:
+    """All other controllers. `offer` is told the answers."""
+
+    def __init__(
+        self,
+        *,
+        client_id: str,
+        request_timeout_ms: int,
+        backoff_ms: int,
+        offer: Callable[[ResponseReceived], None],
+    ) -> None:
+        self.client_id = client_id
+        self.request_timeout_seconds = request_timeout_ms / 1000
+        self.backoff_seconds = backoff_ms / 1000
+        self.offer = offer
+        self._destinations: dict[tuple[str, int, bool], Destination] = {}
+
+    def send(self, effect: SendRequest) -> None:
+        """Over a connection per address and kind of request.
+
+        What waits for a commit must not stand in the way of the Fetch that commits it.
+        """
+        key = (effect.host, effect.port, effect.api_key in RAFT_API_KEYS)
+        destination = self._destinations.get(key)
+        if destination is None:
+            destination = Destination(self, effect.host, effect.port)
+            self._destinations[key] = destination
+        destination.send(effect)
+
+    async def stop(self) -> None:
+        """Close everything; nothing is answered any more."""
+        workers = [worker for peer in self._destinations.values() if (worker := peer.stop()) is not None]
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+class Waiting:
+    """A request and when the node gives it up (loop time)."""
+
+    def __init__(self, effect: SendRequest, deadline: float) -> None:
+        self.effect = effect
+        self.deadline = deadline
+
+
+class Destination:
+    """One connection at most: requests go there one after the other, as controllers answer them anyway."""
+
+    def __init__(self, peers: Peers, host: str, port: int) -> None:
+        self._peers = peers
+        self._host = host
+        self._port = port
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Waiting] = deque()
+        self._worker: asyncio.Task[None] | None = None
+        self._connection: PeerConnection | None = None
+        self._failures = 0
+        self._connect_at = 0.0
+
+    def send(self, effect: SendRequest) -> None:
+        self._waiting.append(Waiting(effect, self._loop.time() + self._peers.request_timeout_seconds))
+        if len(self._waiting) > WAITING_MAX:
+            self._answer(self._waiting.popleft(), None)
+        if self._worker is None:
+            self._worker = asyncio.ensure_future(self._work())
+
+    def stop(self) -> asyncio.Task[None] | None:
+        self._waiting.clear()
+        if self._worker is not None:
+            self._worker.cancel()
+        self._disconnect()
+        return self._worker
+
+    def _answer(self, waiting: Waiting, response: Message | None) -> None:
+        self._peers.offer(ResponseReceived(waiting.effect.send_id, response))
+
+    async def _work(self) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            self._answer(waiting, await self._exchange(waiting))
+        self._worker = None
+
+    async def _exchange(self, waiting: Waiting) -> Message | None:
+        try:
+            async with asyncio.timeout_at(waiting.deadline):
+                connection = await self._connected()
+                response = await connection.call_in_common_version(waiting.effect.request)
+        except Failure as error:
+            self._failed(error)
+            return None
+        self._failures = 0
+        return response
+
+    async def _connected(self) -> PeerConnection:
+        connection = self._connection
+        if connection is not None and connection.is_open():
+            return connection
+        self._disconnect()
+        await asyncio.sleep(self._connect_at - self._loop.time())
+        reader, writer = await asyncio.open_connection(self._host, self._port)
+        self._connection = PeerConnection(self._peers.client_id, reader, writer)
+        await self._connection.learn_versions()
+        return self._connection
+
+    def _failed(self, error: Exception) -> None:
+        if self._failures == 0:
+            reason = str(error) or type(error).__name__
+            logger.info("Lost the controller at %s:%d: %s", self._host, self._port, reason)
+        backoff = self._peers.backoff_seconds * 2.0 ** min(self._failures, 10)
+        self._failures += 1
+        self._connect_at = self._loop.time() + min(backoff, RECONNECT_BACKOFF_SECONDS_MAX)
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class PeerConnection:
+    """An open connection and the versions that its other end has told."""
+
+    def __init__(self, client_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._client_id = client_id
+        self._reader = reader
+        self._writer = writer
+        self._correlation_id = 0
+        self._versions: dict[int, tuple[int, int]] = {}
+
+    def is_open(self) -> bool:
+        """As far as can be known without asking."""
+        return not self._reader.at_eof() and not self._writer.is_closing()
+
+    def close(self) -> None:
+        self._writer.transport.abort()
+
+    async def learn_versions(self) -> None:
+        """Ask which requests the peer understands (KIP-511)."""
+        request = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=__version__)
+        response = await self._call(request, API_VERSIONS_VERSION)
+        if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
+            raise DecodeError(f"unusable answer to ApiVersions: {response!r}")
+        self._versions = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+
+    async def call_in_common_version(self, request: Message) -> Message:
+        """The answer; UNSUPPORTED_VERSION, as if from the peer, when it could not understand the request."""
+        low, high = self._versions.get(request.API_KEY, (0, -1))
+        version = min(high, request.HIGHEST_VERSION)
+        if version < max(low, request.LOWEST_VERSION):
+            return _unsupported(request.API_KEY)
+        try:
+            return await self._call(request, version)
+        except EncodeError:
+            return _unsupported(request.API_KEY)
+
+    async def _call(self, request: Message, version: int) -> Message:
+        self._correlation_id += 1
+        header = RequestHeader(
+            request_api_key=request.API_KEY,
+            request_api_version=version,
+            correlation_id=self._correlation_id,
+            client_id=self._client_id,
+        )
+        self._writer.write(encode_frame(encode_request(header, request)))
+        size = int.from_bytes(await self._reader.readexactly(SIZE_PREFIX_BYTES), "big", signed=True)
+        if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
+            raise DecodeError(f"an answer of {size} bytes")
+        payload = await self._reader.readexactly(size)
+        correlation_id, response = decode_response(payload, request.API_KEY, version)
+        if correlation_id != self._correlation_id:
+            raise DecodeError(f"answer {correlation_id} to question {self._correlation_id}")
+        return response
+
+
+def _unsupported(api_key: int) -> Message:
+    """A pre-vote, say, cannot be expressed in the versions of an older controller (KIP-996)."""
+    response_type = response_class(api_key)
+    assert response_type is not None, f"there is no request {api_key}"
+    response = response_type()
+    response.error_code = int(Errors.UNSUPPORTED_VERSION)  # type: ignore[attr-defined]
+    return response
