@@ -68,7 +68,11 @@ class Cluster:
         ]
 
     def new_broker(
-        self, node_id: int, kafka: KafkaDistribution | None = None, port: int | None = None
+        self,
+        node_id: int,
+        kafka: KafkaDistribution | None = None,
+        port: int | None = None,
+        further_directories: Sequence[str] = (),
     ) -> JavaBroker:
         """One more broker for this cluster; the caller formats and starts it, and appends it to `brokers`."""
         return JavaBroker(
@@ -79,6 +83,7 @@ class Cluster:
             quorum_properties(self.controller_ports, dynamic=self.dynamic),
             port=port,
             properties=self.broker_settings,
+            further_directories=further_directories,
         )
 
     def _new_controller(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
@@ -54,8 +55,12 @@ class Node:
 
     @property
     def log_directory(self) -> Path:
-        """Kafka's log.dirs: where meta.properties and __cluster_metadata-0 are."""
+        """Where meta.properties and __cluster_metadata-0 are."""
         return self.directory / "data"
+
+    def log_directories(self) -> list[Path]:
+        """All of log.dirs; the first one holds the metadata log."""
+        return [self.log_directory]
 
     @property
     def metadata_directory(self) -> Path:
@@ -78,7 +83,8 @@ class Node:
             self.await_ready(timeout_s)
 
     def write_configuration(self) -> None:
-        write_properties(self.properties_file, {**self.properties, "log.dirs": str(self.log_directory)})
+        directories = ",".join(str(directory) for directory in self.log_directories())
+        write_properties(self.properties_file, {**self.properties, "log.dirs": directories})
 
     def format(self) -> None:
         """Makes the directory one that the process accepts."""
@@ -269,12 +275,17 @@ class JavaBroker(Node):
         port: int | None = None,
         properties: Mapping[str, str] | None = None,
         heap: str = "400m",
+        further_directories: Sequence[str] = (),
     ) -> None:
-        """`quorum` is what quorum_properties() says about the controllers."""
+        """`quorum` is what quorum_properties() says about the controllers.
+
+        `further_directories` names log directories besides the first one (KIP-858).
+        """
         super().__init__(f"broker-{node_id}", node_id, directory, port or free_port())
         self.kafka = kafka
         self.cluster_id = cluster_id
         self.heap = heap
+        self.further_directories = list(further_directories)
         self.properties = {
             **BROKER_SETTINGS,
             **SMALL_BROKER_SETTINGS,
@@ -284,9 +295,18 @@ class JavaBroker(Node):
             **(properties or {}),
         }
 
+    def log_directories(self) -> list[Path]:
+        return [self.log_directory, *[self.directory / name for name in self.further_directories]]
+
     def format(self) -> None:
-        """Writes meta.properties, all that a broker asks of its directory."""
-        write_meta_properties(self.log_directory, cluster_id=self.cluster_id, node_id=self.node_id)
+        """Writes meta.properties, all that a broker asks of its directories."""
+        for directory in self.log_directories():
+            write_meta_properties(directory, cluster_id=self.cluster_id, node_id=self.node_id)
+
+    def directory_ids(self) -> list[str]:
+        """The directory.id of every log directory."""
+        files = [directory / "meta.properties" for directory in self.log_directories()]
+        return [name for file in files for name in re.findall(r"(?m)^directory\.id=(.*)$", file.read_text())]
 
     def command(self) -> list[str]:
         return self.kafka.node_command(self.properties_file, heap=self.heap)

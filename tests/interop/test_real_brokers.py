@@ -14,6 +14,7 @@ from tests.support.clients import (
     end_offsets,
     isrs,
     leaders,
+    live_brokers,
     produce,
 )
 from tests.support.cluster import await_live, metadata_records, partition_epochs
@@ -86,6 +87,25 @@ def test_a_stopping_broker_hands_over_without_waiting_for_its_session(cluster: C
     await_result(
         lambda: isrs(survivors, "handed-over") == ALL_IN_SYNC, "broker 3 is in every ISR again", 60.0
     )
+
+
+def test_a_paused_broker_is_fenced_and_comes_back_by_itself(cluster: Cluster) -> None:
+    """A process that stands still loses its session; its next heartbeat, with the same epoch, unfences it."""
+    create_topic(cluster.bootstrap_servers, "paused", partitions=PARTITIONS)
+    survivors = admin_client(f"{cluster.broker(2).address},{cluster.broker(3).address}")
+    process = cluster.broker(1).process
+
+    cluster.broker(1).pause()
+    try:
+        await_result(lambda: live_brokers(survivors) == {2, 3}, "broker 1 is fenced", 3 * SESSION_TIMEOUT_S)
+        assert set(leaders(survivors, "paused").values()) == {2, 3}
+    finally:
+        cluster.broker(1).resume()
+
+    await_live(cluster, {1, 2, 3})
+    await_result(lambda: isrs(survivors, "paused") == ALL_IN_SYNC, "broker 1 is in every ISR again", 60.0)
+    assert cluster.broker(1).process is process
+    assert cluster.broker(1).running
 
 
 def test_brokers_outlive_a_killed_controller(cluster: Cluster) -> None:
