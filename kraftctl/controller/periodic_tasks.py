@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.fence_stale_brokers import fence_one_stale_broker
+from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
 from kraftctl.controller.cluster_control.register_controller import needs_registration
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
@@ -27,6 +27,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 IMMEDIATE_MS: Final = 10
 """A task with more to do runs again after this, as in Kafka: requests get their turn in between."""
+
+SLICE_MS: Final = 1
+"""Between two slices of one long task."""
 
 REGISTRATION_RETRY_MS: Final = 1_000
 
@@ -43,6 +46,7 @@ class PeriodicTasks:
         self._no_op_interval_ms = config.metadata_max_idle_interval_ms
         self._preferred_interval_ms = config.leader_imbalance_check_interval_seconds * 1_000
         self._unclean_interval_ms = config.unclean_leader_election_interval_ms
+        self._fencing = StaleBrokerFencing(state)
         self._fence_not_before_ms = now_ms
         self._no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
         rebalance = config.auto_leader_rebalance_enable
@@ -53,11 +57,15 @@ class PeriodicTasks:
     @property
     def next_deadline_ms(self) -> int:
         """When something is due."""
-        fence_ms = NEVER
+        return min(
+            self._fence_ms(), self._no_op_ms, self._preferred_ms, self._unclean_ms, self._registration_ms
+        )
+
+    def _fence_ms(self) -> int:
+        if self._fencing.in_progress:
+            return self._fence_not_before_ms
         expiry_ms = self._state.heartbeats.next_expiry_ms
-        if expiry_ms is not None:
-            fence_ms = max(expiry_ms, self._fence_not_before_ms)
-        return min(fence_ms, self._no_op_ms, self._preferred_ms, self._unclean_ms, self._registration_ms)
+        return NEVER if expiry_ms is None else max(expiry_ms, self._fence_not_before_ms)
 
     def run_due(self, now_ms: int) -> ControllerResult | None:
         """Records of one task that is due; None when nothing (more) is due."""
@@ -68,10 +76,10 @@ class PeriodicTasks:
         return None
 
     def _run_one(self, now_ms: int) -> ControllerResult | None:
-        expiry_ms = self._state.heartbeats.next_expiry_ms
-        if expiry_ms is not None and expiry_ms <= now_ms and self._fence_not_before_ms <= now_ms:
-            self._fence_not_before_ms = now_ms + IMMEDIATE_MS
-            return fence_one_stale_broker(self._state, now_ms)
+        if self._fence_ms() <= now_ms:
+            result = self._fencing.run(now_ms)
+            self._fence_not_before_ms = now_ms + (SLICE_MS if self._fencing.in_progress else IMMEDIATE_MS)
+            return result
         if self._registration_ms <= now_ms:
             self._registration_ms = now_ms + REGISTRATION_RETRY_MS
             if needs_registration(self._state.image, self._own):

@@ -80,6 +80,10 @@ class TopicsImage(Restorable):
         """Whether the broker leads any partition."""
         return broker_id in self.leader_counts
 
+    def isr_membership_count(self, broker_id: int) -> int:
+        """How many partitions have the broker in their ISR."""
+        return sum(self.isr_counts.get(broker_id, {}).values())
+
     def topics_with_isr_member(self, broker_id: int) -> list[TopicImage]:
         """Topics with a partition whose ISR has the broker, sorted by id."""
         return self._sorted(self.isr_counts.get(broker_id))

@@ -25,6 +25,9 @@ FENCE: Final = 1
 UNFENCE: Final = -1
 IN_CONTROLLED_SHUTDOWN: Final = 1
 
+PARTITIONS_PER_SLICE: Final = 2_000
+"""Changed in one turn of the loop when a session runs out: some 10 ms, so that heartbeats get through."""
+
 FENCING_RECORD_VERSION: Final = 0
 CONTROLLED_SHUTDOWN_RECORD_VERSION: Final = 1
 LOG_DIRS_RECORD_VERSION: Final = 2
@@ -39,6 +42,24 @@ def records_for_fenced_broker(
     updates.add_partitions_with_isr_member(broker_id)
     updates.records.append(_registration_change(registration, fenced=FENCE))
     return updates.records
+
+
+def records_before_fencing(
+    image: MetadataImage, config: ControllerConfig, broker_id: int, after: Uuid
+) -> tuple[list[RecordAndVersion], Uuid]:
+    """The next slice of what fencing will do to partitions, and the topic id where it ended.
+
+    Topics are taken in order of their ids, from the first one above `after`. Without records nothing is left
+    that `records_for_fenced_broker` could not do at once.
+    """
+    updates = _Updates(image, config, removed=broker_id)
+    for topic in image.topics.topics_with_isr_member(broker_id):
+        if len(updates.records) >= PARTITIONS_PER_SLICE:
+            break
+        if topic.topic_id > after:
+            updates.add_topic_with_isr_member(topic, broker_id)
+            after = topic.topic_id
+    return updates.records, after
 
 
 def records_for_unfenced_broker(
@@ -165,11 +186,14 @@ class _Updates:
 
     def add_partitions_with_isr_member(self, broker_id: int) -> None:
         for topic in self._topics.topics_with_isr_member(broker_id):
-            min_isr = self._changes.settings.min_isr(topic)
-            election = self._changes.automatic_election(topic)
-            for index, partition in topic.partitions.items():
-                if broker_id in partition.isr:
-                    self._add(topic, index, partition, min_isr, election)
+            self.add_topic_with_isr_member(topic, broker_id)
+
+    def add_topic_with_isr_member(self, topic: TopicImage, broker_id: int) -> None:
+        min_isr = self._changes.settings.min_isr(topic)
+        election = self._changes.automatic_election(topic)
+        for index, partition in topic.partitions.items():
+            if broker_id in partition.isr:
+                self._add(topic, index, partition, min_isr, election)
 
     def add_partitions_with_elr_member(self, broker_id: int) -> None:
         for topic in self._topics.topics_with_elr_member(broker_id):
