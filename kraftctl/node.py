@@ -263,16 +263,19 @@ class ControllerNode:
         controller = self._controller
         if self._snapshot is not None or not self._snapshots.is_due(now_ms):
             return
-        end_offset = self._raft.high_watermark
-        if not controller.active or controller.last_stable_offset + 1 != end_offset:
+        raft = self._raft
+        end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
+        if controller.last_stable_offset + 1 != end_offset:
             return
-        if not 0 <= controller.image.features.last_change_offset < end_offset:
+        epoch = raft.epoch_at(end_offset - 1)
+        if epoch is None or not 0 <= controller.image.features.last_change_offset < end_offset:
             return
         self._snapshots.began(now_ms)
-        snapshot_id = OffsetAndEpoch(end_offset, self._raft.epoch)
-        kraft_version = self._raft.kraft_version
-        voters = self._raft.voter_set.to_record() if kraft_version >= 1 else None
-        self._snapshot = SnapshotInProgress(controller.image, snapshot_id, wall_ms, kraft_version, voters)
+        kraft_version = raft.kraft_version_at(end_offset)
+        voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
+        self._snapshot = SnapshotInProgress(
+            controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
+        )
         self._continue_snapshot()
 
     def _continue_snapshot(self) -> None:

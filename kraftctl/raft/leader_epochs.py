@@ -22,6 +22,11 @@ class LeaderEpochs:
     def last_epoch(self) -> int | None:
         return self.epochs[-1] if self.epochs else None
 
+    def epoch_at(self, offset: int) -> int | None:
+        """Which epoch wrote the record at `offset`; None below everything known."""
+        index = bisect_right(self.start_offsets, offset) - 1
+        return self.epochs[index] if index >= 0 else None
+
     def assign(self, epoch: int, start_offset: int) -> None:
         """Records from `start_offset` on belong to `epoch`, which must be newer than all known."""
         if self.epochs:

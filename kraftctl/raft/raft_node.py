@@ -192,6 +192,14 @@ class RaftNode:
     def voter_set(self) -> VoterSet:
         return self._core.voters
 
+    def epoch_at(self, offset: int) -> int | None:
+        """Which epoch wrote the record at `offset`; None when it is in a snapshot only."""
+        return self._core.log.epochs.epoch_at(offset)
+
+    def kraft_version_at(self, offset: int) -> int:
+        """According to everything below `offset` (exclusive), as `voters_at`."""
+        return self._core.history.kraft_version_at(offset)
+
     def voters_at(self, offset: int) -> VoterSet:
         """Who votes according to everything below `offset` (exclusive), as a snapshot there must say."""
         return self._core.history.voters_at(offset)

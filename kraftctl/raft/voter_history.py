@@ -32,6 +32,13 @@ class VoterHistory:
     def kraft_version(self) -> int:
         return self.kraft_versions[-1][1] if self.kraft_versions else 0
 
+    def kraft_version_at(self, offset: int) -> int:
+        """In force for a snapshot that ends before `offset` (exclusive)."""
+        for version_offset, version in reversed(self.kraft_versions):
+            if version_offset < offset:
+                return version
+        return 0
+
     def add_voters(self, offset: int, voters: VoterSet) -> None:
         assert offset > self.last_offset()
         self.voters.append((offset, voters))
