@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -229,9 +230,12 @@ class Driver:
     def _read_log(self, effect: ReadLog) -> None:
         data = self._storage.log.read(effect.offset, effect.max_bytes)
         self.offer(LogRead(list(read_batches(data))))
+        # What was loaded lives as long as the process: the cyclic collector need not look at it again.
+        gc.freeze()
 
     def _read_snapshot(self, effect: ReadSnapshot) -> None:
         self.offer(SnapshotRead(effect.snapshot_id, self._storage.read_snapshot(effect.snapshot_id)))
+        gc.freeze()
 
     def _write_snapshot(self, effect: WriteSnapshot) -> None:
         writing = self._loop.run_in_executor(
