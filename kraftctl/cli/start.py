@@ -85,9 +85,7 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
     """Lock the metadata log directory and check whose it is; raises StorageError."""
     metadata_log_dir = Path(config.metadata_log_dir)
     if read_meta_properties(metadata_log_dir) is None:
-        raise StorageError(
-            f"{metadata_log_dir} has not been formatted. Next step: run `kraftctl format`."
-        )
+        raise StorageError(f"{metadata_log_dir} has not been formatted. Next step: run `kraftctl format`.")
     lock = DirectoryLock.acquire(metadata_log_dir)
     try:
         # The seed of a directory id that is missing in an old file: it must differ between machines.
