@@ -20,6 +20,11 @@ from kraftctl.controller.cluster_control.register_controller import register_con
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.delegation_token_control import (
+    create_delegation_token,
+    expire_delegation_token,
+    renew_delegation_token,
+)
 from kraftctl.controller.describe_cluster import describe_cluster
 from kraftctl.controller.describe_configs import describe_configs
 from kraftctl.controller.error_responses import error_response
@@ -64,14 +69,6 @@ def _already_authenticated(
     return ControllerResult.of([], response)
 
 
-def _tokens_disabled(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
-) -> ControllerResult:
-    """KIP-48: as a Kafka controller without a delegation.token.secret.key."""
-    error = Errors.DELEGATION_TOKEN_AUTH_DISABLED
-    return ControllerResult.of([], error_response(context.api_key, request, context.version, error))
-
-
 def _unsupported(
     state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
@@ -92,9 +89,9 @@ APIS: Final[dict[int, Api]] = {
     ApiKey.ALTER_CONFIGS: Api(legacy_alter_configs, NO_CLUSTER_RIGHT, True),
     ApiKey.SASL_AUTHENTICATE: Api(_already_authenticated, NO_CLUSTER_RIGHT, False),
     ApiKey.CREATE_PARTITIONS: Api(create_partitions, NO_CLUSTER_RIGHT, True),
-    ApiKey.CREATE_DELEGATION_TOKEN: Api(_tokens_disabled, NO_CLUSTER_RIGHT, True),
-    ApiKey.RENEW_DELEGATION_TOKEN: Api(_tokens_disabled, NO_CLUSTER_RIGHT, True),
-    ApiKey.EXPIRE_DELEGATION_TOKEN: Api(_tokens_disabled, NO_CLUSTER_RIGHT, True),
+    ApiKey.CREATE_DELEGATION_TOKEN: Api(create_delegation_token, NO_CLUSTER_RIGHT, True),
+    ApiKey.RENEW_DELEGATION_TOKEN: Api(renew_delegation_token, NO_CLUSTER_RIGHT, True),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: Api(expire_delegation_token, NO_CLUSTER_RIGHT, True),
     ApiKey.DESCRIBE_DELEGATION_TOKEN: Api(_unsupported, NO_CLUSTER_RIGHT, False),
     ApiKey.ELECT_LEADERS: Api(elect_leaders, AclOperation.ALTER, True),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: Api(incremental_alter_configs, NO_CLUSTER_RIGHT, True),

@@ -6,6 +6,7 @@
 | write a NoOpRecord (KIP-835) | every metadata.max.idle.interval.ms, 0 for never |
 | elect preferred leaders | every leader.imbalance.check.interval.seconds, at most 1000 partitions at a time |
 | elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
+| remove expired delegation tokens (KIP-48) | every delegation.token.expiry.check.interval.ms |
 | register this controller (KIP-919) | when metadata.version begins to allow it |
 """
 
@@ -17,6 +18,7 @@ from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerF
 from kraftctl.controller.cluster_control.register_controller import needs_registration
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.delegation_token_control import sweep_expired_tokens
 from kraftctl.controller.replication_control.elect_leaders import (
     elect_preferred_leaders,
     elect_unclean_leaders,
@@ -52,14 +54,17 @@ class PeriodicTasks:
         rebalance = config.auto_leader_rebalance_enable
         self._preferred_ms = now_ms + self._preferred_interval_ms if rebalance else NEVER
         self._unclean_ms = now_ms + self._unclean_interval_ms
+        tokens = config.delegation_token_secret_key is not None
+        self._sweep_interval_ms = config.delegation_token_expiry_check_interval_ms
+        self._sweep_ms = now_ms + self._sweep_interval_ms if tokens else NEVER
+        self._wall_minus_monotonic_ms = state.wall_ms - now_ms
         self._registration_ms = now_ms
 
     @property
     def next_deadline_ms(self) -> int:
         """When something is due."""
-        return min(
-            self._fence_ms(), self._no_op_ms, self._preferred_ms, self._unclean_ms, self._registration_ms
-        )
+        election_ms = min(self._preferred_ms, self._unclean_ms)
+        return min(self._fence_ms(), self._no_op_ms, election_ms, self._sweep_ms, self._registration_ms)
 
     def _fence_ms(self) -> int:
         if self._fencing.in_progress:
@@ -91,6 +96,10 @@ class PeriodicTasks:
         if self._preferred_ms <= now_ms:
             result, more = elect_preferred_leaders(self._state)
             self._preferred_ms = now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
+            return result
+        if self._sweep_ms <= now_ms:
+            result, more = sweep_expired_tokens(self._state, now_ms + self._wall_minus_monotonic_ms)
+            self._sweep_ms = now_ms + (IMMEDIATE_MS if more else self._sweep_interval_ms)
             return result
         result, more = elect_unclean_leaders(self._state)
         self._unclean_ms = now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)

@@ -14,7 +14,6 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
@@ -161,8 +160,3 @@ class TestApiVersions:
 
 def test_sasl_after_authentication():
     assert ActiveController().request(SaslHandshakeRequest()).error_code == Errors.ILLEGAL_SASL_STATE
-
-
-def test_delegation_tokens_are_off_without_a_secret_key():
-    response = ActiveController().request(CreateDelegationTokenRequest())
-    assert response.error_code == Errors.DELEGATION_TOKEN_AUTH_DISABLED
