@@ -51,16 +51,8 @@ def topics_on_disk(log_dir: Path) -> set[str]:
 def start_broker(client: ControllerClient, broker_id: int) -> None:
     """Registered and unfenced, as soon as the controller is active."""
     broker = StandInBroker(client, broker_id, CLUSTER_ID)
-
-    def serves() -> bool:
-        if broker.broker_epoch < 0:
-            try:
-                broker.register()
-            except AssertionError:
-                return False
-        return broker.is_unfenced()
-
-    await_result(serves, f"broker {broker_id} is unfenced", 10.0)
+    await_result(broker.register, f"broker {broker_id} is registered", 10.0)
+    await_result(broker.is_unfenced, f"broker {broker_id} is unfenced", 10.0)
 
 
 def create_until_refused(port: int, before: Callable[[int], None]) -> set[str]:
