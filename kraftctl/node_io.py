@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from kraftctl.raft.effects import (
     AppendBatch,
+    FinishSnapshot,
     FlushLog,
     Notice,
     Respond,
     RespondFetch,
     RespondFetchSnapshot,
+    SaveSnapshotSlice,
     SendRequest,
+    StartOver,
     TruncateLog,
     WriteQuorumState,
 )
@@ -22,6 +25,7 @@ from kraftctl.raft.events import (
     ResponseReceived,
     ShutdownRequested,
     SnapshotCreated,
+    SnapshotDownloaded,
     Started,
 )
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
@@ -99,6 +103,7 @@ NodeEvent = (
     | ResponseReceived
     | LogFlushed
     | SnapshotCreated
+    | SnapshotDownloaded
     | LogStartChanged
     | ResignRequested
     | ShutdownRequested
@@ -113,6 +118,9 @@ NodeEffect = (
     | AppendBatch
     | FlushLog
     | TruncateLog
+    | SaveSnapshotSlice
+    | FinishSnapshot
+    | StartOver
     | Respond
     | RespondFetch
     | RespondFetchSnapshot

@@ -49,6 +49,34 @@ class TruncateLog:
         self.end_offset = end_offset
 
 
+class SaveSnapshotSlice:
+    """Write `data` at `position` of a checkpoint that is being downloaded; position 0 begins it anew.
+
+    At most one download is under way: another one's beginning is this one's end.
+    """
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
+        self.snapshot_id = snapshot_id
+        self.position = position
+        self.data = data
+
+
+class FinishSnapshot:
+    """The download is complete: check it, fsync it, give it its name; then, before any other event,
+    report `SnapshotDownloaded`.
+    """
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
+
+
+class StartOver:
+    """Drop the whole log and all older snapshots: the log goes on, empty, where `snapshot_id` ends."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
+
+
 class Respond:
     """Send this answer."""
 
@@ -164,6 +192,9 @@ RaftEffect = (
     | AppendBatch
     | FlushLog
     | TruncateLog
+    | SaveSnapshotSlice
+    | FinishSnapshot
+    | StartOver
     | Respond
     | RespondFetch
     | RespondFetchSnapshot

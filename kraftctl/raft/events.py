@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
 
 
@@ -60,6 +61,22 @@ class SnapshotCreated:
         self.size_bytes = size_bytes
 
 
+class SnapshotDownloaded:
+    """The answer to `FinishSnapshot`, with what the header says; `size_bytes` 0: it was damaged."""
+
+    def __init__(
+        self,
+        snapshot_id: OffsetAndEpoch,
+        size_bytes: int,
+        kraft_version: int = 0,
+        voters: VotersRecord | None = None,
+    ) -> None:
+        self.snapshot_id = snapshot_id
+        self.size_bytes = size_bytes
+        self.kraft_version = kraft_version
+        self.voters = voters
+
+
 class LogStartChanged:
     """Retention removed the log and the snapshots below `start_offset` (inclusive)."""
 
@@ -86,6 +103,7 @@ RaftEvent = (
     | ResponseReceived
     | LogFlushed
     | SnapshotCreated
+    | SnapshotDownloaded
     | LogStartChanged
     | ResignRequested
     | ShutdownRequested

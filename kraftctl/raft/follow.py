@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.raft.append import request_flush
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.states import NEVER_MS, Follower
@@ -27,8 +28,7 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> bool:
     if diverging.epoch >= 0:
         usable = _truncate(core, OffsetAndEpoch(diverging.end_offset, diverging.epoch))
     elif snapshot_id.epoch >= 0 or snapshot_id.end_offset >= 0:
-        core.notice(ERROR, f"Snapshot {snapshot_id.end_offset}-{snapshot_id.epoch} cannot be fetched")
-        usable = False
+        usable = begin_download(core, state, OffsetAndEpoch(snapshot_id.end_offset, snapshot_id.epoch))
     else:
         usable = _append(core, state, partition.records or b"")
         core.raise_high_watermark(min(partition.high_watermark, core.log.end_offset))

@@ -7,6 +7,7 @@ in it (`learn`). Errors nobody expects are noted, and the peer is left alone for
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.effects import ERROR, INFO
 from kraftctl.raft.elections import become_candidate, is_consistent_leader, join_epoch, record_vote
 from kraftctl.raft.events import ResponseReceived
@@ -19,6 +20,7 @@ from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
 from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpochResponse
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.generated.vote_response import VoteResponse
 
 IGNORED_ERRORS = frozenset([Errors.UNKNOWN_LEADER_EPOCH, Errors.INVALID_VOTER_KEY])
@@ -35,6 +37,8 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     response = event.response
     if isinstance(response, FetchResponse):
         usable = _handle_fetch(core, peer, response)
+    elif isinstance(response, FetchSnapshotResponse):
+        usable = _handle_fetch_snapshot(core, peer, response)
     elif isinstance(response, VoteResponse):
         usable = _handle_vote(core, peer, response)
     elif isinstance(response, BeginQuorumEpochResponse):
@@ -147,6 +151,25 @@ def _handle_fetch(core: RaftCore, peer: Peer, response: FetchResponse) -> bool:
     if not isinstance(state, Follower) or state.leader_id != leader_id:
         return False
     return follow(core, state, partition)
+
+
+def _handle_fetch_snapshot(core: RaftCore, peer: Peer, response: FetchSnapshotResponse) -> bool:
+    if response.error_code != Errors.NONE:
+        return _unexpected(core, peer, response.error_code)
+    topics = response.topics
+    if len(topics) != 1 or topics[0].name != METADATA_TOPIC or len(topics[0].partitions) != 1:
+        return False
+    partition = topics[0].partitions[0]
+    error = error_of(partition.error_code)
+    leader_id, epoch = partition.current_leader.leader_id, partition.current_leader.leader_epoch
+    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
+    known = core.state
+    if not learn(core, error, epoch, leader_id, _endpoints(core, leader_id, nodes)):
+        return core.state is not known
+    state = core.state
+    if not isinstance(state, Follower) or state.leader_id != leader_id:
+        return False
+    return take_slice(core, state, partition)
 
 
 def _endpoints(core: RaftCore, leader_id: int, nodes: dict[int, tuple[str, int]]) -> Endpoints:

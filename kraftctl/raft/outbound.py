@@ -10,6 +10,7 @@ from kraftctl.raft.raft_requests import (
     begin_quorum_epoch_request_to,
     end_quorum_epoch_request_of,
     fetch_request_of,
+    fetch_snapshot_request_of,
     vote_request_to,
 )
 from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Resigned, Unattached
@@ -70,7 +71,11 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
     if leader.is_backing_off():
         _send_fetch_to_any_bootstrap(core)
     elif not core.peers.has_any_in_flight() and _may_fetch(core):
-        _send(core, leader, fetch_request_of(core))
+        download = state.download
+        if download is None:
+            _send(core, leader, fetch_request_of(core))
+        elif not download.is_complete:
+            _send(core, leader, fetch_snapshot_request_of(core, download))
 
 
 def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:

@@ -8,6 +8,7 @@ from typing import Final, assert_never
 from kraftctl.raft.append import append_records, log_flushed
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.describe_quorum import handle_describe_quorum
+from kraftctl.raft.download_snapshot import snapshot_downloaded
 from kraftctl.raft.effects import RaftEffect
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.elections import resign, start
@@ -22,6 +23,7 @@ from kraftctl.raft.events import (
     ResponseReceived,
     ShutdownRequested,
     SnapshotCreated,
+    SnapshotDownloaded,
     Started,
 )
 from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
@@ -227,7 +229,10 @@ class RaftNode:
             case ResponseReceived():
                 handle_response(core, event)
             case SnapshotCreated():
-                core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
+                if event.snapshot_id.offset >= core.log.start_offset:
+                    core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
+            case SnapshotDownloaded():
+                snapshot_downloaded(core, event)
             case LogStartChanged():
                 core.log.start_at(event.start_offset)
             case ResignRequested():

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.states import Resigned
+from kraftctl.raft.states import Resigned, SnapshotDownload
 from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.generated import (
     begin_quorum_epoch_request,
     end_quorum_epoch_request,
     fetch_request,
+    fetch_snapshot_request,
     vote_request,
 )
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
 from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
 from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.vote_request import VoteRequest
 
 
@@ -85,5 +87,25 @@ def fetch_request_of(core: RaftCore) -> FetchRequest:
         replica_state=fetch_request.ReplicaState(replica_id=core.key.id),
         max_wait_ms=core.config.fetch_wait_ms_max,
         max_bytes=core.config.fetch_bytes_max,
+        topics=[topic],
+    )
+
+
+def fetch_snapshot_request_of(core: RaftCore, download: SnapshotDownload) -> FetchSnapshotRequest:
+    """The next slice (KIP-630)."""
+    partition = fetch_snapshot_request.PartitionSnapshot(
+        partition=METADATA_PARTITION,
+        current_leader_epoch=core.state.epoch,
+        snapshot_id=fetch_snapshot_request.SnapshotId(
+            end_offset=download.snapshot_id.offset, epoch=download.snapshot_id.epoch
+        ),
+        position=download.position,
+        replica_directory_id=core.key.directory_id,
+    )
+    topic = fetch_snapshot_request.TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
+    return FetchSnapshotRequest(
+        cluster_id=core.cluster_id,
+        replica_id=core.key.id,
+        max_bytes=core.config.fetch_snapshot_bytes_max,
         topics=[topic],
     )

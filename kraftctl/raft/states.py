@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET, high_watermark
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import OBSERVER_SESSION_TIMEOUT_MS, OBSERVERS_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.replica_state import ReplicaState
@@ -50,6 +51,15 @@ class Unattached(EpochState):
     name: ClassVar[str] = "Unattached"
 
 
+class SnapshotDownload:
+    """How much of a snapshot is here; `is_complete` while the whole of it is checked."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
+        self.position = 0
+        self.is_complete = False
+
+
 class Follower(EpochState):
     """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter."""
 
@@ -72,6 +82,7 @@ class Follower(EpochState):
             deadline_ms=deadline_ms,
         )
         self.has_fetched_from_leader = False
+        self.download: SnapshotDownload | None = None
 
 
 class Prospective(EpochState):

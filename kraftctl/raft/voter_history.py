@@ -54,6 +54,12 @@ class VoterHistory:
             self.kraft_versions.pop()
         self.current = self.voters[-1][1] if self.voters else self.static_voters
 
+    def start_over(self, end_offset: int, voters: VoterSet | None, kraft_version: int) -> None:
+        """Only what a snapshot that ends before `end_offset` (exclusive) says is known any more."""
+        self.voters = [] if voters is None else [(end_offset - 1, voters)]
+        self.kraft_versions = [] if kraft_version == 0 else [(end_offset - 1, kraft_version)]
+        self.current = self.static_voters if voters is None else voters
+
     def voters_at(self, offset: int) -> VoterSet:
         """In force for a snapshot that ends before `offset` (exclusive)."""
         for voters_offset, voters in reversed(self.voters):

@@ -29,6 +29,7 @@ from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Respond
 from kraftctl.server.peers import Peers
+from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import batches_before, read_batches
@@ -80,6 +81,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = -1
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        self._downloads = SnapshotDownloads(storage.snapshots)
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = self._loop.create_future()
 
@@ -111,6 +113,7 @@ class Driver:
             self.offer(events.ShutdownRequested())
             await self._say_goodbye()
         await self._peers.stop()
+        self._downloads.abort()
         if self._timer is not None:
             self._timer.cancel()
         await self._loop.run_in_executor(None, self._flusher.shutdown)
@@ -178,6 +181,12 @@ class Driver:
                 self._storage.write_quorum_state(effect.state)
             case effects.TruncateLog():
                 self._storage.log.truncate_to(effect.end_offset)
+            case effects.SaveSnapshotSlice():
+                self._downloads.save(effect.snapshot_id, effect.position, effect.data)
+            case effects.FinishSnapshot():
+                self._inbox.appendleft(self._downloads.finish(effect.snapshot_id))
+            case effects.StartOver():
+                self._storage.start_over_at(effect.snapshot_id)
             case effects.RespondFetchSnapshot():
                 self._respond_fetch_snapshot(effect)
             case ReadLog():
@@ -228,7 +237,9 @@ class Driver:
             self.offer(events.LogFlushed(flushing.result()))
 
     def _read_log(self, effect: ReadLog) -> None:
-        data = self._storage.log.read(effect.offset, effect.max_bytes)
+        log = self._storage.log
+        # A snapshot may have taken the log's place since.
+        data = log.read(effect.offset, effect.max_bytes) if effect.offset >= log.start_offset else b""
         self.offer(LogRead(list(read_batches(data))))
         # What was loaded lives as long as the process: the cyclic collector need not look at it again.
         gc.freeze()

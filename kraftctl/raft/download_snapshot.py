@@ -1,0 +1,91 @@
+"""KIP-630: a follower whose log lacks what the leader has only in a snapshot downloads that, slice by slice.
+
+1. The answer to a Fetch names a snapshot: `begin_download`.
+2. FetchSnapshot takes the place of Fetch; each slice goes to the disk at once, under a temporary name.
+3. With the last slice the file is checked and gets its name: `SnapshotDownloaded`.
+4. It takes the place of the whole log. All of it is committed, so nothing that counts is lost.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice, StartOver
+from kraftctl.raft.events import SnapshotDownloaded
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.raft.states import NEVER_MS, Follower, SnapshotDownload
+from kraftctl.raft.voter_set import voter_set_from_record
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
+
+
+def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:
+    """Ask for this snapshot from now on; False when that makes no sense."""
+    if snapshot_id.epoch < 0 or snapshot_id.offset < max(core.high_watermark, 1):
+        core.notice(
+            ERROR, f"The leader wants {snapshot_id} to be fetched, yet {core.high_watermark} is committed"
+        )
+        return False
+    if core.log.snapshot(snapshot_id) is not None:
+        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which is here already")
+        return False
+    if state.download is None or state.download.snapshot_id != snapshot_id:
+        state.download = SnapshotDownload(snapshot_id)
+        core.notice(INFO, f"Fetching snapshot {snapshot_id} from {state.leader_id}")
+    return True
+
+
+def take_slice(core: RaftCore, state: Follower, partition: PartitionSnapshot) -> bool:
+    """Returns False when the answer was of no use."""
+    download = state.download
+    if download is None or download.is_complete:
+        return False
+    _still_in_touch(core, state)
+    if partition.error_code != Errors.NONE:
+        state.download = None
+        name = error_of(partition.error_code).name
+        core.notice(
+            INFO, f"Fetching snapshot {download.snapshot_id} ended with {name}: asking for another one"
+        )
+        return False
+    snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
+    data = partition.unaligned_records or b""
+    if snapshot_id != download.snapshot_id or partition.position != download.position or not data:
+        core.notice(
+            ERROR,
+            f"Wanted byte {download.position} of snapshot {download.snapshot_id},"
+            f" got {len(data)} bytes from {partition.position} of {snapshot_id}",
+        )
+        state.download = None
+        return False
+    core.emit(SaveSnapshotSlice(snapshot_id, download.position, data))
+    download.position += len(data)
+    if download.position >= partition.size:
+        download.is_complete = True
+        core.emit(FinishSnapshot(snapshot_id))
+    return True
+
+
+def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
+    """The file has its name, or was thrown away. Nothing else happened since it was asked for."""
+    state = core.state
+    if isinstance(state, Follower):
+        state.download = None
+    snapshot_id = event.snapshot_id
+    if event.size_bytes == 0:
+        core.notice(ERROR, f"The downloaded snapshot {snapshot_id} is damaged: fetching it again")
+        return
+    assert core.leader() is None, "whoever downloads follows"
+    assert snapshot_id.offset >= core.high_watermark
+    core.log.add_snapshot(SnapshotInfo(snapshot_id, event.size_bytes))
+    core.log.truncate_fully_to(snapshot_id)
+    voters = None if event.voters is None else voter_set_from_record(event.voters)
+    core.history.start_over(snapshot_id.offset, voters, event.kraft_version)
+    core.emit(StartOver(snapshot_id))
+    core.notice(INFO, f"The log starts over at snapshot {snapshot_id}")
+    core.raise_high_watermark(snapshot_id.offset)
+
+
+def _still_in_touch(core: RaftCore, state: Follower) -> None:
+    state.has_fetched_from_leader = True
+    state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS

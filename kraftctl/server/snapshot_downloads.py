@@ -1,0 +1,53 @@
+"""The checkpoint that is being fetched from the leader, on its way to a file with a name (KIP-630)."""
+
+from __future__ import annotations
+
+import logging
+
+from kraftctl.raft.events import SnapshotDownloaded
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.snapshots import SnapshotStore, SnapshotWriter
+
+logger = logging.getLogger("kraftctl.server.snapshots")
+
+
+class SnapshotDownloads:
+    """At most one at a time. What the leader sent is not trusted before all of it was read back."""
+
+    def __init__(self, store: SnapshotStore) -> None:
+        self._store = store
+        self._writer: SnapshotWriter | None = None
+
+    def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
+        """The next slice, or the first one of another snapshot. Raises OSError."""
+        if position == 0:
+            self.abort()
+            self._writer = self._store.writer(snapshot_id)
+        writer = self._writer
+        assert writer is not None, "slices come one after the other"
+        assert (writer.snapshot_id, writer.size_bytes) == (snapshot_id, position)
+        writer.append(data)
+
+    def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
+        """Give it its name, or throw it away when it is damaged. Raises OSError."""
+        writer = self._writer
+        assert writer is not None, "there is nothing to finish"
+        assert writer.snapshot_id == snapshot_id
+        self._writer = None
+        try:
+            writer.verify()
+        except StorageError as error:
+            logger.error("%s", error)
+            writer.abort()
+            return SnapshotDownloaded(snapshot_id, 0)
+        writer.freeze()
+        info = self._store.add(writer)
+        header = self._store.reader(snapshot_id).header()
+        return SnapshotDownloaded(snapshot_id, info.size_bytes, header.kraft_version, header.voters)
+
+    def abort(self) -> None:
+        """Forget what is not finished."""
+        if self._writer is not None:
+            self._writer.abort()
+            self._writer = None
