@@ -1,0 +1,107 @@
+"""KIP-595, KIP-853: three controllers, of which any one may be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from kraftctl.dev.settings import replication_for
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.describe_quorum_request import (
+    DescribeQuorumRequest,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
+from tests.support.clients import consume, create_topic, produce
+from tests.support.cluster import JAVA_CONTROLLER, await_live, metadata_records
+from tests.support.controller_client import ControllerClient
+from tests.support.kafka import Cluster, await_result, kafka
+
+pytestmark = pytest.mark.interop
+
+BROKERS = 2
+
+
+@pytest.fixture(scope="module", params=["dynamic", "static"])
+def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three controllers and two brokers; formatted with --initial-controllers, or static voters."""
+    with Cluster(
+        kafka(),
+        tmp_path_factory.mktemp(request.param),
+        controllers=3,
+        brokers=BROKERS,
+        java_controller=JAVA_CONTROLLER,
+        dynamic=request.param == "dynamic",
+        controller_settings=replication_for(BROKERS),
+        broker_settings=replication_for(BROKERS),
+    ) as cluster:
+        yield cluster
+
+
+def leader_id(cluster: Cluster) -> int | None:
+    """The leader is the one that answers DescribeQuorum; None while there is none."""
+    wanted = DescribeQuorumRequest(
+        topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])]
+    )
+    for controller in cluster.controllers:
+        if controller.running:
+            with ControllerClient(controller.port) as client:
+                answer = client.call(wanted, 2, DescribeQuorumResponse).topics[0].partitions[0]
+                if answer.error_code == Errors.NONE:
+                    return controller.node_id
+    return None
+
+
+def another_leader_than(first: int, cluster: Cluster) -> int | None:
+    now = leader_id(cluster)
+    return now if now != first else None
+
+
+def roles(cluster: Cluster) -> dict[int, tuple[str, int]]:
+    """Node id -> (role, lag)."""
+    told = cluster.tools().output(
+        "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--replication"
+    )
+    rows = [line.split() for line in told.splitlines() if line[:1].isdigit()]
+    return {int(row[0]): (row[-1], int(row[3])) for row in rows}
+
+
+def replicated(cluster: Cluster, leader: int) -> bool:
+    """Whether every other controller follows the leader closely."""
+    now = roles(cluster)
+    followers = [controller.node_id for controller in cluster.controllers if controller.node_id != leader]
+    return all(now.get(node_id, ("", 0))[0] == "Follower" and now[node_id][1] < 5 for node_id in followers)
+
+
+def test_the_leader_may_be_killed(quorum: Cluster) -> None:
+    """Another controller takes over, brokers go on, and the killed one follows when it is back."""
+    create_topic(quorum.bootstrap_servers, "before", partitions=3, replicas=2)
+    produce(quorum.bootstrap_servers, "before", [b"before"] * 500)
+    processes = [broker.process for broker in quorum.brokers]
+    first = await_result(partial(leader_id, quorum), "a leader")
+    killed = next(controller for controller in quorum.controllers if controller.node_id == first)
+
+    killed.kill()
+    second = await_result(partial(another_leader_than, first, quorum), "another leader", 60.0)
+    create_topic(quorum.bootstrap_servers, "during", partitions=3, replicas=2)
+    produce(quorum.bootstrap_servers, "before", [b"during"] * 500)
+
+    killed.start()
+    await_result(partial(replicated, quorum, second), "the other two follow the new leader", 60.0)
+    create_topic(quorum.bootstrap_servers, "after", partitions=3, replicas=2)
+    await_live(quorum, {1, 2})
+    assert [broker.process for broker in quorum.brokers] == processes
+    assert all(broker.running for broker in quorum.brokers)
+    assert len(consume(quorum.bootstrap_servers, "before", 1_000)) == 1_000
+
+
+def test_logs_are_the_same(quorum: Cluster) -> None:
+    """Record by record, once all controllers have stopped."""
+    quorum.stop()
+    logs = [metadata_records(controller.metadata_directory) for controller in quorum.controllers]
+    shortest = min(len(log) for log in logs)
+    assert shortest > 20
+    assert logs[0][:shortest] == logs[1][:shortest] == logs[2][:shortest]
