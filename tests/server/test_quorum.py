@@ -1,0 +1,107 @@
+"""Three controllers as processes: leaders are killed, nothing that was acknowledged is lost."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kraftctl.dev.polling import await_result
+from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+
+KILLS = 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_leaders_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path, dynamic: bool) -> None:
+    rng = random.Random(1)
+    with Quorum(tmp_path, dynamic=dynamic) as quorum:
+        creator = TopicCreator(quorum)
+        for _ in range(KILLS):
+            creator.create(rng.randrange(5, 25))
+            leader = quorum.leader()
+            leader.kill()
+            creator.create(rng.randrange(5, 25))
+            assert quorum.leader() is not leader
+            leader.start()
+        creator.create(5)
+        quorum.await_equal_logs()
+        for node in quorum.nodes:
+            assert creator.acknowledged <= topics_known_to(node)
+        creator.close()
+
+
+@pytest.mark.slow
+def test_a_leader_that_stops_hands_over_at_once(tmp_path: Path) -> None:
+    """EndQuorumEpoch: nobody waits for a fetch timeout."""
+    with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
+        creator = TopicCreator(quorum)
+        creator.create(3)
+        leader = quorum.leader()
+        assert leader.stop() == 0
+        assert quorum.leader() is not leader
+        creator.create(3)
+        creator.close()
+
+
+@pytest.mark.slow
+def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
+    """What it appended but could not replicate is truncated; it follows from then on."""
+    with Quorum(tmp_path, dynamic=False) as quorum:
+        creator = TopicCreator(quorum)
+        creator.create(3)
+        former = quorum.leader()
+        former.pause()
+        others = [node for node in quorum.nodes if node is not former]
+        quorum.nodes = others
+        assert quorum.leader() in others
+        creator.create(10)
+        former.resume()
+        quorum.nodes = [former, *others]
+        creator.create(3)
+        quorum.await_equal_logs()
+        assert creator.acknowledged <= topics_known_to(former)
+        creator.close()
+
+
+@pytest.mark.slow
+def test_a_lost_disk_is_filled_from_a_snapshot(tmp_path: Path) -> None:
+    """KIP-630: the leader's log begins later than 0; what came before is only in its snapshots."""
+    settings = {
+        "metadata.log.max.record.bytes.between.snapshots": "3000",
+        "metadata.max.retention.bytes": "1",
+    }
+    with Quorum(tmp_path, dynamic=False, settings=settings) as quorum:
+        creator = TopicCreator(quorum)
+        creator.create(3)
+        leader = quorum.leader()
+        victim = next(node for node in quorum.nodes if node is not leader)
+        victim.kill()
+        shutil.rmtree(victim.log_directory / DIRECTORY_NAME)
+        creator.create(40)
+        leader = quorum.leader()
+
+        def has_cut_its_log() -> bool:
+            checkpoints = list((leader.log_directory / DIRECTORY_NAME).glob("*.checkpoint"))
+            return len(checkpoints) >= 1
+
+        await_result(has_cut_its_log, "the leader has a snapshot")
+        creator.create(40)
+        victim.start()
+        victim.await_log("The log starts over at snapshot")
+        creator.create(3)
+        await_result(lambda: creator.acknowledged <= topics_known_to(victim), "the victim knows every topic")
+
+        # Snapshot and log are all that it has: as a leader it needs them.
+        for node in quorum.nodes:
+            if node is not victim:
+                node.kill()
+                node.start()
+        creator.create(3)
+        quorum.leader().kill()
+        creator.create(3)
+        creator.close()
