@@ -108,6 +108,26 @@ def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
     assert leader.node.is_leader
 
 
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool) -> None:
+    """KIP-630: in slices, over several requests; then the log goes on from there."""
+    cluster = RaftCluster(6, [1, 2, 3], [11], dynamic=dynamic, faults=Faults(loss=0.05))
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    behind = next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id)
+    cluster.crash(behind)
+    cluster.append(leader, 400)
+    cluster.append(leader, 400)
+    cluster.run_for(2_000)
+    cluster.take_snapshot(leader)
+    cluster.append(leader, 3)
+    cluster.run_for(2_000)
+    settle(cluster)
+    lines = [line for line in cluster.lines if line.split(" ")[1] == str(behind)]
+    assert any("start over" in line for line in lines)
+
+
 def run_chaos(seed: int, voter_count: int) -> RaftCluster:
     rng = random.Random(seed)
     faults = Faults(loss=rng.choice([0.0, 0.02, 0.2]), delay_ms_max=rng.choice([5, 50, 400]), flush_ms_max=50)
@@ -115,7 +135,7 @@ def run_chaos(seed: int, voter_count: int) -> RaftCluster:
     cluster = RaftCluster(seed, voter_ids, [11], dynamic=rng.random() < 0.5, faults=faults)
     for _ in range(60):
         cluster.run_for(rng.randint(0, 800))
-        match rng.randrange(8):
+        match rng.randrange(9):
             case 0 | 1 | 2:
                 for replica in cluster.replicas.values():
                     if replica.node is not None and replica.node.is_leader:
@@ -129,6 +149,10 @@ def run_chaos(seed: int, voter_count: int) -> RaftCluster:
             case 6:
                 source, target = rng.choice(voter_ids), rng.choice(voter_ids)
                 cluster.cut.add((source, target))
+            case 7:
+                for replica in cluster.replicas.values():
+                    if replica.node is not None and rng.random() < 0.5:
+                        cluster.take_snapshot(replica)
             case _:
                 cluster.cut.clear()
     settle(cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from kraftctl.dev.nodes import KraftctlController, quorum_properties
@@ -94,7 +95,7 @@ class TopicCreator:
         for _ in range(count):
             self._number += 1
             name = f"topic-{self._number}"
-            await_result(lambda name=name: self._create(name), f"{name} is created", 30.0, 0.02)
+            await_result(partial(self._create, name), f"{name} is created", 30.0, 0.02)
             self.acknowledged.add(name)
 
     def close(self) -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from kraftctl.raft.effects import (
     AppendBatch,
+    FinishSnapshot,
     FlushLog,
     RaftEffect,
+    SaveSnapshotSlice,
+    StartOver,
     TruncateLog,
     WriteQuorumState,
 )
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.log_state import LogState, SnapshotInfo
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
 from kraftctl_protocol.control_record import ControlRecordType, decode_control_key, decode_control_value
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
@@ -19,9 +24,15 @@ from kraftctl_protocol.record_batch import read_batches
 
 
 class RaftDisk:
-    """Batches are (base offset, last offset, epoch, bytes, control)."""
+    """Batches are (base offset, last offset, epoch, bytes, control).
+
+    A snapshot here is simply all batches before its end; those that are no longer in the log are in `cut`.
+    """
 
     def __init__(self) -> None:
+        self.cut: list[AppendBatch] = []
+        self.snapshot_files: dict[OffsetAndEpoch, bytes] = {}
+        self.download = b""
         self.start_offset = 0
         self.batches: list[AppendBatch] = []
         self.flushed_offset = 0
@@ -40,8 +51,64 @@ class RaftDisk:
         elif isinstance(effect, TruncateLog):
             self.batches = [batch for batch in self.batches if batch.last_offset < effect.end_offset]
             self.flushed_offset = min(self.flushed_offset, self.end_offset)
+        elif isinstance(effect, SaveSnapshotSlice):
+            assert effect.position in (0, len(self.download))
+            self.download = (self.download if effect.position else b"") + effect.data
+        elif isinstance(effect, FinishSnapshot):
+            self.snapshot_files[effect.snapshot_id] = self.download
+        elif isinstance(effect, StartOver):
+            self._start_over(effect.snapshot_id)
         elif isinstance(effect, WriteQuorumState):
             self.quorum_state = effect.state
+
+    def _start_over(self, snapshot_id: OffsetAndEpoch) -> None:
+        data = self.snapshot_files[snapshot_id]
+        self.cut = []
+        position = 0
+        for batch in read_batches(data):
+            header = batch.header
+            raw = data[position : position + header.size_bytes]
+            position += header.size_bytes
+            self.cut.append(
+                AppendBatch(
+                    header.base_offset,
+                    header.last_offset,
+                    header.partition_leader_epoch,
+                    raw,
+                    header.is_control,
+                )
+            )
+        self.batches = []
+        self.start_offset = self.flushed_offset = snapshot_id.offset
+        self.snapshots = [SnapshotInfo(snapshot_id, len(data))]
+
+    def downloaded(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
+        """What is reported after `FinishSnapshot`."""
+        data = self.snapshot_files[snapshot_id]
+        voters: VotersRecord | None = None
+        kraft_version = 0
+        for batch in read_batches(data):
+            for record in batch.records if batch.header.is_control else []:
+                message = decode_control_value(decode_control_key(record.key), record.value)
+                if isinstance(message, VotersRecord):
+                    voters = message
+                elif isinstance(message, KRaftVersionRecord):
+                    kraft_version = message.kraft_version
+        return SnapshotDownloaded(snapshot_id, len(data), kraft_version, voters)
+
+    def take_snapshot(self, end_offset: int) -> SnapshotInfo | None:
+        """Of everything before `end_offset`, of which the log then keeps nothing. None: there is one already."""
+        contained = [batch for batch in self.batches if batch.last_offset < end_offset]
+        if not contained:
+            return None
+        self.cut += contained
+        self.batches = self.batches[len(contained) :]
+        self.start_offset = end_offset
+        snapshot_id = OffsetAndEpoch(end_offset, contained[-1].epoch)
+        data = b"".join(batch.batch for batch in self.cut)
+        self.snapshot_files[snapshot_id] = data
+        self.snapshots = [SnapshotInfo(snapshot_id, len(data))]
+        return self.snapshots[0]
 
     def flush(self, effect: FlushLog) -> int:
         self.flushed_offset = min(effect.end_offset, self.end_offset)
@@ -81,7 +148,7 @@ class RaftDisk:
         if self.bootstrap_voters is not None:
             voters.append((-1, self.bootstrap_voters))
             versions.append((-1, 1))
-        for batch in self.batches:
+        for batch in self.cut + self.batches:
             if batch.is_control:
                 for record in read_batches(batch.batch)[0].records:
                     control_type = decode_control_key(record.key)

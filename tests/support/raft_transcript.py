@@ -8,6 +8,7 @@ from typing import Any
 from kraftctl.raft.effects import (
     AppendBatch,
     BecameLeader,
+    FinishSnapshot,
     FlushLog,
     HighWatermarkUpdated,
     LeaderChanged,
@@ -17,7 +18,9 @@ from kraftctl.raft.effects import (
     Respond,
     RespondFetch,
     RespondFetchSnapshot,
+    SaveSnapshotSlice,
     SendRequest,
+    StartOver,
     TruncateLog,
     WriteQuorumState,
 )
@@ -257,6 +260,12 @@ def effect_line(effect: RaftEffect) -> str:
             return f"flush {effect.end_offset}"
         case TruncateLog():
             return f"truncate {effect.end_offset}"
+        case SaveSnapshotSlice():
+            return f"save {effect.position}+{len(effect.data)} of {effect.snapshot_id}"
+        case FinishSnapshot():
+            return f"finish {effect.snapshot_id}"
+        case StartOver():
+            return f"start over at {effect.snapshot_id}"
         case Respond():
             return f"respond {effect.request_id} {render(effect.response)}"
         case RespondFetch():

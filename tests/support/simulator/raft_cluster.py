@@ -9,20 +9,25 @@ from heapq import heappop, heappush
 from kraftctl.raft.effects import (
     AppendBatch,
     BecameLeader,
+    FinishSnapshot,
     FlushLog,
     HighWatermarkUpdated,
     RaftEffect,
     Respond,
     RespondFetch,
+    RespondFetchSnapshot,
     SendRequest,
+    StartOver,
     TruncateLog,
 )
 from kraftctl.raft.events import (
     DeadlineReached,
     LogFlushed,
+    LogStartChanged,
     RaftEvent,
     RequestReceived,
     ResponseReceived,
+    SnapshotCreated,
     Started,
 )
 from kraftctl.raft.log_state import SnapshotInfo
@@ -113,6 +118,7 @@ class RaftCluster:
         voters, versions = replica.disk.histories()
         config = RaftConfig()
         config.bootstrap_servers = [endpoint(voter_id) for voter_id in self.voter_ids]
+        config.fetch_snapshot_bytes_max = 2_000
         replica.high_watermark = -1
         replica.node = RaftNode(
             node_id=replica.node_id,
@@ -148,6 +154,13 @@ class RaftCluster:
         leading = [replica for replica in self.replicas.values() if replica.node and replica.node.is_leader]
         return max(leading, key=lambda replica: replica.node.epoch if replica.node else -1, default=None)
 
+    def take_snapshot(self, replica: Replica) -> None:
+        """Of all that it knows to be committed; nothing of that stays in its log."""
+        taken = replica.disk.take_snapshot(replica.high_watermark)
+        if taken is not None:
+            self.step(replica, SnapshotCreated(taken.snapshot_id, taken.size_bytes))
+            self.step(replica, LogStartChanged(taken.snapshot_id.offset))
+
     def append(self, replica: Replica, count: int) -> None:
         assert replica.node is not None
         value = self.rng.randbytes(4)
@@ -174,6 +187,7 @@ class RaftCluster:
         self.at(delay_ms, happen)
 
     def carry_out(self, replica: Replica, effects: list[RaftEffect]) -> None:
+        finished: FinishSnapshot | None = None
         for effect in effects:
             self.lines.append(f"{self.now_ms} {replica.node_id} {effect_line(effect)}")
             if isinstance(effect, TruncateLog):
@@ -189,9 +203,18 @@ class RaftCluster:
                 records = b"".join(batch.batch for batch in batches)
                 effect.response.responses[0].partitions[0].records = records
                 self._respond(replica, effect.request_id, effect.response)
+            elif isinstance(effect, RespondFetchSnapshot):
+                data = replica.disk.snapshot_files[effect.snapshot_id]
+                wanted = data[effect.position : effect.position + effect.size_bytes]
+                effect.response.topics[0].partitions[0].unaligned_records = wanted
+                self._respond(replica, effect.request_id, effect.response)
+            elif isinstance(effect, FinishSnapshot):
+                finished = effect
             elif isinstance(effect, Respond):
                 self._respond(replica, effect.request_id, effect.response)
         self._watch_deadline(replica)
+        if finished is not None:
+            self.step(replica, replica.disk.downloaded(finished.snapshot_id))
 
     def _watch_deadline(self, replica: Replica) -> None:
         assert replica.node is not None
@@ -272,6 +295,8 @@ class RaftCluster:
             invariants.monotonic_high_watermark(replica.high_watermark, effect.offset)
             replica.high_watermark = effect.offset
             self._check_committed(replica, effect.offset)
+        elif isinstance(effect, StartOver):
+            invariants.consistent_committed_data(replica.disk, effect.snapshot_id.offset, self.committed)
         elif isinstance(effect, AppendBatch):
             assert effect.base_offset >= replica.high_watermark, "MonotonicHighWatermark"
             if effect.is_control:

@@ -62,6 +62,6 @@ def committed_log(disk: RaftDisk) -> list[tuple[int, bytes]]:
     """One entry per offset: the epoch and the batch it is in."""
     return [
         (batch.epoch, batch.batch)
-        for batch in disk.batches
+        for batch in disk.cut + disk.batches
         for _ in range(batch.base_offset, batch.last_offset + 1)
     ]
