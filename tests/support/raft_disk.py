@@ -97,7 +97,7 @@ class RaftDisk:
         return SnapshotDownloaded(snapshot_id, len(data), kraft_version, voters)
 
     def take_snapshot(self, end_offset: int) -> SnapshotInfo | None:
-        """Of everything before `end_offset`, of which the log then keeps nothing. None: there is one already."""
+        """Of everything before `end_offset`, of which the log then keeps nothing; None if it has nothing."""
         contained = [batch for batch in self.batches if batch.last_offset < end_offset]
         if not contained:
             return None
