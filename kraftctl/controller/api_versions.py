@@ -118,8 +118,11 @@ def _served() -> list[ApiVersion]:
 
 
 def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
-    """What this node can run, for a request of `version`."""
-    offered = features.supported_features(state.config.unstable_feature_versions_enable)
+    """What this node can run, for a request of `version`.
+
+    Kafka's controllers, here and only here, take the switch of unstable APIs for that of unstable features.
+    """
+    offered = features.supported_features(state.config.unstable_api_versions_enable)
     return [
         SupportedFeatureKey(
             name=name,
