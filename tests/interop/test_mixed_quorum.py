@@ -1,0 +1,97 @@
+"""kraftctl votes, follows and leads beside Apache Kafka's own controllers."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kraftctl.dev.cluster import Cluster
+from kraftctl.dev.nodes import Controller, JavaController, quorum_properties
+from kraftctl.dev.polling import await_result
+from kraftctl.dev.settings import replication_for
+from tests.support.clients import create_topic
+from tests.support.cluster import await_live, metadata_records
+from tests.support.kafka import kafka
+
+pytestmark = pytest.mark.interop
+
+FAILOVER_SECONDS_MAX = 20.0
+
+TURNS_MAX = 8
+
+LEADER = re.compile(r"LeaderId:\s+(-?\d+)")
+
+
+def mixed_cluster(directory: Path, *, dynamic: bool) -> Cluster:
+    """One broker and three controllers, of which only the first is kraftctl."""
+    settings = replication_for(1)
+    cluster = Cluster(
+        kafka(),
+        directory,
+        brokers=1,
+        controllers=3,
+        dynamic=dynamic,
+        controller_settings=settings,
+        broker_settings=settings,
+    )
+    properties = {**quorum_properties(cluster.controller_ports, dynamic=dynamic), **settings}
+    ours, *others = cluster.controllers
+    cluster.controllers = [
+        ours,
+        *[
+            JavaController(
+                cluster.kafka,
+                other.node_id,
+                other.directory,
+                cluster.cluster_id,
+                dynamic=dynamic,
+                port=other.port,
+                properties=properties,
+                initial_controllers=other.initial_controllers,
+            )
+            for other in others
+        ],
+    ]
+    return cluster
+
+
+def leader_of(cluster: Cluster) -> Controller | None:
+    """Who leads, as kafka-metadata-quorum says."""
+    result = cluster.tools().run(
+        "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--status"
+    )
+    found = LEADER.search(result.output)
+    leader_id = int(found.group(1)) if found is not None else -1
+    return next((node for node in cluster.controllers if node.node_id == leader_id and node.running), None)
+
+
+def knows_topics(controller: Controller, names: set[str]) -> bool:
+    """According to its own log, as Kafka reads it."""
+    records = metadata_records(controller.metadata_directory)
+    return names <= {entry.data["name"] for entry in records if entry.type == "TOPIC_RECORD"}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_kraftctl_beside_kafkas_own_controllers(tmp_path: Path, dynamic: bool) -> None:
+    """Leaders stop in turn until both kinds have led; everybody ends with every record."""
+    with mixed_cluster(tmp_path, dynamic=dynamic) as cluster:
+        ours = cluster.controllers[0]
+        led: set[bool] = set()
+        names: set[str] = set()
+        for turn in range(TURNS_MAX):
+            leader = await_result(partial(leader_of, cluster), "a controller leads", FAILOVER_SECONDS_MAX)
+            led.add(leader is ours)
+            names.add(f"topic-{turn}")
+            create_topic(cluster.bootstrap_servers, f"topic-{turn}", partitions=2, replicas=1)
+            if led == {True, False}:
+                break
+            leader.stop()
+            await_result(partial(leader_of, cluster), "another controller leads", FAILOVER_SECONDS_MAX)
+            leader.start()
+        assert led == {True, False}
+        await_live(cluster, {1})
+        for controller in cluster.controllers:
+            await_result(partial(knows_topics, controller, names), f"{controller.name} has every topic")
