@@ -1,0 +1,206 @@
+"""Requests to other controllers: each is answered once, in a version both know, or with None in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kraftctl.dev.ports import free_port
+from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.events import ResponseReceived
+from kraftctl.server.listener import SocketServer
+from kraftctl.server.peers import Peers
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
+from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
+from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
+from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.message import Message
+from tests.server.serving import Handler, both_loops, run, serving, unregister
+
+VOTE = VoteRequest.API_KEY
+TIMEOUT_MS = 300
+
+
+class Asker:
+    """What the driver is otherwise."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.answers: dict[int, Message | None] = {}
+        self.changed = asyncio.Event()
+        self.peers = Peers(
+            client_id="raft-client-1", request_timeout_ms=TIMEOUT_MS, backoff_ms=10, offer=self.take
+        )
+
+    def take(self, event: ResponseReceived) -> None:
+        assert event.send_id not in self.answers, "a question is answered once"
+        self.answers[event.send_id] = event.response
+        self.changed.set()
+
+    def ask(self, send_id: int, request: Message) -> None:
+        self.peers.send(SendRequest(send_id, 2, "127.0.0.1", self.port, request.API_KEY, request))
+
+    async def answer_to(self, send_id: int) -> Message | None:
+        while send_id not in self.answers:
+            self.changed.clear()
+            await self.changed.wait()
+        return self.answers[send_id]
+
+
+@asynccontextmanager
+async def asking(vote_version_max: int = 2) -> AsyncIterator[tuple[Asker, SocketServer, Handler]]:
+    """A peer that knows Vote up to this version, UnregisterBroker, and nothing else."""
+
+    def answer(request: Message) -> Message:
+        if isinstance(request, ApiVersionsRequest):
+            known = [(18, 4), (64, 0), (VOTE, vote_version_max)]
+            return ApiVersionsResponse(
+                api_keys=[ApiVersion(api_key=key, min_version=0, max_version=high) for key, high in known]
+            )
+        if isinstance(request, VoteRequest):
+            return VoteResponse()
+        assert isinstance(request, UnregisterBrokerRequest)
+        return UnregisterBrokerResponse(throttle_time_ms=request.broker_id)
+
+    async with serving() as (server, handler):
+        handler.answer = answer
+        asker = Asker(server.bound_ports["CONTROLLER"])
+        try:
+            yield asker, server, handler
+        finally:
+            await asker.peers.stop()
+
+
+def vote(*, pre_vote: bool) -> VoteRequest:
+    return VoteRequest(topics=[TopicData("__cluster_metadata", [PartitionData(pre_vote=pre_vote)])])
+
+
+@both_loops
+def test_versions_are_asked_for_once_and_questions_answered_in_order(loop: str) -> None:
+    async def test() -> None:
+        async with asking() as (asker, _, handler):
+            for send_id in range(1, 6):
+                asker.ask(send_id, unregister(send_id))
+            for send_id in range(1, 6):
+                response = await asker.answer_to(send_id)
+                assert isinstance(response, UnregisterBrokerResponse)
+                assert response.throttle_time_ms == send_id
+            asked = [type(request).__name__ for request in handler.requests]
+            assert asked == ["ApiVersionsRequest"] + ["UnregisterBrokerRequest"] * 5
+            assert {context.client_id for context in handler.contexts} == {"raft-client-1"}
+
+    run(test, loop)
+
+
+def test_the_highest_common_version_is_spoken() -> None:
+    async def test() -> None:
+        async with asking(vote_version_max=1) as (asker, _, handler):
+            asker.ask(1, vote(pre_vote=False))
+            assert isinstance(await asker.answer_to(1), VoteResponse)
+            assert handler.contexts[-1].version == 1
+
+    run(test)
+
+
+def test_what_the_peer_could_not_understand_is_not_sent() -> None:
+    """KIP-996: an older controller knows no pre-votes; and no Fetch at all is known to this one."""
+
+    async def test() -> None:
+        async with asking(vote_version_max=1) as (asker, _, handler):
+            asker.ask(1, vote(pre_vote=True))
+            asker.ask(2, FetchRequest())
+            for send_id in (1, 2):
+                response = await asker.answer_to(send_id)
+                assert response is not None
+                assert response.error_code == Errors.UNSUPPORTED_VERSION
+            assert [type(request).__name__ for request in handler.requests] == ["ApiVersionsRequest"]
+            asker.ask(3, vote(pre_vote=False))
+            assert await asker.answer_to(3) == VoteResponse()
+
+    run(test)
+
+
+@both_loops
+def test_nobody_listens(loop: str) -> None:
+    async def test() -> None:
+        asker = Asker(free_port())
+        asker.ask(1, vote(pre_vote=True))
+        assert await asker.answer_to(1) is None
+        asker.ask(2, vote(pre_vote=True))
+        assert await asker.answer_to(2) is None
+        await asker.peers.stop()
+
+    run(test, loop)
+
+
+def test_a_silent_peer_is_given_up_and_asked_again_over_a_new_connection() -> None:
+    async def test() -> None:
+        async with asking() as (asker, _, handler):
+            asker.ask(1, vote(pre_vote=True))
+            await asker.answer_to(1)
+            handler.holding = True
+            asker.ask(2, vote(pre_vote=True))
+            assert await asker.answer_to(2) is None
+            handler.holding = False
+            asker.ask(3, vote(pre_vote=True))
+            assert await asker.answer_to(3) == VoteResponse()
+            asked = [type(request).__name__ for request in handler.requests]
+            assert asked.count("ApiVersionsRequest") == 2
+
+    run(test)
+
+
+def test_what_waits_for_a_commit_does_not_stop_raft() -> None:
+    """A leader answers a registration when followers have fetched its record, over the other connection."""
+
+    async def test() -> None:
+        async with asking() as (asker, _, handler):
+            asker.ask(1, vote(pre_vote=True))
+            asker.ask(2, unregister(2))
+            await asker.answer_to(1)
+            await asker.answer_to(2)
+            handler.holding = True
+            asker.ask(3, unregister(3))
+            await handler.until(lambda: len(handler.held) == 1)
+            handler.holding = False
+            asker.ask(4, vote(pre_vote=True))
+            assert await asker.answer_to(4) == VoteResponse()
+            assert 3 not in asker.answers
+            handler.release()
+            assert await asker.answer_to(3) is not None
+
+    run(test)
+
+
+def test_a_closed_connection_is_opened_again() -> None:
+    async def test() -> None:
+        async with asking() as (asker, server, _):
+            asker.ask(1, vote(pre_vote=True))
+            await asker.answer_to(1)
+            for listener in server.listeners:
+                for connection in list(listener.connections):
+                    connection.abort()
+            asker.ask(2, vote(pre_vote=True))
+            await asker.answer_to(2)
+            asker.ask(3, vote(pre_vote=True))
+            assert await asker.answer_to(3) == VoteResponse()
+
+    run(test)
+
+
+def test_nothing_is_answered_after_stop() -> None:
+    async def test() -> None:
+        async with asking() as (asker, _, handler):
+            handler.holding = True
+            asker.ask(1, vote(pre_vote=True))
+            asker.ask(2, vote(pre_vote=True))
+            await handler.until(lambda: len(handler.held) == 1)
+            await asker.peers.stop()
+            assert asker.answers == {}
+
+    run(test)
