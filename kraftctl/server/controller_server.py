@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 
 from kraftctl.config import ControllerConfig
+from kraftctl.controller.local_registration import set_endpoint
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
@@ -93,6 +94,8 @@ def build_node(
     )
     bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records)
+    for listener, (host, port) in advertised_endpoints(config).items():
+        set_endpoint(controller.own_registration, listener, host, port)
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )
@@ -100,11 +103,15 @@ def build_node(
 
 
 def advertised_endpoints(config: ControllerConfig) -> Endpoints:
-    """Listener name -> where others reach it; a wildcard host is told as this machine's name."""
-    return {
+    """Listener name -> where others reach it; a wildcard host is told as this machine's name.
+
+    In the order of controller.listener.names: controllers reach each other by the first of them.
+    """
+    known = {
         endpoint.listener: (endpoint.host or socket.getfqdn(), endpoint.port)
         for endpoint in config.advertised_listeners
     }
+    return {name: known[name] for name in config.controller_listener_names if name in known}
 
 
 def raft_config(config: ControllerConfig) -> RaftConfig:
