@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -25,9 +26,15 @@ TURNS_MAX = 8
 LEADER = re.compile(r"LeaderId:\s+(-?\d+)")
 
 
-def mixed_cluster(directory: Path, *, dynamic: bool) -> Cluster:
+SNAPSHOTS_ARE_FREQUENT = {
+    "metadata.log.max.record.bytes.between.snapshots": "3000",
+    "metadata.max.retention.bytes": "100",
+}
+
+
+def mixed_cluster(directory: Path, *, dynamic: bool, **extra: str) -> Cluster:
     """One broker and three controllers, of which only the first is kraftctl."""
-    settings = replication_for(1)
+    settings = {**replication_for(1), **extra}
     cluster = Cluster(
         kafka(),
         directory,
@@ -95,3 +102,34 @@ def test_kraftctl_beside_kafkas_own_controllers(tmp_path: Path, dynamic: bool) -
         await_live(cluster, {1})
         for controller in cluster.controllers:
             await_result(partial(knows_topics, controller, names), f"{controller.name} has every topic")
+
+
+def checkpoints(controller: Controller) -> list[Path]:
+    return list(controller.metadata_directory.glob("*.checkpoint"))
+
+
+@pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
+def test_a_lost_disk_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_leads: bool) -> None:
+    """KIP-630: each kind downloads what the other one wrote."""
+    with mixed_cluster(tmp_path, dynamic=False, **SNAPSHOTS_ARE_FREQUENT) as cluster:
+        ours, other, _ = cluster.controllers
+        victim = other if kraftctl_leads else ours
+        for _ in range(TURNS_MAX):
+            leader = await_result(partial(leader_of, cluster), "a controller leads", FAILOVER_SECONDS_MAX)
+            if (leader is ours) == kraftctl_leads:
+                break
+            leader.stop()
+            await_result(partial(leader_of, cluster), "another controller leads", FAILOVER_SECONDS_MAX)
+            leader.start()
+        assert (leader is ours) == kraftctl_leads
+
+        victim.kill()
+        shutil.rmtree(victim.metadata_directory)
+        for number in range(10):
+            create_topic(cluster.bootstrap_servers, f"topic-{number}", partitions=5, replicas=1)
+        await_result(lambda: checkpoints(leader) or None, f"{leader.name} has a snapshot")
+        victim.start()
+        await_result(lambda: checkpoints(victim) or None, f"{victim.name} has it too", FAILOVER_SECONDS_MAX)
+        create_topic(cluster.bootstrap_servers, "last", partitions=1, replicas=1)
+        await_result(partial(knows_topics, victim, {"last"}), f"{victim.name} follows again")
+        assert not (victim.metadata_directory / f"{0:020d}.log").exists()
