@@ -212,6 +212,8 @@ class ControllerNode:
         elif offset < self._raft.high_watermark:
             self._effects.append(ReadLog(offset, LOAD_BYTES_MAX))
             self._reading = True
+        elif self._raft.high_watermark >= 0:
+            self._controller.caught_up()
 
     def _replay(self, batches: list[RecordBatch]) -> None:
         if self._controller.active:

@@ -53,6 +53,14 @@ class Authorizer:
         """Whether there are ACLs to speak of; otherwise their RPCs answer SECURITY_DISABLED."""
         return False
 
+    @property
+    def ready(self) -> bool:
+        """Whether a refusal is final. Rules that are in the metadata log must have been read."""
+        return True
+
+    def metadata_loaded(self) -> None:
+        """The image has caught up with what was committed when this process started."""
+
     def follow_image(self, image: MetadataImage) -> None:
         """The image was replaced: a snapshot is being loaded."""
 

@@ -22,7 +22,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.principal import deserialize_principal
 from kraftctl_protocol.requests import UnsupportedRequestError, decode_request, encode_response
 
@@ -121,7 +121,11 @@ def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
     )
     if has_error(response, int(wrong_controller)):
         return EnvelopeResponse(response_data=None, error_code=int(Errors.NOT_CONTROLLER))
-    data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
+    try:
+        data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
+    except EncodeError:
+        # A message about a name that is nearly as long as a string may be is longer: no reason to stop.
+        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
     return EnvelopeResponse(response_data=data)
 
 

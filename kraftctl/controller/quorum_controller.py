@@ -40,6 +40,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -130,6 +131,10 @@ class QuorumController:
         self._next_replay_offset = max(self._next_replay_offset, end_offset)
         self._committed_end = max(self._committed_end, end_offset)
 
+    def caught_up(self) -> None:
+        """Everything that is known to be committed is in the image."""
+        self.state.authorizer.metadata_loaded()
+
     def begin_snapshot(self) -> None:
         """Forget the image: a snapshot follows, its records to `replay_snapshot` and its end to `skip_to`."""
         assert not self.active, "an active controller has everything already"
@@ -156,6 +161,7 @@ class QuorumController:
         assert not self.active, "already active"
         assert end_offset >= self._next_replay_offset, "the image is ahead of the log"
         self._next_replay_offset = end_offset
+        self.caught_up()
         self.image.journal.enabled = True
         self.image.journal.commit_to(self._committed_end)
         state = self.state
@@ -208,7 +214,12 @@ class QuorumController:
         operation = RAFT_CLUSTER_OPERATIONS[context.api_key]
         if self.state.authorizer.allows_on_cluster(context, operation):
             return None
-        return self._refusal(context, request, Errors.CLUSTER_AUTHORIZATION_FAILED)
+        error = Errors.CLUSTER_AUTHORIZATION_FAILED
+        if not self.state.authorizer.ready:
+            # A broker that fetches dies of a refusal; these errors it retries.
+            envelope = context.api_key == ApiKey.ENVELOPE
+            error = Errors.NOT_CONTROLLER if envelope else Errors.UNKNOWN_SERVER_ERROR
+        return self._refusal(context, request, error)
 
     def handle(
         self, context: RequestContext, request: Message, now_ms: int, wall_ms: int, next_offset: int
@@ -219,8 +230,10 @@ class QuorumController:
             return ControllerResult.of([], self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR))
         operation = api.cluster_operation
         if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(context, operation):
-            refusal = self._refusal(context, request, Errors.CLUSTER_AUTHORIZATION_FAILED)
-            return ControllerResult.of([], refusal)
+            error = Errors.CLUSTER_AUTHORIZATION_FAILED
+            if not self.state.authorizer.ready:
+                error = Errors.NOT_CONTROLLER if api.active_only else Errors.UNKNOWN_SERVER_ERROR
+            return ControllerResult.of([], self._refusal(context, request, error))
         if api.active_only and not self.active:
             return ControllerResult.of([], self._refusal(context, request, Errors.NOT_CONTROLLER))
         self.state.next_offset = next_offset

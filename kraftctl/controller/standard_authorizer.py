@@ -37,10 +37,18 @@ class StandardAuthorizer(Authorizer):
         self.image = image
         self._super_users = frozenset(super_users)
         self._allow_everyone = allow_everyone
+        self._ready = False
 
     @property
     def configured(self) -> bool:
         return True
+
+    @property
+    def ready(self) -> bool:
+        return self._ready
+
+    def metadata_loaded(self) -> None:
+        self._ready = True
 
     def follow_image(self, image: MetadataImage) -> None:
         self.image = image
@@ -49,7 +57,8 @@ class StandardAuthorizer(Authorizer):
         principal = f"{context.principal.type}:{context.principal.name}"
         if principal in self._super_users:
             return True
-        if self.image.features.metadata_version == 0:
+        if not self._ready:
+            # Half of the entries are worse than none: a DENY may be in the other half (KAFKA-13649).
             return False
         host = host_address(context.client_address)
         found = False

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from kraftctl.config import STANDARD_AUTHORIZER
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
@@ -13,6 +14,8 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
+from kraftctl_protocol.generated.create_acls_response import CreateAclsResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_quorum_request import (
@@ -20,12 +23,16 @@ from kraftctl_protocol.generated.describe_quorum_request import (
     PartitionData,
     TopicData,
 )
+from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.active_controller import registration
+from tests.support import raft_requests
+from tests.support.active_controller import CLUSTER_ID, registration
 from tests.support.simulated_node import SimulatedNode
 
 BROKER = 1
@@ -157,6 +164,54 @@ class TestRestart:
         assert node.answers[request_id].topics[0].error_code == Errors.NOT_CONTROLLER
 
 
+class TestAuthorizerWhileLoading:
+    """KAFKA-13649: the rules are in the log that is being read."""
+
+    ACL = AclCreation(
+        resource_type=4,
+        resource_name="kafka-cluster",
+        resource_pattern_type=3,
+        principal="User:ANONYMOUS",
+        host="*",
+        operation=9,
+        permission_type=3,
+    )
+
+    def loading(self) -> SimulatedNode:
+        """Restarted, elected, and its rules not read yet: one of them lets the broker in."""
+        node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, allow_everyone_if_no_acl_found="true")
+        node.settle()
+        created = node.ask(CreateAclsRequest(creations=[self.ACL]), CreateAclsResponse)
+        assert created.results[0].error_code == Errors.NONE
+        node.crash()
+        node.start()
+        return node
+
+    def test_a_broker_that_fetches_is_put_off_and_not_refused(self):
+        """It would die of CLUSTER_AUTHORIZATION_FAILED."""
+        node = self.loading()
+        fetch, _ = raft_requests.fetch({"offset": "0", "last-epoch": "0", "cluster": CLUSTER_ID})
+        request_id = node.send(fetch)
+        assert node.answers[request_id].error_code == Errors.UNKNOWN_SERVER_ERROR
+        node.settle()
+        assert node.ask(fetch, FetchResponse).error_code == Errors.NONE
+
+    def test_other_requests_look_for_the_active_controller_again(self):
+        node = self.loading()
+        beat = node.send(BrokerHeartbeatRequest(broker_id=BROKER))
+        envelope = node.send(EnvelopeRequest(request_data=b"", client_host_address=b""))
+        codes = [node.answers[request_id].error_code for request_id in (beat, envelope)]
+        assert codes == [Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER]
+
+    def test_half_of_the_rules_are_not_obeyed(self):
+        node = self.loading()
+        node.controller.replay_committed([FeatureLevelRecord(name="metadata.version", feature_level=30)], 0)
+        quorum = DescribeQuorumRequest(
+            topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
+        )
+        assert node.answers[node.send(quorum)].error_code == Errors.UNKNOWN_SERVER_ERROR
+
+
 class TestSnapshots:
     def test_a_restart_from_snapshot_and_log_equals_one_from_the_log(self):
         node = serving_node(snapshot_bytes=400)
@@ -226,6 +281,13 @@ class TestEnvelopes:
         request_id = node.send(self.envelope(topic("early")))
         assert node.answers[request_id].error_code == Errors.NOT_CONTROLLER
         assert node.answers[request_id].response_data is None
+
+    def test_an_answer_that_is_too_long_for_its_field_stops_nobody(self):
+        """The name is in the message: together they exceed what a string may hold."""
+        node = serving_node()
+        election = ElectLeadersRequest(topic_partitions=[TopicPartitions(topic="x" * 32_767, partitions=[0])])
+        answer = node.ask(self.envelope(election), EnvelopeResponse)
+        assert (answer.error_code, answer.response_data) == (Errors.UNKNOWN_SERVER_ERROR, None)
 
     def test_nothing_is_remembered_of_a_client_that_went_away(self):
         node = serving_node()

@@ -176,6 +176,7 @@ class MetadataState:
                 )
             )
         self.controller.authorizer = StandardAuthorizer(self.image, [], False)
+        self.controller.authorizer.metadata_loaded()
 
     def partition(self, index: int = 0, topic_id: bytes = uuid(1)) -> PartitionRegistration:
         partition = self.image.topics.partition(topic_id, index)
