@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
 from kraftctl_spark.source import OFFSETS_PER_TRIGGER_DEFAULT, KraftDataSource, parse_endpoints
 from kraftctl_spark.spark_home import light_spark_home
 
@@ -31,10 +32,6 @@ IDLE_WAIT_S = 60.0
 """How long an orderly stop waits for the batch that is being written."""
 
 log = logging.getLogger("kraftctl_spark.export")
-
-
-class ExportRefusedError(Exception):
-    """Going on would lose or double rows; the message says what to do."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -94,6 +91,8 @@ def check_output(output: Path, checkpoint: Path) -> None:
     Without its checkpoint a query counts its batches from 0 again, and Spark's file sink silently drops every
     batch whose number it has seen.
     """
+    if (output / MANIFESTS).exists():
+        raise ExportRefusedError(f"{output} holds tables of kraftctl-export: choose another directory")
     has_rows = (output / "_spark_metadata").exists()
     has_progress = _has_files(checkpoint / "commits")
     if has_rows and not _has_files(checkpoint / "offsets"):

@@ -69,16 +69,19 @@ class MetadataRow:
     """One row of the exported table."""
 
     __slots__ = (
+        "aborted",
         "column",
         "epoch",
         "is_control",
         "offset",
         "payload",
+        "redacted",
         "snapshot_end_offset",
         "snapshot_index",
         "timestamp_ms",
         "type",
         "type_id",
+        "understood",
         "value",
         "version",
     )
@@ -104,9 +107,15 @@ class MetadataRow:
         self.snapshot_index = snapshot_index
         self.type = UNDECODABLE_TYPE
         self.type_id: int | None = None
+        self.understood = False
+        """Whether it was decoded; a type without fields still has no `value`."""
         self.version: int | None = None
         self.column: str | None = None
         self.value: dict[str, Any] | None = None
+        self.aborted = False
+        """Set by who knows the transactions around it."""
+        self.redacted = False
+        """Set by who takes secrets out of `payload` and `value`."""
 
     def __repr__(self) -> str:
         return f"MetadataRow(offset={self.offset}, epoch={self.epoch}, type={self.type}, value={self.value})"
@@ -186,6 +195,7 @@ def _own_version(message: Message) -> int:
 def _fill_value(row: MetadataRow, message: Message, version: int) -> None:
     row.type = message.NAME
     row.version = version
+    row.understood = True
     if message.FIELDS:
         row.column = column_name(type(message))
         row.value = struct_value(message, version)

@@ -64,10 +64,11 @@ def typed_columns() -> list[type[Message]]:
 
 
 def _struct_type(message: type[Message]) -> pa.DataType:
-    return pa.struct([pa.field(field_name(field), _field_type(field)) for field in message.FIELDS])
+    return pa.struct([pa.field(field_name(field), field_type(field)) for field in message.FIELDS])
 
 
-def _field_type(field: Field) -> pa.DataType:
+def field_type(field: Field) -> pa.DataType:
+    """How a field of Kafka's schemas is stored."""
     name = field.type.removeprefix("[]")
     kind = _struct_type(field.struct) if field.struct is not None else _PRIMITIVES[name]
     return pa.list_(pa.field("element", kind)) if field.type.startswith("[]") else kind

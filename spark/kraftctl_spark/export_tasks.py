@@ -1,0 +1,127 @@
+"""What a worker does: fetch a range of the log, decode it, write its files. Nothing passes through the JVM.
+
+A task is a function of its own fields, whoever runs it and how often: same range, same names, same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kraftctl_spark.connection import Endpoint
+from kraftctl_spark.durable import Hook, no_hook
+from kraftctl_spark.observer import LogChangedError, OffsetAndEpoch, QuorumObserver
+from kraftctl_spark.redaction import redact
+from kraftctl_spark.rows import MetadataRow, rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.table_files import RangeWriter, TableFile, range_name
+from kraftctl_spark.tables import RowCounts
+from kraftctl_spark.transactions import Marker, OffsetRange, is_aborted, marker_of
+
+OFFSETS_PER_TASK = 50_000
+"""Fixed: were it an option, a batch that is done again after a change would get other file names."""
+
+SNAPSHOT_PREFIX = "snapshot-"
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """What all tasks of an export share. Pickled, so no secrets and no open files."""
+
+    output: Path
+    bootstrap: tuple[Endpoint, ...]
+    cluster_id: str
+    timeout_s: float
+    include_secrets: bool = False
+    hook: Hook = no_hook
+
+
+@dataclass(frozen=True)
+class ExportTask:
+    """Offsets [start, end) of the log, or the snapshot that ends at `end` instead of them."""
+
+    start: int
+    end: int
+    epoch: int
+    """Of the record before `start` or a later one; of the snapshot."""
+    snapshot: bool = False
+    aborted: tuple[OffsetRange, ...] = ()
+    """What of the range is known to have been aborted."""
+
+    @property
+    def name(self) -> str:
+        return (SNAPSHOT_PREFIX if self.snapshot else "") + range_name(self.start, self.end - 1)
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """What came of a task."""
+
+    task: ExportTask
+    files: tuple[TableFile, ...]
+    counts: dict[str, int]
+    epoch: int
+    """Of the last record."""
+    markers: tuple[Marker, ...]
+    missing: tuple[int, ...] = field(default=())
+
+
+def plan_tasks(start: int, end: int, epoch: int, end_epoch: int) -> list[ExportTask]:
+    """Depends on nothing but its arguments; the ranges on `start` and `end` alone."""
+    return [
+        ExportTask(first, min(first + OFFSETS_PER_TASK, end), epoch if first == start else end_epoch)
+        for first in range(start, end, OFFSETS_PER_TASK)
+    ]
+
+
+def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
+    """Writes the files of a task. May be run again at any time."""
+    observer = QuorumObserver(
+        list(settings.bootstrap), cluster_id=settings.cluster_id, timeout_s=settings.timeout_s
+    )
+    try:
+        return write_range(settings, task, _rows(observer, task))
+    finally:
+        observer.close()
+
+
+def write_range(settings: TaskSettings, task: ExportTask, batches: Iterator[list[MetadataRow]]) -> TaskReport:
+    """The files of `batches`; LogChangedError if these are not the whole range of the task."""
+    counts = RowCounts()
+    markers: list[Marker] = []
+    epoch = task.epoch
+    with RangeWriter(settings.output, task.name, settings.hook) as writer:
+        for rows in batches:
+            for row in rows:
+                row.aborted = is_aborted(row, task.aborted)
+                if (marker := marker_of(row)) is not None:
+                    markers.append(marker)
+                if not settings.include_secrets:
+                    redact(row)
+                counts.add(row)
+                epoch = row.epoch
+            writer.add(rows)
+        missing = _missing(task, counts.records)
+        files = writer.finish()
+    if task.snapshot:
+        epoch = task.epoch
+    return TaskReport(task, tuple(files), counts.to_dict(), epoch, tuple(markers), missing)
+
+
+def _missing(task: ExportTask, records: int) -> tuple[int, ...]:
+    """Only a log's very first record may be out of reach, see `QuorumObserver.read`."""
+    lacking = 0 if task.snapshot else task.end - task.start - records
+    if lacking == 0:
+        return ()
+    if lacking == 1 and task.start == 0:
+        return (0,)
+    raise LogChangedError(f"offsets {task.start} to {task.end - 1} came as {records} records")
+
+
+def _rows(observer: QuorumObserver, task: ExportTask) -> Iterator[list[MetadataRow]]:
+    if task.snapshot:
+        for batch in observer.read_snapshot(OffsetAndEpoch(task.end, task.epoch)):
+            yield rows_of_snapshot_batch(batch, task.end)
+        return
+    for batch in observer.read(task.start, task.epoch, task.end):
+        yield rows_of_batch(batch, task.start, task.end)

@@ -1,0 +1,144 @@
+"""Brings the tables up to an offset: plans tasks, has them run somewhere, commits a manifest.
+
+Where it starts is what the manifests say, whatever the caller believes: asked to go where it has been it does
+nothing, asked to skip something it does that first. Hence neither a lost checkpoint nor a batch that is done
+again can lose or double a row.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, plan_tasks
+from kraftctl_spark.manifest import ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.observer import LogChangedError, QuorumObserver
+from kraftctl_spark.transactions import Transactions, resolve
+
+TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
+"""Runs all tasks, in any order and place."""
+
+log = logging.getLogger(__name__)
+
+
+class Exporter:
+    """Owns an output while it is locked. `observer` must be one of the same quorum as the tasks'."""
+
+    def __init__(
+        self, output: Output, settings: TaskSettings, observer: QuorumObserver, run_tasks: TaskRunner
+    ) -> None:
+        self._output = output
+        self._settings = settings
+        self._observer = observer
+        self._run_tasks = run_tasks
+        self._swept = False
+
+    def export_to(self, end: int, end_epoch: int) -> Position:
+        """Commits what is missing below `end`; returns how far the tables go.
+
+        That is not `end` when a transaction is open there: its records follow once it has ended.
+        """
+        self._sweep()
+        position = checked_position(self._output, self._settings.cluster_id)
+        while position.offset < end:
+            manifest = self._export_some(position, end, end_epoch)
+            if manifest is None:
+                break
+            self._output.commit(manifest)
+            log.info(
+                "committed offsets %d to %d: %d records in %d files, %d behind",
+                manifest.start,
+                manifest.end - 1,
+                manifest.counts["records"],
+                len(manifest.files),
+                manifest.lag,
+            )
+            position = Position(manifest.end, manifest.epoch, manifest.cluster_id)
+        return position
+
+    def _sweep(self) -> None:
+        """Once per process, and as late as possible: a writer that was killed may take seconds to be gone."""
+        if not self._swept:
+            removed = self._output.remove_leftovers()
+            if removed:
+                log.info("removed %d files that an interrupted export had left behind", removed)
+            self._swept = True
+
+    def _export_some(self, position: Position, end: int, end_epoch: int) -> Manifest | None:
+        place = self._observer.position(position.offset, position.epoch)
+        if place.snapshot is not None:
+            task = ExportTask(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
+            reports = self._run_tasks([task])
+            return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)
+        if place.high_watermark < end:
+            raise LogChangedError(
+                f"the committed log ends at {place.high_watermark}, but was planned up to {end} before"
+            )
+        tasks = plan_tasks(position.offset, end, position.epoch, max(end_epoch, position.epoch))
+        reports = self._run_tasks(tasks)
+        transactions = resolve(position.offset, (marker for report in reports for marker in report.markers))
+        stable_end = end if transactions.open_since is None else transactions.open_since
+        reports = self._done_again(reports, transactions, stable_end)
+        if stable_end == position.offset:
+            log.info("offset %d begins a transaction that is still open", stable_end)
+            return None
+        return self._manifest(reports, stable_end, place.high_watermark)
+
+    def _done_again(
+        self, reports: list[TaskReport], transactions: Transactions, end: int
+    ) -> list[TaskReport]:
+        """The reports of all tasks below `end`, after those that had to know about transactions ran again."""
+        final: list[TaskReport] = []
+        again: list[ExportTask] = []
+        for report in reports:
+            task = report.task
+            within = tuple(
+                (first, last)
+                for first, last in transactions.aborted
+                if first < min(task.end, end) and last >= task.start
+            )
+            if task.end <= end and not within:
+                final.append(report)
+            elif task.start < end:
+                again.append(replace(task, end=min(task.end, end), aborted=within))
+        if again:
+            final += self._run_tasks(again)
+        kept = {file.path for report in final for file in report.files}
+        for report in reports:
+            for file in report.files:
+                if file.path not in kept:
+                    (self._output.directory / file.path).unlink(missing_ok=True)
+        return sorted(final, key=lambda report: report.task.start)
+
+    def _manifest(
+        self, reports: Iterable[TaskReport], end: int, high_watermark: int, snapshot: bool = False
+    ) -> Manifest:
+        ordered = sorted(reports, key=lambda report: report.task.start)
+        counts: Counter[str] = Counter()
+        for report in ordered:
+            counts.update(report.counts)
+        return Manifest(
+            cluster_id=self._settings.cluster_id,
+            start=ordered[0].task.start,
+            end=end,
+            epoch=ordered[-1].epoch,
+            files=tuple(file for report in ordered for file in report.files),
+            counts=dict(counts),
+            high_watermark=high_watermark,
+            snapshot=snapshot,
+            missing=tuple(offset for report in ordered for offset in report.missing),
+            secrets=self._settings.include_secrets,
+        )
+
+
+def checked_position(output: Output, cluster_id: str) -> Position:
+    """Where the export stands; ExportRefusedError when the tables are of another cluster."""
+    position = output.position()
+    if position.cluster_id not in (None, cluster_id):
+        raise ExportRefusedError(
+            f"{output.directory} holds the metadata of cluster {position.cluster_id}, but the controllers "
+            f"belong to {cluster_id}: choose another output directory, or name the right controllers"
+        )
+    return position

@@ -1,0 +1,207 @@
+"""The list of files that make up the tables: one JSON manifest per batch, there whole or not at all.
+
+A manifest's rename is the commit. Manifests cover the log without a gap from offset 0 on, so where the last
+one ends is where the export goes on: no other record of progress is trusted. A manifest that covers the range
+of others replaces them; that is how compaction swaps many files for few.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kraftctl_spark.durable import TEMPORARY_SUFFIX, Hook, fsync, no_hook, write_whole
+from kraftctl_spark.table_files import TableFile, range_name
+from kraftctl_spark.tables import table_schemas
+
+MANIFESTS = "_manifests"
+LOCK = "_lock"
+FORMAT = 1
+_RANGE = re.compile(r"^(?:snapshot-)?\d{20}-\d{20}$")
+
+
+class ExportRefusedError(Exception):
+    """Going on would lose or double rows; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One committed batch: offsets [start, end) are in these files."""
+
+    cluster_id: str
+    start: int
+    end: int
+    epoch: int
+    """Of the last record of the range."""
+    files: tuple[TableFile, ...]
+    counts: dict[str, int]
+    """See `RowCounts`; `records` is the number of rows of the `records` table."""
+    high_watermark: int
+    """As seen when the batch began."""
+    snapshot: bool = False
+    """Whether the rows are those of the snapshot that ends at `end`, since the log had lost them."""
+    missing: tuple[int, ...] = ()
+    """Offsets that no leader gives away; only ever 0."""
+    secrets: bool = False
+    """Whether secrets were left in."""
+    committed_at_ms: int = field(default=0, compare=False)
+
+    @property
+    def name(self) -> str:
+        return range_name(self.start, self.end - 1)
+
+    @property
+    def lag(self) -> int:
+        """How many committed offsets were left to do."""
+        return max(0, self.high_watermark - self.end)
+
+    def to_json(self) -> str:
+        fields = {**vars(self), "format": FORMAT, "lag": self.lag}
+        fields["files"] = [file.to_dict() for file in self.files]
+        return json.dumps(fields, indent=1) + "\n"
+
+    @staticmethod
+    def from_json(text: str) -> Manifest:
+        """ValueError, KeyError or TypeError for what `to_json` did not write."""
+        fields = json.loads(text)
+        if fields.pop("format") != FORMAT:
+            raise ValueError("written by another release")
+        fields.pop("lag")
+        files = tuple(TableFile(**file) for file in fields.pop("files"))
+        return Manifest(files=files, missing=tuple(fields.pop("missing")), **fields)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where the export stands: everything before `offset` is in the tables."""
+
+    offset: int = 0
+    epoch: int = 0
+    cluster_id: str | None = None
+
+
+class Output:
+    """A directory of tables. Only one process at a time may write to it: see `locked`."""
+
+    def __init__(self, directory: Path, hook: Hook = no_hook) -> None:
+        self.directory = directory
+        self._hook = hook
+
+    @property
+    def _manifests(self) -> Path:
+        return self.directory / MANIFESTS
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """ExportRefusedError when another process writes here. The lock goes with its process."""
+        self._manifests.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ExportRefusedError(
+                    f"another process writes to {self.directory}: stop it, or choose another directory"
+                ) from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def manifests(self) -> list[Manifest]:
+        """Those that count, in order; ExportRefusedError if they do not cover the log from its start on."""
+        live: list[Manifest] = []
+        for manifest in sorted(self.all_manifests(), key=lambda one: (one.start, -one.end)):
+            position = live[-1].end if live else 0
+            if manifest.end <= position:
+                continue
+            if manifest.start != position or manifest.cluster_id != (live or [manifest])[0].cluster_id:
+                raise ExportRefusedError(
+                    f"{self._manifests} is damaged: {manifest.name} of cluster {manifest.cluster_id} does "
+                    f"not follow on offset {position}. Restore the directory from a backup or start a new one"
+                )
+            live.append(manifest)
+        return live
+
+    def all_manifests(self) -> list[Manifest]:
+        """Also those that were replaced."""
+        found: list[Manifest] = []
+        paths = sorted(self._manifests.glob("*.json")) if self._manifests.is_dir() else []
+        for path in paths:
+            if path.name.startswith("."):
+                continue
+            try:
+                found.append(Manifest.from_json(path.read_text()))
+            except FileNotFoundError:
+                continue
+            except (ValueError, KeyError, TypeError) as error:
+                raise ExportRefusedError(
+                    f"{path} is not a manifest of this release ({error}): use the release that wrote it, or "
+                    "restore the file from a backup"
+                ) from error
+        return found
+
+    def position(self) -> Position:
+        live = self.manifests()
+        return Position(live[-1].end, live[-1].epoch, live[-1].cluster_id) if live else Position()
+
+    def files(self, table: str) -> list[Path]:
+        """The files of a table, in order of the log."""
+        live = self.manifests()
+        return [self.directory / file.path for one in live for file in one.files if file.table == table]
+
+    def commit(self, manifest: Manifest) -> None:
+        """Makes a batch part of the tables. The caller holds the lock."""
+        at = self.position().offset
+        replaces = manifest.end <= at
+        if manifest.end <= manifest.start or not (replaces or manifest.start == at):
+            raise ExportRefusedError(f"{manifest.name} does not follow on offset {at}")
+        stamped = replace(manifest, committed_at_ms=time.time_ns() // 1_000_000)
+        write_whole(self._manifests / f"{manifest.name}.json", stamped.to_json().encode(), self._hook)
+        self._hook("manifest-committed")
+
+    def check_files(self) -> None:
+        """ExportRefusedError when a file that was committed is gone or has another size."""
+        for manifest in self.manifests():
+            for file in manifest.files:
+                path = self.directory / file.path
+                if not path.is_file() or path.stat().st_size != file.bytes:
+                    raise ExportRefusedError(
+                        f"{path} was committed with {file.bytes} bytes and is not there like that any more: "
+                        "restore it from a backup, or export to a new directory"
+                    )
+
+    def remove_leftovers(self) -> int:
+        """Deletes what a writer that died left behind: temporary files, and those that no manifest names."""
+        named = {file.path for one in self.all_manifests() for file in one.files}
+        removed = 0
+        for directory in [self._manifests, *(self.directory / table for table in table_schemas())]:
+            for path in list(directory.iterdir()) if directory.is_dir() else []:
+                ours = path.suffix == ".parquet" and _RANGE.match(path.stem) is not None
+                if path.suffix == TEMPORARY_SUFFIX or (ours and f"{directory.name}/{path.name}" not in named):
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def remove_replaced(self, grace_ms: int, now_ms: int) -> int:
+        """Deletes manifests, and their files, that were replaced longer ago than the grace period."""
+        live = self.manifests()
+        needed = {file.path for one in live for file in one.files}
+        names = {one.name for one in live}
+        removed = 0
+        for old in self.all_manifests():
+            cover = next(one for one in live if one.start <= old.start and old.end <= one.end)
+            if old.name in names or now_ms - cover.committed_at_ms < grace_ms:
+                continue
+            for path in {file.path for file in old.files} - needed:
+                (self.directory / path).unlink(missing_ok=True)
+                removed += 1
+            (self._manifests / f"{old.name}.json").unlink()
+        fsync(self._manifests)
+        return removed

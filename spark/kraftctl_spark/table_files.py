@@ -1,0 +1,101 @@
+"""The Parquet files of one range: written side by side, one per table that has rows, named by offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_spark.durable import Hook, fsync, no_hook, publish, temporary_path
+from kraftctl_spark.rows import MetadataRow
+from kraftctl_spark.tables import encode_tables, table_schemas
+
+COMPRESSION = "zstd"
+ROWS_PER_GROUP = 50_000
+"""How many rows are held in memory at most; a log range rarely has more."""
+
+
+def range_name(first: int, last: int) -> str:
+    """Of everything that belongs to the offsets [first, last]; sorts like the offsets."""
+    return f"{first:020}-{last:020}"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file as the manifest names it."""
+
+    table: str
+    path: str
+    """Relative to the output directory."""
+    rows: int
+    bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class RangeWriter:
+    """Rows in, one file per table out. Nothing has its final name before `finish`."""
+
+    def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
+        self._output = output
+        self._name = name
+        self._hook = hook
+        self._held: list[MetadataRow] = []
+        self._writers: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._rows: dict[str, int] = {}
+
+    def __enter__(self) -> RangeWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Removes what was not finished."""
+        for temporary, writer in self._writers.values():
+            writer.close()
+            temporary.unlink(missing_ok=True)
+        self._writers = {}
+
+    def add(self, rows: Sequence[MetadataRow]) -> None:
+        self._held += rows
+        while len(self._held) >= ROWS_PER_GROUP:
+            self.write_tables(encode_tables(self._held[:ROWS_PER_GROUP]))
+            self._held = self._held[ROWS_PER_GROUP:]
+
+    def write_tables(self, tables: dict[str, pa.Table]) -> None:
+        """One row group each."""
+        for name, table in tables.items():
+            if name not in self._writers:
+                path = self._path(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                fsync(self._output)
+                temporary = temporary_path(path)
+                writer = pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
+                self._writers[name] = temporary, writer
+            self._writers[name][1].write_table(table, row_group_size=ROWS_PER_GROUP)
+            self._rows[name] = self._rows.get(name, 0) + table.num_rows
+
+    def finish(self) -> list[TableFile]:
+        """Everything durable under its name; what was there under the same name is replaced."""
+        self.write_tables(encode_tables(self._held))
+        self._held = []
+        for _, writer in self._writers.values():
+            writer.close()
+        self._hook("files-written")
+        files: list[TableFile] = []
+        for name in list(self._writers):
+            path = self._path(name)
+            publish(self._writers.pop(name)[0], path)
+            relative = str(path.relative_to(self._output))
+            files.append(TableFile(name, relative, self._rows[name], path.stat().st_size))
+            self._hook("file-renamed")
+        return files
+
+    def _path(self, table: str) -> Path:
+        return self._output / table / f"{self._name}.parquet"

@@ -1,0 +1,254 @@
+"""Typed tables: every type and version in its own one, every record in `records`, secrets in none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIENT_METRICS_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch, read_batches
+from kraftctl_spark.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
+from kraftctl_spark.redaction import REDACTED, redact
+from kraftctl_spark.rows import (
+    CONTROL_RECORD_CLASSES,
+    TYPED_CLASSES,
+    MetadataRow,
+    column_name,
+    field_name,
+    rows_of_batch,
+    rows_of_snapshot_batch,
+)
+from kraftctl_spark.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
+from kraftctl_spark.transactions import Transactions, is_aborted, resolve
+
+DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
+DATA_RECORDS = [message for message in TYPED_CLASSES if message not in CONTROL_RECORD_CLASSES]
+
+
+def rows_of(*values: bytes) -> list[MetadataRow]:
+    return [
+        row
+        for batch in read_batches(encode_batch(7, 3, 1234, list(values)))
+        for row in rows_of_batch(batch, 0, 99)
+    ]
+
+
+def row_of(record: Message, version: int = 0) -> MetadataRow:
+    (row,) = rows_of(encode_metadata_record(record, version))
+    return row
+
+
+def test_no_field_hides_where_a_record_stood() -> None:
+    for schema in table_schemas().values():
+        assert len(set(schema.names)) == len(schema.names), schema.names
+
+
+@pytest.mark.parametrize("message", DATA_RECORDS, ids=lambda message: message.NAME)
+def test_every_type_and_version_has_its_fields_in_its_table(message: type[Message]) -> None:
+    for version in range(message.LOWEST_VERSION, message.HIGHEST_VERSION + 1):
+        row = row_of(message(), version)
+        tables = encode_tables([row])
+        (record,) = tables[RECORDS].to_pylist()
+        assert (record["offset"], record["type"], record["record_version"]) == (7, message.NAME, version)
+        assert record["payload"] == encode_metadata_record(message(), version)
+        if not message.FIELDS:
+            assert list(tables) == [RECORDS]
+            continue
+        (typed,) = tables[column_name(message)].to_pylist()
+        assert row.value is not None
+        for field in message.FIELDS:
+            assert typed[field_name(field)] == row.value.get(field_name(field)), (version, field.name)
+        assert (typed["offset"], typed["log_epoch"], typed["record_version"]) == (7, 3, version)
+
+
+@pytest.mark.parametrize(
+    "path", ["00000000000000001643-0000000001.checkpoint", "formatted/bootstrap.checkpoint"]
+)
+def test_checkpoints_that_kafka_wrote(path: str) -> None:
+    batches = read_batches((DATA / path).read_bytes())
+    rows = [row for batch in batches for row in rows_of_snapshot_batch(batch, 1643)]
+    tables = encode_tables(rows)
+    records = tables[RECORDS]
+    assert records.column("snapshot_index").to_pylist() == list(range(len(rows)))
+    assert set(records.column("snapshot_end_offset").to_pylist()) == {1643}
+    assert records.column("offset").null_count == len(rows)
+    typed = sum(table.num_rows for name, table in tables.items() if name != RECORDS)
+    assert typed == sum(1 for row in rows if row.column is not None) > 0
+    by_name = {column_name(message): message.NAME for message in TYPED_CLASSES}
+    for name, table in tables.items():
+        if name != RECORDS:
+            assert table.num_rows == sum(1 for row in rows if row.type == by_name[name])
+
+
+@pytest.mark.parametrize(
+    ("value", "counted"),
+    [
+        pytest.param(b"\x01\xc8\x01\x03abc", "unknown", id="type-nobody-knows"),
+        pytest.param(b"\x01\x05\x09abc", "unknown", id="version-nobody-knows"),
+        pytest.param(b"\x01\x14\x05", "unknown", id="version-of-a-type-without-fields"),
+        pytest.param(b"\x01\x02\x00\xff", "undecodable", id="damaged"),
+    ],
+)
+def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, counted: str) -> None:
+    (row,) = rows_of(value)
+    redact(row)
+    counts = RowCounts()
+    counts.add(row)
+    assert counts.to_dict() == {
+        "records": 1,
+        "unknown": 0,
+        "undecodable": 0,
+        "redacted": 0,
+        "aborted": 0,
+        counted: 1,
+    }
+    tables = encode_tables([row])
+    assert list(tables) == [RECORDS]
+    assert tables[RECORDS].column("payload").to_pylist() == [value]
+
+
+def test_a_table_of_an_older_release() -> None:
+    new = table_schemas()["partition_record"]
+    (typed,) = [table for name, table in encode_tables([_partition_row()]).items() if name != RECORDS]
+    old = typed.drop_columns(["directories"])
+    read = in_schema(old, new)
+    assert read.schema == new
+    assert read.column("directories").to_pylist() == [None]
+    assert read.column("partition_id").to_pylist() == [5]
+
+
+def _partition_row() -> MetadataRow:
+    from kraftctl_protocol.generated.partition_record import PartitionRecord
+
+    return row_of(PartitionRecord(partition_id=5, replicas=[1], isr=[1], leader=1), 2)
+
+
+SCRAM = UserScramCredentialRecord(
+    name="alice",
+    mechanism=1,
+    salt=b"SALTSALT",
+    stored_key=b"STOREDKEY",
+    server_key=b"SERVERKEY",
+    iterations=4096,
+)
+
+
+def _texts(tables: dict[str, pa.Table]) -> str:
+    return repr([table.to_pylist() for table in tables.values()])
+
+
+def test_scram_keys_are_nowhere() -> None:
+    SCRAM.unknown_tagged_fields = [(77, b"LATERKEY")]
+    row = row_of(SCRAM)
+    redact(row)
+    tables = encode_tables([row])
+    for secret in ("SALTSALT", "STOREDKEY", "SERVERKEY", "LATERKEY"):
+        assert secret not in _texts(tables)
+    (typed,) = tables["user_scram_credential_record"].to_pylist()
+    assert (typed["name"], typed["iterations"], typed["salt"], typed["redacted"]) == (
+        "alice",
+        4096,
+        None,
+        True,
+    )
+    (record,) = tables[RECORDS].to_pylist()
+    kept = decode_metadata_record(record["payload"]).record
+    assert kept == UserScramCredentialRecord(name="alice", mechanism=1, iterations=4096)
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "name", "shown"),
+    [
+        pytest.param(TOPIC, "retention.ms", True, id="of-a-topic"),
+        pytest.param(BROKER, "log.retention.ms", True, id="of-a-broker"),
+        pytest.param(BROKER, "ssl.keystore.password", False, id="password"),
+        pytest.param(BROKER, "listener.name.x.ssl.key.password", False, id="password-of-a-listener"),
+        pytest.param(BROKER, "my.plugin.token", False, id="unknown"),
+        pytest.param(TOPIC, "my.topic.thing", False, id="unknown-of-a-topic"),
+        pytest.param(99, "retention.ms", False, id="unknown-resource"),
+    ],
+)
+def test_configurations_that_are_not_known_to_be_harmless(resource_type: int, name: str, shown: bool) -> None:
+    row = row_of(ConfigRecord(resource_type=resource_type, resource_name="r", name=name, value="VALUE77"))
+    redact(row)
+    tables = encode_tables([row])
+    assert ("VALUE77" in _texts(tables)) is shown
+    (typed,) = tables["config_record"].to_pylist()
+    assert (typed["value"], typed["redacted"]) == (("VALUE77", False) if shown else (REDACTED, True))
+    (record,) = tables[RECORDS].to_pylist()
+    kept = decode_metadata_record(record["payload"]).record
+    assert isinstance(kept, ConfigRecord)
+    assert kept.value == typed["value"]
+
+
+def test_the_removal_of_a_secret_stays_a_removal() -> None:
+    row = row_of(ConfigRecord(resource_type=BROKER, name="ssl.key.password", value=None))
+    redact(row)
+    assert row.value is not None
+    assert (row.value["value"], row.redacted) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(b"\x01\x0b\x07secret", id="later-version-of-scram"),
+        pytest.param(b"\x01\x04\x07secret", id="later-version-of-a-configuration"),
+        pytest.param(b"\x01\x0b\x00secret", id="damaged-scram"),
+        pytest.param(b"\x02secret", id="frame-that-cannot-be-read"),
+        pytest.param(b"", id="empty"),
+    ],
+)
+def test_bytes_that_may_hide_secrets_are_withheld(value: bytes) -> None:
+    (row,) = rows_of(value)
+    redact(row)
+    assert (row.payload, row.redacted) == (None, True)
+
+
+def test_the_list_of_harmless_configurations_is_that_of_the_controller() -> None:
+    definitions: dict[int, dict[str, Any]] = {
+        TOPIC: TOPIC_CONFIG_KEYS,
+        BROKER: BROKER_CONFIG_KEYS,
+        CLIENT_METRICS: CLIENT_METRICS_CONFIG_KEYS,
+        GROUP: GROUP_CONFIG_KEYS,
+    }
+    for resource_type, keys in definitions.items():
+        assert readable_names(resource_type) == {name for name, key in keys.items() if not key.sensitive}
+
+
+BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
+
+
+@pytest.mark.parametrize(
+    ("markers", "expected"),
+    [
+        pytest.param([], Transactions(), id="none"),
+        pytest.param([(3, BEGIN), (9, END)], Transactions(), id="ended"),
+        pytest.param([(3, BEGIN), (9, ABORT)], Transactions(((4, 8),)), id="aborted"),
+        pytest.param([(9, ABORT), (3, BEGIN)], Transactions(((4, 8),)), id="in-any-order"),
+        pytest.param([(3, BEGIN), (4, ABORT)], Transactions(), id="aborted-empty"),
+        pytest.param([(3, BEGIN)], Transactions((), 3), id="open"),
+        pytest.param([(1, BEGIN), (3, ABORT), (5, BEGIN)], Transactions(((2, 2),), 5), id="aborted-and-open"),
+        pytest.param([(4, ABORT)], Transactions(((0, 3),)), id="begun-before"),
+    ],
+)
+def test_transactions(markers: list[tuple[int, str]], expected: Transactions) -> None:
+    assert resolve(0, markers) == expected
+
+
+def test_records_of_the_raft_layer_are_never_aborted() -> None:
+    row = row_of(NoOpRecord())
+    assert is_aborted(row, ((7, 7),))
+    assert not is_aborted(row, ((8, 9), (1, 6)))
+    row.is_control = True
+    assert not is_aborted(row, ((7, 7),))
