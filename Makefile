@@ -26,7 +26,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spar
 # A source that was removed changes no time stamp of another: its absence is in this name.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 
-.PHONY: build setup dev test test-compiled test-pure check format bench generate simulate lock clean
+.PHONY: build setup dev test test-compiled test-pure check format bench generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -82,9 +82,6 @@ generate: $(STAMPS)/dev
 
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
-
-simulate: setup
-	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest tests/simulation $(PYTEST_ARGS)
 
 # New versions of what we depend on; the lock files name exact versions and hashes, and no index.
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
