@@ -232,8 +232,7 @@ class TestSnapshots:
         node = serving_node(snapshot_bytes=100)
         node.ask(topic("old"), CreateTopicsResponse)
         node.send(topic("new"))
-        while node._turns:
-            node._offer(node._turns.pop(0))
+        node.take_turns()
         newest: OffsetAndEpoch = max(node.snapshot_files)
         assert newest.offset <= node.raft.high_watermark
         text = repr([record.value for batch in node.snapshot_files[newest] for record in batch.records])

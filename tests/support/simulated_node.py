@@ -49,9 +49,27 @@ class SimulatedNode:
     `answers` maps request id to response, in the order they were given.
     """
 
-    def __init__(self, *, seed: int = 1, snapshot_bytes: int = 1 << 40, **properties: str) -> None:
+    def __init__(
+        self,
+        *,
+        seed: int = 1,
+        snapshot_bytes: int = 1 << 40,
+        node_id: int = NODE_ID,
+        voters: dict[int, tuple[str, int]] = VOTERS,
+        **properties: str,
+    ) -> None:
+        self.node_id = node_id
+        self.voters = voters
+        own = {
+            "node.id": str(node_id),
+            "listeners": "CONTROLLER://{}:{}".format(*voters[node_id]),
+            "controller.quorum.voters": ",".join(
+                f"{id_}@{host}:{port}" for id_, (host, port) in voters.items()
+            ),
+        }
         overrides = {name.replace("_", "."): value for name, value in properties.items()}
-        self.config = ControllerConfig(PROPERTIES | overrides)
+        self.config = ControllerConfig(PROPERTIES | own | overrides)
+        self.sent: list[effects.SendRequest] = []
         self.disk = RaftDisk()
         self.snapshot_files: dict[OffsetAndEpoch, list[RecordBatch]] = {}
         self.now_ms = 1_000_000
@@ -68,15 +86,15 @@ class SimulatedNode:
         rng = random.Random(self._seed)
         voters, versions = self.disk.histories()
         raft = RaftNode(
-            node_id=NODE_ID,
-            directory_id=(77).to_bytes(16, "big"),
+            node_id=self.node_id,
+            directory_id=(77 + self.node_id).to_bytes(16, "big"),
             cluster_id=CLUSTER_ID,
-            endpoints={"CONTROLLER": VOTERS[NODE_ID]},
+            endpoints={"CONTROLLER": self.voters[self.node_id]},
             config=RaftConfig(),
             rng=rng,
             log=self.disk.log_state(),
             quorum_state=self.disk.quorum_state,
-            static_voters=static_voter_set("CONTROLLER", VOTERS),
+            static_voters=static_voter_set("CONTROLLER", self.voters),
             voter_history=voters,
             kraft_version_history=versions,
         )
@@ -86,7 +104,7 @@ class SimulatedNode:
         self.raft = raft
         self._flush: effects.FlushLog | None = None
         self._turns: list[NodeEvent] = []
-        self._offer(events.Started())
+        self.offer(events.Started())
 
     def crash(self) -> None:
         """Pull the cord: what was not flushed is gone, nobody gets an answer any more."""
@@ -99,15 +117,19 @@ class SimulatedNode:
         if flush is None:
             return False
         self._flush = None
-        self._offer(events.LogFlushed(self.disk.flush(flush)))
+        self.offer(events.LogFlushed(self.disk.flush(flush)))
         return True
 
     def settle(self) -> None:
         """Flush and read until nothing is left to do."""
         while self._turns or self._flush is not None:
-            while self._turns:
-                self._offer(self._turns.pop(0))
+            self.take_turns()
             self.flush()
+
+    def take_turns(self) -> None:
+        """Answer what was asked of the loop, until nothing more is."""
+        while self._turns:
+            self.offer(self._turns.pop(0))
 
     def send(self, request: Message, version: int | None = None) -> int:
         """The id under which the answer will appear."""
@@ -120,12 +142,12 @@ class SimulatedNode:
             listener="CONTROLLER",
             client_address=b"\x7f\x00\x00\x01",
         )
-        self._offer(ClientRequest(self._requests, context, request))
+        self.offer(ClientRequest(self._requests, context, request))
         return self._requests
 
     def cancel(self, request_id: int) -> None:
         """The connection of this request is gone."""
-        self._offer(events.RequestCancelled(request_id))
+        self.offer(events.RequestCancelled(request_id))
 
     def ask(self, request: Message, response_type: type[M], version: int | None = None) -> M:
         """Send, settle, and return the answer."""
@@ -140,17 +162,22 @@ class SimulatedNode:
         end_ms = self.now_ms + milliseconds
         while (deadline := self.node.next_deadline_ms) is not None and deadline <= end_ms:
             self.now_ms = max(self.now_ms, deadline)
-            self._offer(events.DeadlineReached())
+            self.offer(events.DeadlineReached())
             self.settle()
         self.now_ms = end_ms
 
-    def _offer(self, event: NodeEvent) -> None:
+    def offer(self, event: NodeEvent) -> None:
         for effect in self.node.step(event, self.now_ms, WALL_MS + self.now_ms):
             self._execute(effect)
 
     def _execute(self, effect: NodeEffect) -> None:
         match effect:
-            case effects.Respond() | effects.RespondFetch() | effects.RespondFetchSnapshot():
+            case effects.RespondFetch():
+                found = self.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
+                records = b"".join(entry.batch for entry in found)
+                effect.response.responses[0].partitions[0].records = records
+                self.answers[effect.request_id] = effect.response
+            case effects.Respond() | effects.RespondFetchSnapshot():
                 assert effect.request_id not in self.answers, "a request is answered once"
                 self.answers[effect.request_id] = effect.response
             case effects.FlushLog():
@@ -169,7 +196,8 @@ class SimulatedNode:
             case WriteSnapshot():
                 self._write_snapshot(effect)
             case effects.SendRequest():
-                raise AssertionError("a single voter has nobody to ask")
+                assert len(self.voters) > 1, "a single voter has nobody to ask"
+                self.sent.append(effect)
             case _:
                 self.disk.apply(effect)
 

@@ -1,0 +1,189 @@
+"""Three whole nodes: whoever takes over has what was acknowledged, and every image is what its log says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.image.image_writer import image_records
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_batch import read_batches
+from tests.support.active_controller import registration
+from tests.support.simulated_node import SimulatedNode
+from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum
+
+BROKER = 1
+ANSWER_MS_MAX = 20_000
+
+
+class Client:
+    """Creates topics, and remembers which of them were acknowledged."""
+
+    def __init__(self, quorum: SimulatedQuorum) -> None:
+        self.quorum = quorum
+        self.acknowledged: set[str] = set()
+        self.refused = 0
+        self._pending: list[tuple[SimulatedNode, int, str]] = []
+        self._number = 0
+        self._broker_epoch = -1
+
+    def register(self) -> None:
+        node = self.quorum.await_active()
+        request_id = node.send(registration(BROKER))
+        for _ in range(ANSWER_MS_MAX // TICK_MS):
+            if request_id in node.answers:
+                break
+            self.quorum.tick()
+        answer = node.answers.pop(request_id)
+        assert isinstance(answer, BrokerRegistrationResponse)
+        assert answer.error_code == Errors.NONE
+        self._broker_epoch = answer.broker_epoch
+        self.beat()
+        self.quorum.run_for(200)
+
+    def beat(self) -> None:
+        """Without waiting for the answer."""
+        node = self.quorum.active()
+        if node is not None:
+            request = BrokerHeartbeatRequest(
+                broker_id=BROKER, broker_epoch=self._broker_epoch, current_metadata_offset=1 << 40
+            )
+            node.send(request)
+
+    def send(self) -> None:
+        """One more topic, if anybody is active."""
+        node = self.quorum.active()
+        if node is not None:
+            self._number += 1
+            name = f"topic-{self._number}"
+            topic = CreatableTopic(name=name, num_partitions=2, replication_factor=1)
+            self._pending.append((node, node.send(CreateTopicsRequest(topics=[topic])), name))
+
+    def collect(self) -> None:
+        """What was answered meanwhile; who was cut off never hears."""
+        left: list[tuple[SimulatedNode, int, str]] = []
+        for node, request_id, name in self._pending:
+            answer = node.answers.pop(request_id, None)
+            if answer is None:
+                left.append((node, request_id, name))
+                continue
+            assert isinstance(answer, CreateTopicsResponse)
+            if answer.topics[0].error_code == Errors.NONE:
+                self.acknowledged.add(name)
+            else:
+                self.refused += 1
+        self._pending = left
+
+
+def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
+    """From the node's own disk alone."""
+    image = MetadataImage()
+    image.journal.enabled = False
+    for entry in node.disk.batches:
+        for batch in read_batches(entry.batch):
+            if not batch.header.is_control and batch.header.last_offset < end_offset:
+                for record in batch.records:
+                    replay(image, decode_metadata_record(record.value or b"").record, record.offset)
+    return [repr(entry.record) for entry in image_records(image)]
+
+
+def check_images(quorum: SimulatedQuorum) -> None:
+    for member in quorum.running():
+        controller = member.node.controller
+        image = [repr(entry.record) for entry in image_records(controller.image)]
+        assert image == image_of_log(member.node, controller.next_replay_offset), member.node.node_id
+
+
+def settle(quorum: SimulatedQuorum, client: Client) -> None:
+    quorum.loss = 0.0
+    for node_id in NODE_IDS:
+        quorum.restart(node_id)
+    quorum.run_for(10_000)
+    client.send()
+    quorum.run_for(2_000)
+    client.collect()
+
+
+def test_standbys_register_and_follow() -> None:
+    """KIP-919: the log soon knows the endpoints of all three."""
+    quorum = SimulatedQuorum(1)
+    quorum.await_active()
+    quorum.run_for(2_000)
+    for member in quorum.running():
+        assert set(member.node.controller.image.cluster.controllers) == set(NODE_IDS)
+        notices = [text for text in member.node.notices if "knows this one now" in text]
+        assert len(notices) == (0 if member.node.controller.active else 1)
+
+
+def test_a_standby_asks_again_until_the_leader_answers() -> None:
+    quorum = SimulatedQuorum(2)
+    quorum.loss = 0.3
+    quorum.run_for(60_000)
+    quorum.loss = 0.0
+    quorum.run_for(40_000)
+    for member in quorum.running():
+        assert set(member.node.controller.image.cluster.controllers) == set(NODE_IDS)
+
+
+def test_what_a_deposed_leader_could_not_commit_is_gone_and_refused() -> None:
+    quorum = SimulatedQuorum(3)
+    client = Client(quorum)
+    client.register()
+    leader = quorum.await_active()
+    for node_id in NODE_IDS:
+        if node_id != leader.node_id:
+            quorum.crash(node_id)
+    client.send()
+    assert leader.controller.image.topics.topic_by_name("topic-1") is not None
+    quorum.run_for(5_000)
+    client.collect()
+    assert (client.acknowledged, client.refused) == (set(), 1)
+    assert not leader.controller.active
+    assert leader.controller.image.topics.topic_by_name("topic-1") is None
+    check_images(quorum)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_chaos(seed: int) -> None:
+    """Nothing acknowledged is lost; all images are the same, and what the logs say."""
+    rng = random.Random(seed)
+    quorum = SimulatedQuorum(seed)
+    client = Client(quorum)
+    client.register()
+    for _ in range(60):
+        for _ in range(rng.randrange(40)):
+            quorum.tick()
+            if rng.random() < 0.3:
+                client.send()
+        client.collect()
+        client.beat()
+        match rng.randrange(6):
+            case 0:
+                active = quorum.active()
+                if active is not None:
+                    quorum.crash(active.node_id)
+            case 1:
+                quorum.crash(rng.choice(NODE_IDS))
+            case 2 | 3:
+                quorum.restart(rng.choice(NODE_IDS))
+            case 4:
+                quorum.loss = rng.choice([0.0, 0.05, 0.3])
+            case _:
+                quorum.run_for(rng.randrange(3_000))
+        check_images(quorum)
+    settle(quorum, client)
+    check_images(quorum)
+    nodes = [member.node for member in quorum.running()]
+    logs = [b"".join(batch.batch for batch in node.disk.batches) for node in nodes]
+    assert logs[0] == logs[1] == logs[2]
+    assert len(client.acknowledged) > 10
+    for node in nodes:
+        assert all(node.controller.image.topics.topic_by_name(name) for name in client.acknowledged)

@@ -1,0 +1,124 @@
+"""Three whole controller nodes on one virtual clock: messages take time or get lost, cords are pulled."""
+
+from __future__ import annotations
+
+import random
+
+from kraftctl.raft import effects, events
+from kraftctl_protocol.message import Message
+from tests.support.simulated_node import SimulatedNode
+
+NODE_IDS = (3000, 3001, 3002)
+VOTERS = {node_id: (f"host-{node_id}", 9093) for node_id in NODE_IDS}
+TICK_MS = 5
+FLUSH_CHANCE = 0.7
+
+
+class Member:
+    """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id)."""
+
+    def __init__(self, node: SimulatedNode) -> None:
+        self.node = node
+        self.on = True
+        self.life = 0
+        self.asked: dict[int, tuple[int, int, int]] = {}
+
+
+class SimulatedQuorum:
+    """Everything is decided by the seed. A message is lost with the chance `loss`."""
+
+    def __init__(self, seed: int, *, snapshot_bytes: int = 1 << 40) -> None:
+        self.rng = random.Random(seed)
+        self.loss = 0.0
+        self.now_ms = 1_000_000
+        self.members = {
+            node_id: Member(
+                SimulatedNode(
+                    seed=seed * 10_000_000 + node_id * 1_000,
+                    node_id=node_id,
+                    voters=VOTERS,
+                    snapshot_bytes=snapshot_bytes,
+                )
+            )
+            for node_id in NODE_IDS
+        }
+
+    def running(self) -> list[Member]:
+        return [member for member in self.members.values() if member.on]
+
+    def active(self) -> SimulatedNode | None:
+        """The active controller of the highest epoch."""
+        nodes = [member.node for member in self.running() if member.node.controller.active]
+        return max(nodes, key=lambda node: node.raft.epoch, default=None)
+
+    def await_active(self) -> SimulatedNode:
+        for _ in range(60_000 // TICK_MS):
+            node = self.active()
+            if node is not None:
+                return node
+            self.tick()
+        raise AssertionError("nobody became active")
+
+    def crash(self, node_id: int) -> None:
+        member = self.members[node_id]
+        if member.on:
+            member.on = False
+            member.life += 1
+            member.asked.clear()
+            member.node.sent.clear()
+            member.node.crash()
+
+    def restart(self, node_id: int) -> None:
+        member = self.members[node_id]
+        if not member.on:
+            member.on = True
+            member.node.now_ms = self.now_ms
+            member.node.start()
+
+    def run_for(self, milliseconds: int) -> None:
+        for _ in range(milliseconds // TICK_MS):
+            self.tick()
+
+    def tick(self) -> None:
+        """Some milliseconds: deadlines, disks, and every message that was on its way."""
+        self.now_ms += TICK_MS
+        for member in self.running():
+            node = member.node
+            node.now_ms = self.now_ms
+            deadline_ms = node.node.next_deadline_ms
+            if deadline_ms is not None and deadline_ms <= self.now_ms:
+                node.offer(events.DeadlineReached())
+            node.take_turns()
+            if self.rng.random() < FLUSH_CHANCE:
+                node.flush()
+        for node_id, member in self.members.items():
+            self._deliver_answers(member)
+            self._deliver_requests(node_id, member)
+
+    def _deliver_requests(self, sender_id: int, sender: Member) -> None:
+        sent, sender.node.sent = sender.node.sent, []
+        for effect in sent:
+            receiver = self.members[
+                next(id_ for id_, at in VOTERS.items() if at == (effect.host, effect.port))
+            ]
+            if not receiver.on:
+                sender.node.offer(events.ResponseReceived(effect.send_id, None))
+            elif self.rng.random() >= self.loss:
+                request_id = receiver.node.send(_copy(effect))
+                receiver.asked[request_id] = (sender_id, sender.life, effect.send_id)
+
+    def _deliver_answers(self, receiver: Member) -> None:
+        for request_id in [id_ for id_ in receiver.asked if id_ in receiver.node.answers]:
+            sender_id, life, send_id = receiver.asked.pop(request_id)
+            response = receiver.node.answers.pop(request_id)
+            sender = self.members[sender_id]
+            if sender.on and sender.life == life and self.rng.random() >= self.loss:
+                version = type(response).HIGHEST_VERSION
+                copy = type(response).decode(response.encode(version), version)
+                sender.node.offer(events.ResponseReceived(send_id, copy))
+
+
+def _copy(effect: effects.SendRequest) -> Message:
+    request = effect.request
+    version = type(request).HIGHEST_VERSION
+    return type(request).decode(request.encode(version), version)
