@@ -6,7 +6,6 @@ one atomic batch.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from kraftctl.config import ControllerConfig
@@ -18,7 +17,12 @@ from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_resource
 from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIENT_METRICS_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey, InvalidConfigValueError
+from kraftctl.metadata.config_definitions.config_key import (
+    LIST,
+    ConfigKey,
+    InvalidConfigValueError,
+    split_list,
+)
 from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.errors import Errors
@@ -39,8 +43,6 @@ CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 SELF_READ_BROKER_CONFIGS: Final = (MIN_INSYNC_REPLICAS, "unclean.leader.election.enable")
 """Brokers check broker configs before they forward them, a controller asked directly takes what it gets, as
 Kafka's does. These two are different: elections here depend on them."""
-
-COMMA = re.compile(r"\s*,\s*")
 
 NONE = ApiError(Errors.NONE)
 
@@ -182,8 +184,8 @@ class ConfigAlterer:
 def _is_subset(value: str | None, present: str | None) -> bool:
     if value is None or not value.strip():
         return True
-    known = [] if present is None else COMMA.split(present.strip())
-    return all(directory in known for directory in COMMA.split(value.strip()))
+    known = [] if present is None else split_list(present)
+    return all(directory in known for directory in split_list(value))
 
 
 def changed_list(present: str | None, definition: ConfigKey, operation: int, value: str) -> str:

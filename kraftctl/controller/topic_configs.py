@@ -10,7 +10,13 @@ from kraftctl.config import ControllerConfig
 from kraftctl.controller.api_error import ApiError
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions import config_resource, config_source
-from kraftctl.metadata.config_definitions.config_key import ConfigKey, ConfigValue, InvalidConfigValueError
+from kraftctl.metadata.config_definitions.config_key import (
+    INT,
+    ConfigKey,
+    ConfigValue,
+    InvalidConfigValueError,
+    parse_value,
+)
 from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl_protocol.errors import Errors
@@ -71,8 +77,13 @@ def _effective(definition: ConfigKey, value: str | None, source: int) -> Effecti
 def _in_topic_unit(value: str, factor: int) -> str:
     if factor == 1:
         return value
-    text = value.strip()
-    return str(int(text) * factor) if text.lstrip("+-").isdigit() else "0"
+    try:
+        number = parse_value("", INT, value)
+    except InvalidConfigValueError:
+        # Broker configs are not checked here before they are stored.
+        number = 0
+    assert isinstance(number, int)
+    return str(number * factor)
 
 
 def describe_topic_configs(

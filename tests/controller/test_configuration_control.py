@@ -197,6 +197,11 @@ class TestIncremental:
     def test_refused(self, active, resource, key, operation, value, error):
         assert written(active, incremental((resource, key, operation, value))) == ([], [error])
 
+    @pytest.mark.parametrize("pattern", ["(" * 5_000, "a{99999999999}", "["], ids=["deep", "often", "open"])
+    def test_a_client_pattern_that_cannot_be_compiled_is_refused(self, active, pattern):
+        request = incremental(((resources.CLIENT_METRICS, "m"), "match", SET, f"client_id={pattern}"))
+        assert written(active, request) == ([], [Errors.INVALID_CONFIG])
+
     def test_appending_cannot_make_a_value_that_no_record_can_hold(self, active):
         key = "ssl.cipher.suites"
         first, second = "\N{EURO SIGN}" * 9_000, "\N{POUND SIGN}" * 9_000
@@ -312,6 +317,14 @@ class TestDescribe:
         assert shown["cleanup.policy"] == ("delete", sources.DEFAULT_CONFIG)
         assert "internal.segment.bytes" not in shown
         assert [config.name for config in result.configs] == sorted(shown)
+
+    @pytest.mark.parametrize("hours", ["²", "--5", "9" * 5_000, "2147483648", "soon"])
+    def test_a_stored_broker_config_that_is_no_number_counts_as_zero(self, active, hours):
+        """Nobody checked it: neither describing nor creating topics may fail of it ever after."""
+        written(active, incremental((CLUSTER, "log.retention.hours", SET, hours)))
+        active.create_topic("u")
+        shown = {config.name: config.value for config in self.describe(active, 2, "u").configs}
+        assert shown["retention.ms"] == "0"
 
     def test_only_what_is_asked_for(self, active):
         result = self.describe(active, 2, "t", keys=["retention.ms"], synonyms=True)

@@ -71,6 +71,8 @@ def test_some_facts():
         ("LIST", " a , b,c ", ["a", "b", "c"]),
         ("LIST", "  ", []),
         ("LIST", "a,,b", ["a", "", "b"]),
+        ("LIST", "a\t ,\n ,b c", ["a", "", "b c"]),
+        pytest.param("LIST", f"a{' ' * 1_000_000}b", [f"a{' ' * 1_000_000}b"], id="in-linear-time"),
         ("STRING", " x ", "x"),
     ],
 )

@@ -32,10 +32,11 @@ BITS: Final = {SHORT: 16, INT: 32, LONG: 64}
 
 INTEGER = re.compile(r"[+-]?\d+")
 DOUBLE_NUMBER = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
-COMMA = re.compile(r"\s*,\s*", re.ASCII)
-
 BLANKS: Final = "".join([chr(code) for code in range(33)])
 """What Java trims: the space and the control characters before it."""
+
+WHITESPACE: Final = " \t\n\v\f\r"
+"""What a regular expression in Java calls so."""
 
 ConfigValue = bool | int | float | str | list[str]
 
@@ -100,7 +101,7 @@ def parse_value(name: str, type_: str, text: str) -> ConfigValue:
 def split_list(text: str) -> list[str]:
     """The items of a LIST value; none at all in blank text."""
     trimmed = text.strip(BLANKS)
-    return COMMA.split(trimmed) if trimmed else []
+    return [item.strip(WHITESPACE) for item in trimmed.split(",")] if trimmed else []
 
 
 def _parse_integer(name: str, type_: str, text: str) -> int:
