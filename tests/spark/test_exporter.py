@@ -1,0 +1,240 @@
+"""The typed export against a fake controller: transactions, snapshots, retries, and death after any step."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import pytest
+
+from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark import export_tasks
+from kraftctl_spark.manifest import ExportRefusedError, Output, Position
+from kraftctl_spark.observer import LogChangedError
+from kraftctl_spark.reader import read_table
+from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
+from tests.spark.typed_export import (
+    ABORT,
+    BEGIN,
+    END,
+    NO_OP,
+    batches_of,
+    content,
+    export_and_die,
+    exporting,
+    mixed_batches,
+    mixed_value,
+    offsets_in_directory,
+)
+
+PER_TASK = 25
+TABLES = ("records", "partition_change_record", "topic_record")
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", PER_TASK)
+
+
+def expected_offsets(table: str, end: int) -> list[int]:
+    """Of a log that is made of `mixed_value`."""
+    remainder = {"partition_change_record": 0, "topic_record": 1}.get(table)
+    return [offset for offset in range(end) if remainder is None or offset % 3 == remainder]
+
+
+def assert_exact(directory: Path, end: int) -> None:
+    """Every offset below `end` exactly once, for those who know the manifests and for those who do not."""
+    for table in TABLES:
+        expected = expected_offsets(table, end)
+        assert read_table(directory, table).column("offset").to_pylist() == expected
+        assert offsets_in_directory(directory, table) == expected
+    payloads = read_table(directory, "records").column("payload").to_pylist()
+    assert payloads == [mixed_value(offset) for offset in range(end)]
+    assert not list(directory.rglob("*.tmp"))
+
+
+def test_every_offset_is_in_the_tables_once(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    quorum.append(*mixed_batches(0, 100))
+    quorum.append(*mixed_batches(100, 110), commit=False)
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        assert exporter.export_to(60, 1) == Position(60, 1, CLUSTER_ID)
+        assert_exact(tmp_path, 60)
+        assert exporter.export_to(100, 1).offset == 100
+    assert_exact(tmp_path, 100)
+    first, second = Output(tmp_path).manifests()
+    assert (first.start, first.end, first.lag, first.high_watermark) == (0, 60, 40, 100)
+    assert (second.start, second.end, second.lag, second.counts["records"]) == (60, 100, 0, 40)
+    assert len(first.files) == 3 * 3, "three tasks, three tables"
+
+
+def test_what_was_done_is_not_done_again(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    """Spark asks again for a batch that it did not note as done, or for all when its checkpoint is lost."""
+    quorum.append(*mixed_batches(0, 100))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(60, 1)
+    before = content(tmp_path)
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        for end in (20, 40, 60):
+            assert exporter.export_to(end, 1).offset == 60
+        assert content(tmp_path) == before
+        exporter.export_to(70, 1)
+    assert_exact(tmp_path, 70)
+    assert content(tmp_path).items() > before.items()
+
+
+def test_records_of_an_aborted_transaction_are_marked(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    """Here it reaches over three tasks; what follows and what went before stays as it is."""
+    values = [mixed_value(offset) for offset in range(100)]
+    values[10], values[70] = BEGIN, ABORT
+    values[80], values[90] = BEGIN, END
+    quorum.append(encode_batch(0, 1, 1000, values))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(100, 1)
+    for table in TABLES:
+        marked = {row["offset"]: row["aborted"] for row in read_table(tmp_path, table).to_pylist()}
+        assert marked == {offset: 10 < offset < 70 for offset in marked}
+        assert offsets_in_directory(tmp_path, table) == list(marked)
+    (manifest,) = Output(tmp_path).manifests()
+    assert manifest.counts["aborted"] == 59
+
+
+@pytest.mark.parametrize(("end_marker", "aborted"), [(END, 0), (ABORT, 38)], ids=["ended", "aborted"])
+def test_records_of_an_open_transaction_wait_for_its_end(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, end_marker: bytes, aborted: int
+) -> None:
+    values = [mixed_value(offset) for offset in range(100)]
+    values[61], values[0] = BEGIN, NO_OP
+    quorum.append(encode_batch(0, 1, 1000, values))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        assert exporter.export_to(100, 1).offset == 61
+        assert offsets_in_directory(tmp_path, "records") == list(range(61))
+        assert exporter.export_to(100, 1).offset == 61, "nothing more to tell, and nothing left behind"
+        assert offsets_in_directory(tmp_path, "records") == list(range(61))
+        quorum.append(encode_batch(100, 1, 1000, [end_marker, NO_OP]))
+        assert exporter.export_to(102, 1).offset == 102
+    assert offsets_in_directory(tmp_path, "records") == list(range(102))
+    marks = read_table(tmp_path, "records").column("aborted").to_pylist()
+    assert [offset for offset, mark in enumerate(marks) if mark] == list(range(62, 62 + aborted))
+
+
+def test_a_deleted_start_is_bridged_by_the_snapshot(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    quorum.log_start_offset = 100
+    quorum.snapshot = (120, 1)
+    quorum.snapshot_bytes = encode_batch(0, 1, 5, [mixed_value(offset) for offset in range(3)])
+    quorum.append(*mixed_batches(100, 150))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        assert exporter.export_to(140, 1).offset == 140
+    rows = read_table(tmp_path, "records").to_pylist()
+    places = [(row["offset"], row["snapshot_end_offset"], row["snapshot_index"]) for row in rows]
+    assert places[:3] == [(None, 120, 0), (None, 120, 1), (None, 120, 2)]
+    assert places[3:] == [(offset, None, None) for offset in range(120, 140)]
+    bridge, log = Output(tmp_path).manifests()
+    assert (bridge.start, bridge.end, bridge.snapshot, bridge.epoch) == (0, 120, True, 1)
+    assert (log.start, log.end, log.snapshot) == (120, 140, False)
+
+
+def test_a_first_offset_that_no_leader_gives_away_is_in_the_manifest(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    quorum.append(encode_batch(0, 1, 1000, [NO_OP]), *mixed_batches(1, 40))
+    quorum.snapshot = (5, 1)
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(40, 1)
+    assert offsets_in_directory(tmp_path, "records") == list(range(1, 40))
+    (manifest,) = Output(tmp_path).manifests()
+    assert (manifest.missing, manifest.counts["records"]) == ((0,), 39)
+
+
+def test_another_cluster_is_refused(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> None:
+    quorum.append(*mixed_batches(0, 20))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(20, 1)
+    quorum.cluster_id = "another"
+    with exporting(tmp_path, controller.endpoint, cluster_id="another") as exporter:
+        with pytest.raises(ExportRefusedError, match="belong to another: choose another output"):
+            exporter.export_to(20, 1)
+
+
+def test_a_log_that_was_replaced_is_refused(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    quorum.append(*mixed_batches(0, 20))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(20, 1)
+        with pytest.raises(LogChangedError, match="ends at 20"):
+            exporter.export_to(30, 1)
+        quorum.diverging = (1, 10)
+        with pytest.raises(LogChangedError, match="ends at 10 in epoch 1"):
+            exporter.export_to(30, 1)
+    assert_exact(tmp_path, 20)
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.spark.typed_export"])
+    return context
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("markers", "first_end"),
+    [
+        pytest.param({}, 60, id="plain"),
+        pytest.param({10: BEGIN, 30: ABORT, 55: BEGIN, 80: END}, 55, id="transactions"),
+    ],
+)
+def test_killed_after_any_step_and_continued(
+    controller: FakeController,
+    quorum: FakeQuorum,
+    processes: ForkServerContext,
+    tmp_path: Path,
+    markers: dict[int, bytes],
+    first_end: int,
+) -> None:
+    """kill -9 after every single step in turn. The next process may be asked for other batches than the one
+    that died: that is what happens when Spark's checkpoint is lost as well."""
+    quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(100)} | markers))
+
+    def run(directory: Path, ends: list[int], step: int) -> int | None:
+        child = processes.Process(
+            target=export_and_die, args=(directory, controller.endpoint, ends, PER_TASK, step)
+        )
+        child.start()
+        child.join(60)
+        return child.exitcode
+
+    undisturbed = tmp_path / "undisturbed"
+    assert run(undisturbed, [60, 100], 0) == 0
+    expected = {table: read_table(undisturbed, table) for table in TABLES}
+    assert expected["records"].column("offset").to_pylist() == list(range(100))
+    died = 0
+    while True:
+        directory = tmp_path / f"step-{died + 1}"
+        status = run(directory, [60, 100], died + 1)
+        if status == 0:
+            break
+        assert status == -9
+        died += 1
+        end = Output(directory).position().offset
+        assert end in (0, first_end, 100)
+        assert read_table(directory, "records").column("offset").to_pylist() == list(range(end))
+        same_batches = died % 2 == 0
+        assert run(directory, [60, 100] if same_batches else [33, 77, 100], 0) == 0
+        for table in TABLES:
+            assert read_table(directory, table) == expected[table]
+            assert offsets_in_directory(directory, table) == expected[table].column("offset").to_pylist()
+        assert not list(directory.rglob("*.tmp"))
+        if same_batches:
+            assert content(directory) == content(undisturbed)
+    steps_of_five_tasks, steps_of_two_manifests = 5 * 4, 2 * 2
+    assert died >= steps_of_five_tasks + steps_of_two_manifests
