@@ -80,6 +80,7 @@ class Driver:
         self._next_request_id = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = -1
+        self._stopped = False
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
         self._downloads = SnapshotDownloads(storage.snapshots)
         self._may_stop = asyncio.Event()
@@ -116,6 +117,7 @@ class Driver:
         self._downloads.abort()
         if self._timer is not None:
             self._timer.cancel()
+        self._stopped = True
         await self._loop.run_in_executor(None, self._flusher.shutdown)
 
     async def _say_goodbye(self) -> None:
@@ -226,6 +228,8 @@ class Driver:
         self._respond(effect.request_id, effect.response)
 
     def _flush(self) -> None:
+        if self._stopped:
+            return  # closing the log flushes what is left
         flushing = self._loop.run_in_executor(self._flusher, self._storage.log.flush)
         flushing.add_done_callback(self._flushed)
 
@@ -249,6 +253,8 @@ class Driver:
         gc.freeze()
 
     def _write_snapshot(self, effect: WriteSnapshot) -> None:
+        if self._stopped:
+            return
         writing = self._loop.run_in_executor(
             self._flusher, self._storage.write_snapshot, effect.snapshot_id, effect.batches
         )

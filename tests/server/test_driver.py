@@ -1,0 +1,72 @@
+"""The loop around the node: what must hold when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+from kraftctl.raft import effects, events
+from kraftctl.server.clock import Clock
+from kraftctl.server.driver import Driver
+
+
+class Node:
+    """Wants one flush at the start and another one as soon as that has ended."""
+
+    next_deadline_ms = None
+    may_stop = True
+
+    def __init__(self) -> None:
+        self.flushed: list[int] = []
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        if isinstance(event, events.Started):
+            return [effects.FlushLog(1)]
+        if isinstance(event, events.LogFlushed):
+            self.flushed.append(event.end_offset)
+            return [effects.FlushLog(2)]
+        return []
+
+
+class Storage:
+    """A disk whose fsync takes until it is told to end."""
+
+    snapshots = None
+
+    def __init__(self) -> None:
+        self.log = self
+        self.may_end = threading.Event()
+
+    def flush(self) -> int:
+        assert self.may_end.wait(20)
+        return 1
+
+
+def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:
+    """Closing the log flushes it; nobody is told any more."""
+
+    async def scenario() -> None:
+        node: Any = Node()
+        storage: Any = Storage()
+        driver = Driver(
+            node,
+            storage,
+            Clock(),
+            retention_bytes=-1,
+            retention_ms=-1,
+            client_id="test",
+            request_timeout_ms=1_000,
+            retry_backoff_ms=20,
+        )
+        driver.start()
+        stopping = asyncio.ensure_future(driver.stop())
+        while driver._flusher._shutdown is False:
+            await asyncio.sleep(0)
+        storage.may_end.set()
+        await stopping
+        while not node.flushed:
+            await asyncio.sleep(0)
+        assert not driver.failed.done(), driver.failed.exception()
+
+    asyncio.run(scenario())
