@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("pyspark", "pyarrow")
 GRACE_MINUTES = 60
+BATCHES_PER_COMPACTION = 60
 
 log = logging.getLogger("kraftctl_spark.cli")
 
@@ -68,15 +69,22 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     run.add_argument("--max-offsets-per-trigger", type=int, default=1_000_000)
     run.add_argument("--request-timeout-ms", type=int, default=60_000)
     run.add_argument("--include-secrets", action="store_true", help="do not redact anything")
+    run.add_argument(
+        "--compact-after",
+        type=int,
+        default=BATCHES_PER_COMPACTION,
+        help=f"merge small files after so many batches, 0: never [{BATCHES_PER_COMPACTION}]",
+    )
     run.add_argument("--master", help="Spark master [as configured, else local[*]]")
     compact = commands.add_parser("compact", help="merge small files")
     compact.add_argument("--output", required=True, type=Path, help="directory of the tables")
-    compact.add_argument(
-        "--grace-minutes",
-        type=int,
-        default=GRACE_MINUTES,
-        help=f"how long replaced files stay for readers that still use them [{GRACE_MINUTES}]",
-    )
+    for command in (run, compact):
+        command.add_argument(
+            "--grace-minutes",
+            type=int,
+            default=GRACE_MINUTES,
+            help=f"how long merged files stay for readers that still use them [{GRACE_MINUTES}]",
+        )
     return parser.parse_args(arguments)
 
 
@@ -121,9 +129,10 @@ def _run(options: argparse.Namespace, hook: Hook) -> int:
 def _run_query(
     options: argparse.Namespace, output: Output, settings: TaskSettings, observer: QuorumObserver
 ) -> int:
+    from kraftctl_spark.compaction import RegularCompaction
     from kraftctl_spark.export import build_session, run_until
     from kraftctl_spark.exporter import Exporter, checked_position
-    from kraftctl_spark.sink import check_checkpoint, spark_tasks, start_query
+    from kraftctl_spark.sink import batch_writer, check_checkpoint, spark_tasks, start_query
     from kraftctl_spark.spark_home import light_spark_home
 
     checkpoint = options.checkpoint or output.directory / "_checkpoint"
@@ -136,7 +145,9 @@ def _run_query(
         spark = build_session(options.master)
         try:
             exporter = Exporter(output, settings, observer, spark_tasks(spark, settings))
-            query = start_query(spark, exporter, options, checkpoint, settings.cluster_id)
+            compaction = RegularCompaction(output, options.compact_after, options.grace_minutes * 60_000)
+            write_batch = batch_writer(exporter, compaction.after_batch)
+            query = start_query(spark, write_batch, options, checkpoint, settings.cluster_id)
             return 0 if run_until(query, stop) else 1
         finally:
             spark.stop()

@@ -6,6 +6,7 @@ grace period, for readers that are at it; a later compaction deletes them.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import pyarrow.parquet as pq
 from kraftctl_spark.manifest import Manifest, Output
 from kraftctl_spark.table_files import ROWS_PER_GROUP, RangeWriter, TableFile, range_name
 from kraftctl_spark.tables import in_schema, table_schemas
+
+log = logging.getLogger(__name__)
 
 RECORDS_PER_MERGE = 5_000_000
 """Files are merged up to about this many records each."""
@@ -38,11 +41,19 @@ class Compacted:
         )
 
 
-def compact(output: Output, grace_ms: int) -> Compacted:
-    """The caller holds the output's lock."""
+def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compacted:
+    """The caller holds the output's lock.
+
+    With `spare_large` a file that is larger than all that could be added to it is left alone: for those who
+    compact often, so that a row is not copied each time.
+    """
     output.remove_leftovers()
     merged = before = after = 0
     for run in _runs(output.manifests()):
+        while spare_large and len(run) > 1 and _records(run[:1]) > _records(run[1:]):
+            del run[0]
+        if len(run) < 2:
+            continue
         manifest = _merge(output, run)
         output.commit(manifest)
         merged += len(run)
@@ -59,14 +70,16 @@ def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
     for manifest in manifests:
         size = manifest.counts["records"]
         if run and (manifest.snapshot or records + size > RECORDS_PER_MERGE):
-            if len(run) > 1:
-                yield run
+            yield run
             run, records = [], 0
         if not manifest.snapshot:
             run.append(manifest)
             records += size
-    if len(run) > 1:
-        yield run
+    yield run
+
+
+def _records(manifests: list[Manifest]) -> int:
+    return sum(manifest.counts["records"] for manifest in manifests)
 
 
 def _merge(output: Output, run: list[Manifest]) -> Manifest:
@@ -110,3 +123,19 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
                 held, rows = [], 0
     if held:
         yield pa.concat_tables(held)
+
+
+class RegularCompaction:
+    """Compacts after every so many batches: while an export runs, nobody else can."""
+
+    def __init__(self, output: Output, batches: int, grace_ms: int) -> None:
+        self._output = output
+        self._batches = batches
+        self._grace_ms = grace_ms
+        self._done = 0
+
+    def after_batch(self) -> None:
+        self._done += 1
+        if self._batches and self._done >= self._batches:
+            self._done = 0
+            log.info("%s", compact(self._output, self._grace_ms, spare_large=True))

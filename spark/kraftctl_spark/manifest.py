@@ -131,25 +131,31 @@ class Output:
 
     def all_manifests(self) -> list[Manifest]:
         """Also those that were replaced."""
-        found: list[Manifest] = []
-        paths = sorted(self._manifests.glob("*.json")) if self._manifests.is_dir() else []
-        for path in paths:
-            if path.name.startswith("."):
-                continue
-            try:
-                found.append(Manifest.from_json(path.read_text()))
-            except FileNotFoundError:
-                continue
-            except (ValueError, KeyError, TypeError) as error:
-                raise ExportRefusedError(
-                    f"{path} is not a manifest of this release ({error}): use the release that wrote it, or "
-                    "restore the file from a backup"
-                ) from error
-        return found
+        found = (self._read(path) for path in self._paths())
+        return [manifest for manifest in found if manifest is not None]
 
     def position(self) -> Position:
-        live = self.manifests()
-        return Position(live[-1].end, live[-1].epoch, live[-1].cluster_id) if live else Position()
+        """Where the last manifest ends. Reads that one only: `manifests` is what checks them all."""
+        for path in sorted(self._paths(), key=lambda path: path.stem.rpartition("-")[2], reverse=True):
+            manifest = self._read(path)
+            if manifest is not None:
+                return Position(manifest.end, manifest.epoch, manifest.cluster_id)
+        return Position()
+
+    def _paths(self) -> list[Path]:
+        return [path for path in self._manifests.glob("*.json") if _RANGE.match(path.stem)]
+
+    def _read(self, path: Path) -> Manifest | None:
+        """None when it was removed meanwhile."""
+        try:
+            return Manifest.from_json(path.read_text())
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ExportRefusedError(
+                f"{path} is not a manifest of this release ({error}): use the release that wrote it, or "
+                "restore the file from a backup"
+            ) from error
 
     def files(self, table: str) -> list[Path]:
         """The files of a table, in order of the log."""

@@ -62,18 +62,23 @@ class _RangesReader(KraftStreamReader):
         )
 
 
-def batch_writer(exporter: Exporter) -> Callable[[DataFrame, int], None]:
-    """For `foreachBatch`."""
+def batch_writer(exporter: Exporter, after: Callable[[], None]) -> Callable[[DataFrame, int], None]:
+    """For `foreachBatch`; `after` is called when the manifests of a batch are there."""
 
     def write_batch(ranges: DataFrame, batch_id: int) -> None:
         for reach in sorted(ranges.collect(), key=lambda row: int(row["end"])):
             exporter.export_to(int(reach["end"]), int(reach["epoch"]))
+        after()
 
     return write_batch
 
 
 def start_query(
-    spark: SparkSession, exporter: Exporter, options: argparse.Namespace, checkpoint: Path, cluster_id: str
+    spark: SparkSession,
+    write_batch: Callable[[DataFrame, int], None],
+    options: argparse.Namespace,
+    checkpoint: Path,
+    cluster_id: str,
 ) -> StreamingQuery:
     """The running query."""
     spark.dataSource.register(KraftRangesDataSource)
@@ -84,7 +89,7 @@ def start_query(
         .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
         .option("requestTimeoutMs", options.request_timeout_ms)
         .load()
-        .writeStream.foreachBatch(batch_writer(exporter))
+        .writeStream.foreachBatch(write_batch)
         .option("checkpointLocation", str(checkpoint))
         .queryName("kraftctl-export")
     )

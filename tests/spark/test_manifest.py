@@ -13,7 +13,7 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batches
-from kraftctl_spark.compaction import compact
+from kraftctl_spark.compaction import RegularCompaction, compact
 from kraftctl_spark.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
 from kraftctl_spark.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.reader import read_table
@@ -103,14 +103,14 @@ def test_a_lost_manifest_is_noticed(output: Output) -> None:
         output.commit(written(output, start, start + 10))
     (output.directory / MANIFESTS / f"{range_name(10, 19)}.json").unlink()
     with pytest.raises(ExportRefusedError, match="does not follow on offset 10"):
-        output.position()
+        output.manifests()
 
 
 def test_manifests_of_two_clusters_are_noticed(output: Output) -> None:
     output.commit(written(output, 0, 10))
     output.commit(replace(written(output, 10, 20), cluster_id="another"))
     with pytest.raises(ExportRefusedError, match="of cluster another"):
-        output.position()
+        output.manifests()
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"format": 2}', '{"format": 1, "lag": 0, "files": []}'])
@@ -187,6 +187,18 @@ def test_compaction_changes_files_and_no_row(output: Output) -> None:
     assert len(list((output.directory / MANIFESTS).glob("*.json"))) == 2
     assert offsets(output) == [None] * 10 + list(range(10, 60))
     assert compact(output, grace_ms=0).merged_manifests == 0
+
+
+def test_regular_compaction_spares_what_is_large(output: Output) -> None:
+    compaction = RegularCompaction(output, batches=3, grace_ms=0)
+    seen: list[list[int]] = []
+    for start, end in ((0, 100), (100, 110), (110, 120), (120, 150), (150, 160), (160, 260)):
+        output.commit(written(output, start, end))
+        compaction.after_batch()
+        seen.append([manifest.end for manifest in output.manifests()])
+    assert seen == [[100], [100, 110], [100, 120], [100, 120, 150], [100, 120, 150, 160], [260]]
+    assert offsets(output) == list(range(260))
+    assert len(list(output.directory.glob("records/*.parquet"))) == 1
 
 
 def test_a_compaction_that_died_before_its_commit(output: Output) -> None:

@@ -1,0 +1,235 @@
+"""`kraftctl-export`: what it refuses before it starts Spark, and one Spark that is killed and continued."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.sql.streaming.datasource import ReadMaxRows
+
+from kraftctl_spark import export_tasks
+from kraftctl_spark.cli import main
+from kraftctl_spark.export import ExportRefusedError, check_output
+from kraftctl_spark.manifest import MANIFESTS, Output, Position
+from kraftctl_spark.observer import QuorumObserver
+from kraftctl_spark.reader import read_table
+from kraftctl_spark.sink import KraftRangesDataSource, check_checkpoint, last_committed
+from kraftctl_spark.source import KraftOffset
+from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
+from tests.spark.killed_export import STEP_VARIABLE
+from tests.spark.typed_export import (
+    BEGIN,
+    batches_of,
+    exporting,
+    mixed_batches,
+    mixed_value,
+    offsets_in_directory,
+)
+from tests.support.spark_export import SOURCE_ROOTS, SPARK_ARGUMENTS
+
+TABLES = ("records", "partition_change_record", "topic_record")
+
+
+def flags(controller: FakeController, output: Path, *more: str) -> list[str]:
+    host, port = controller.endpoint
+    return [
+        "run",
+        "--bootstrap-controllers",
+        f"{host}:{port}",
+        "--output",
+        str(output),
+        "--request-timeout-ms",
+        "3000",
+        "--available-now",
+        *more,
+    ]
+
+
+def spark_noted(output: Path, offset: int, cluster: str = CLUSTER_ID) -> None:
+    """A checkpoint as Spark leaves it after a batch."""
+    checkpoint = output / "_checkpoint"
+    for name in ("offsets", "commits"):
+        (checkpoint / name).mkdir(parents=True)
+    planned = json.dumps(KraftOffset(offset, 1, cluster).to_dict())
+    (checkpoint / "offsets" / "0").write_text(f'v1\n{{"batchWatermarkMs":0}}\n{planned}')
+    (checkpoint / "commits" / "0").write_text('v1\n{"nextBatchWatermarkMs":0}')
+
+
+@pytest.fixture
+def exported(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> Path:
+    """Tables up to offset 20 of a log of 40."""
+    quorum.append(*mixed_batches(0, 40))
+    with exporting(tmp_path / "tables", controller.endpoint) as exporter:
+        exporter.export_to(20, 1)
+    return tmp_path / "tables"
+
+
+def refusal(caplog: pytest.LogCaptureFixture, arguments: list[str]) -> str:
+    caplog.clear()
+    with caplog.at_level(logging.ERROR):
+        assert main(arguments) == 2
+    return caplog.text
+
+
+def test_a_checkpoint_that_is_ahead_of_the_tables(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    spark_noted(exported, 30)
+    text = refusal(caplog, flags(controller, exported))
+    assert "everything before offset 30 was written, but the tables end at 20" in text
+    assert "remove the checkpoint" in text
+
+
+def test_a_checkpoint_that_is_ahead_because_a_transaction_is_open(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(40)} | {20: BEGIN}))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        position = exporter.export_to(40, 1)
+    assert position.offset == 20
+    spark_noted(tmp_path, 40)
+    observer = QuorumObserver([controller.endpoint], timeout_s=5)
+    check_checkpoint(tmp_path / "_checkpoint", position, observer)
+    with pytest.raises(ExportRefusedError, match="tables end at 13"):
+        check_checkpoint(tmp_path / "_checkpoint", Position(13, 1, CLUSTER_ID), observer)
+    observer.close()
+
+
+def test_a_checkpoint_that_cannot_be_understood(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    spark_noted(exported, 20)
+    (exported / "_checkpoint" / "offsets" / "0").write_text("v1\n{}\n{}")
+    assert "remove it" in refusal(caplog, flags(controller, exported))
+
+
+def test_a_checkpoint_of_another_cluster(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    spark_noted(exported, 20, "elsewhere")
+    assert "belongs to cluster elsewhere" in refusal(caplog, flags(controller, exported))
+
+
+def test_tables_of_another_cluster(
+    exported: Path, controller: FakeController, quorum: FakeQuorum, caplog: pytest.LogCaptureFixture
+) -> None:
+    quorum.cluster_id = "another"
+    text = refusal(caplog, flags(controller, exported))
+    assert f"holds the metadata of cluster {CLUSTER_ID}, but the controllers belong to another" in text
+
+
+def test_tables_that_lost_a_file(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    next((exported / "topic_record").iterdir()).unlink()
+    assert "restore it from a backup" in refusal(caplog, flags(controller, exported))
+
+
+def test_tables_that_somebody_else_writes(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Output(exported).locked():
+        assert "another process writes" in refusal(caplog, flags(controller, exported))
+
+
+def test_the_directory_of_the_other_sink(
+    controller: FakeController, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "_spark_metadata").mkdir()
+    assert "choose another" in refusal(caplog, flags(controller, tmp_path))
+    (tmp_path / "_spark_metadata").rmdir()
+    (tmp_path / MANIFESTS).mkdir()
+    with pytest.raises(ExportRefusedError, match="choose another"):
+        check_output(tmp_path, tmp_path / "_checkpoint")
+
+
+def test_controllers_that_cannot_be_found(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    arguments = ["run", "--output", str(tmp_path), "--bootstrap-controllers"]
+    assert "expected host:port" in refusal(caplog, [*arguments, "nonsense"])
+    assert main([*arguments, "127.0.0.1:1", "--request-timeout-ms", "200"]) == 1
+
+
+def test_compact_from_the_command_line(exported: Path, controller: FakeController) -> None:
+    with exporting(exported, controller.endpoint) as exporter:
+        exporter.export_to(40, 1)
+    assert main(["compact", "--output", str(exported), "--grace-minutes", "0"]) == 0
+    assert len(Output(exported).manifests()) == 1
+    assert offsets_in_directory(exported, "records") == list(range(40))
+
+
+def test_the_source_gives_only_how_far_to_go(controller: FakeController, quorum: FakeQuorum) -> None:
+    quorum.append(*mixed_batches(0, 40))
+    host, port = controller.endpoint
+    source = KraftRangesDataSource({"bootstrapControllers": f"{host}:{port}"})
+    reader = source.streamReader(schema=source.schema())
+    start = reader.initialOffset()
+    end = reader.latestOffset(start, ReadMaxRows(30))
+    (planned,) = reader.partitions(start, end)
+    (ranges,) = reader.read(planned)
+    assert ranges.to_pylist() == [{"end": 30, "epoch": 1}]
+    assert reader.partitions(end, end) == []
+    reader.stop()
+
+
+def run_to_end(arguments: list[str], log: Path, step: str = "") -> int:
+    """Exit status of the job; negative when a signal ended it."""
+    environment = {
+        **os.environ,
+        STEP_VARIABLE: step,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": SPARK_ARGUMENTS,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in SOURCE_ROOTS),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    command = [sys.executable, "-m", "tests.spark.killed_export", *arguments]
+    with log.open("ab") as printed:
+        return subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, timeout=200
+        ).returncode
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_spark_that_is_killed_and_loses_its_checkpoint(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    """Dies in a worker between two files, then between a manifest and Spark's own commit; then the checkpoint
+    is lost. At its end the log has a transaction that is still open."""
+    output, log = tmp_path / "tables", tmp_path / "job.log"
+    per_task = export_tasks.OFFSETS_PER_TASK
+    total = 2 * per_task + 500
+    values = {offset: mixed_value(offset) for offset in range(total + 10)} | {total: BEGIN}
+    quorum.append(*batches_of(values, size=1000))
+    arguments = flags(
+        controller, output, "--master", "local[2]", "--max-offsets-per-trigger", str(per_task + 100)
+    )
+
+    assert run_to_end(arguments, log, "file-renamed") == -signal.SIGKILL, log.read_text()
+    assert Output(output).position().offset == 0
+    assert list(output.glob("*/*.parquet")), "a file was there, and did not count"
+
+    assert run_to_end(arguments, log, "manifest-committed") == -signal.SIGKILL, log.read_text()
+    assert Output(output).position().offset == per_task + 100
+    assert last_committed(output / "_checkpoint") is None
+
+    shutil.rmtree(output / "_checkpoint")
+    assert run_to_end([*arguments, "--max-offsets-per-trigger", "70000"], log) == 0, log.read_text()
+    assert Output(output).position().offset == total
+    for remainder, table in ((None, "records"), (0, "partition_change_record"), (1, "topic_record")):
+        expected = [offset for offset in range(total) if remainder in (None, offset % 3)]
+        assert read_table(output, table).column("offset").to_pylist() == expected
+        assert offsets_in_directory(output, table) == expected
+    assert not list(output.rglob("*.tmp"))
+    ends = [manifest.end for manifest in Output(output).manifests()]
+    assert ends == [per_task + 100, 70_000, total]
+    noted = last_committed(output / "_checkpoint")
+    assert noted is not None
+    assert noted.offset == total + 10, "Spark is ahead of the tables, since a transaction is open"
