@@ -16,7 +16,7 @@ _FIXED_SIZES = {
     "uuid": 16,
 }  # fmt: skip
 _WRITERS = {
-    "bool": "write_bool", "int8": "write_int8", "int16": "write_i16_be", "uint16": "write_uint16",
+    "int8": "write_int8", "int16": "write_i16_be", "uint16": "write_uint16",
     "uint32": "write_uint32", "int32": "write_i32_be", "int64": "write_i64_be", "float64": "write_f64_be",
     "uuid": "write_uuid",
 }  # fmt: skip
@@ -199,6 +199,13 @@ def struct_size_min(struct: StructSpec, flexible: bool, version: int) -> int:
     return max(size, 1)
 
 
+def _write_fixed(kind: str, out: str, value: str) -> str:
+    """A bool is written in place: a heartbeat has several, and a call costs more than the byte."""
+    if kind == "bool":
+        return f"{out}.append(1 if {value} else 0)"
+    return f"{_WRITERS[kind]}({out}, {value})"
+
+
 def write_statements(
     field: FieldSpec, value: str, out: str, flexible: Versions, reachable: Versions, never_null: bool = False
 ) -> list[str]:
@@ -225,7 +232,7 @@ def write_statements(
             [f"write_compact_{style}{kind}({out}, {value})"],
             [f"write_{style}{kind}({out}, {value})"],
         )
-    return [*lines, f"{_WRITERS[field.type]}({out}, {value})"]
+    return [*lines, _write_fixed(field.type, out, value)]
 
 
 def _write_struct(field: FieldSpec, value: str, out: str, reachable: Versions) -> list[str]:
@@ -257,7 +264,7 @@ def _write_array(
         write = (
             f"{item}.write({out}, version)"
             if field.struct is not None
-            else f"{_WRITERS[field.element]}({out}, {item})"
+            else _write_fixed(field.element, out, item)
         )
         body += [f"for {item} in {value}:", f"{INDENT}{write}"]
     if not nullable:

@@ -51,7 +51,6 @@ def render_imports(body: str) -> str:
         "invalid_tag",
         "missing_field",
         "null_field",
-        "write_bool",
         "write_bytes",
         "write_compact_bytes",
         "write_compact_nullable_bytes",

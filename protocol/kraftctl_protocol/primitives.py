@@ -322,13 +322,6 @@ def null_field(name: str, version: i64) -> EncodeError:
     return EncodeError(f"{name} is null, which version {version} does not allow")
 
 
-def write_bool(out: Writer, value: bool) -> None:
-    if value:
-        out.append(1)
-    else:
-        out.append(0)
-
-
 def write_int8(out: Writer, value: i64) -> None:
     if value < -128 or value > 127:
         raise EncodeError(f"{value} does not fit int8")

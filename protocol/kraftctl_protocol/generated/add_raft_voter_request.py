@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -111,7 +110,7 @@ class AddRaftVoterRequest(Message):
         for listeners_item in self.listeners:
             listeners_item.write(writer, version)
         if version >= 1:
-            write_bool(writer, self.ack_when_committed)
+            writer.append(1 if self.ack_when_committed else 0)
         elif not self.ack_when_committed:
             raise missing_field("AckWhenCommitted", version)
         if self.unknown_tagged_fields is None:

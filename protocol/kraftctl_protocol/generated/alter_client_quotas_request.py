@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -98,7 +97,7 @@ class OpData(Message):
         else:
             write_string(writer, self.key)
         write_f64_be(writer, self.value)
-        write_bool(writer, self.remove)
+        writer.append(1 if self.remove else 0)
         if version >= 1:
             if self.unknown_tagged_fields is None:
                 writer.append(0)
@@ -203,7 +202,7 @@ class AlterClientQuotasRequest(Message):
             write_i32_be(writer, len(self.entries))
         for entries_item in self.entries:
             entries_item.write(writer, version)
-        write_bool(writer, self.validate_only)
+        writer.append(1 if self.validate_only else 0)
         if version >= 1:
             if self.unknown_tagged_fields is None:
                 writer.append(0)

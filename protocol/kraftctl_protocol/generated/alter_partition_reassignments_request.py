@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -129,7 +128,7 @@ class AlterPartitionReassignmentsRequest(Message):
             raise cannot_write("AlterPartitionReassignmentsRequest", version)
         write_i32_be(writer, self.timeout_ms)
         if version >= 1:
-            write_bool(writer, self.allow_replication_factor_change)
+            writer.append(1 if self.allow_replication_factor_change else 0)
         elif not self.allow_replication_factor_change:
             raise missing_field("AllowReplicationFactorChange", version)
         write_uvarint(writer, len(self.topics) + 1)

@@ -14,7 +14,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -134,7 +133,7 @@ class AlterPartitionReassignmentsResponse(Message):
             raise cannot_write("AlterPartitionReassignmentsResponse", version)
         write_i32_be(writer, self.throttle_time_ms)
         if version >= 1:
-            write_bool(writer, self.allow_replication_factor_change)
+            writer.append(1 if self.allow_replication_factor_change else 0)
         write_i16_be(writer, self.error_code)
         write_compact_nullable_string(writer, self.error_message)
         write_uvarint(writer, len(self.responses) + 1)

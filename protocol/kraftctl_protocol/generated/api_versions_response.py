@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -219,7 +218,7 @@ class ApiVersionsResponse(Message):
                     known.append((2, body.getvalue()))
                 if self.zk_migration_ready:
                     body = Writer()
-                    write_bool(body, self.zk_migration_ready)
+                    body.append(1 if self.zk_migration_ready else 0)
                     known.append((3, body.getvalue()))
                 write_tagged_fields(writer, known, self.unknown_tagged_fields)
         else:

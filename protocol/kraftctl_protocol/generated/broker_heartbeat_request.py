@@ -16,7 +16,6 @@ from kraftctl_protocol.primitives import (
     cannot_write,
     invalid_tag,
     missing_field,
-    write_bool,
     write_tagged_fields,
     write_uuid,
     write_uvarint,
@@ -66,8 +65,8 @@ class BrokerHeartbeatRequest(Message):
         write_i32_be(writer, self.broker_id)
         write_i64_be(writer, self.broker_epoch)
         write_i64_be(writer, self.current_metadata_offset)
-        write_bool(writer, self.want_fence)
-        write_bool(writer, self.want_shut_down)
+        writer.append(1 if self.want_fence else 0)
+        writer.append(1 if self.want_shut_down else 0)
         if version < 1 and self.offline_log_dirs:
             raise missing_field("OfflineLogDirs", version)
         if version < 2 and self.cordoned_log_dirs is not None:

@@ -13,7 +13,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_tagged_fields,
 )
 
@@ -53,9 +52,9 @@ class BrokerHeartbeatResponse(Message):
             raise cannot_write("BrokerHeartbeatResponse", version)
         write_i32_be(writer, self.throttle_time_ms)
         write_i16_be(writer, self.error_code)
-        write_bool(writer, self.is_caught_up)
-        write_bool(writer, self.is_fenced)
-        write_bool(writer, self.should_shut_down)
+        writer.append(1 if self.is_caught_up else 0)
+        writer.append(1 if self.is_fenced else 0)
+        writer.append(1 if self.should_shut_down else 0)
         if self.unknown_tagged_fields is None:
             writer.append(0)
         else:

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -168,7 +167,7 @@ class BrokerRegistrationRequest(Message):
             features_item.write(writer, version)
         write_compact_nullable_string(writer, self.rack)
         if version >= 1:
-            write_bool(writer, self.is_migrating_zk_broker)
+            writer.append(1 if self.is_migrating_zk_broker else 0)
         elif self.is_migrating_zk_broker:
             raise missing_field("IsMigratingZkBroker", version)
         if version >= 2:

@@ -14,7 +14,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -92,7 +91,7 @@ class ClientQuotaRecord(Message):
             entity_item.write(writer, version)
         write_compact_string(writer, self.key)
         write_f64_be(writer, self.value)
-        write_bool(writer, self.remove)
+        writer.append(1 if self.remove else 0)
         if self.unknown_tagged_fields is None:
             writer.append(0)
         else:

@@ -14,7 +14,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -145,7 +144,7 @@ class ControllerRegistrationRequest(Message):
             raise cannot_write("ControllerRegistrationRequest", version)
         write_i32_be(writer, self.controller_id)
         write_uuid(writer, self.incarnation_id)
-        write_bool(writer, self.zk_migration_ready)
+        writer.append(1 if self.zk_migration_ready else 0)
         write_uvarint(writer, len(self.listeners) + 1)
         for listeners_item in self.listeners:
             listeners_item.write(writer, version)

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -159,7 +158,7 @@ class CreatePartitionsRequest(Message):
         for topics_item in self.topics:
             topics_item.write(writer, version)
         write_i32_be(writer, self.timeout_ms)
-        write_bool(writer, self.validate_only)
+        writer.append(1 if self.validate_only else 0)
         if version >= 2:
             if self.unknown_tagged_fields is None:
                 writer.append(0)

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -223,7 +222,7 @@ class CreateTopicsRequest(Message):
             topics_item.write(writer, version)
         write_i32_be(writer, self.timeout_ms)
         if version >= 1:
-            write_bool(writer, self.validate_only)
+            writer.append(1 if self.validate_only else 0)
         elif self.validate_only:
             raise missing_field("validateOnly", version)
         if version >= 5:

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -57,9 +56,9 @@ class CreatableTopicConfigs(Message):
     def write(self, writer: Writer, version: i64) -> None:
         write_compact_string(writer, self.name)
         write_compact_nullable_string(writer, self.value)
-        write_bool(writer, self.read_only)
+        writer.append(1 if self.read_only else 0)
         write_int8(writer, self.config_source)
-        write_bool(writer, self.is_sensitive)
+        writer.append(1 if self.is_sensitive else 0)
         if self.unknown_tagged_fields is None:
             writer.append(0)
         else:

@@ -12,7 +12,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
 )
@@ -46,7 +45,7 @@ class DefaultPrincipalData(Message):
             raise cannot_write("DefaultPrincipalData", version)
         write_compact_string(writer, self.type)
         write_compact_string(writer, self.name)
-        write_bool(writer, self.token_authenticated)
+        writer.append(1 if self.token_authenticated else 0)
         if self.unknown_tagged_fields is None:
             writer.append(0)
         else:

@@ -13,7 +13,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_int8,
     write_tagged_fields,
 )
@@ -47,13 +46,13 @@ class DescribeClusterRequest(Message):
     def write(self, writer: Writer, version: i64) -> None:
         if version < 0 or version > 2:
             raise cannot_write("DescribeClusterRequest", version)
-        write_bool(writer, self.include_cluster_authorized_operations)
+        writer.append(1 if self.include_cluster_authorized_operations else 0)
         if version >= 1:
             write_int8(writer, self.endpoint_type)
         elif self.endpoint_type != 1:
             raise missing_field("EndpointType", version)
         if version >= 2:
-            write_bool(writer, self.include_fenced_brokers)
+            writer.append(1 if self.include_fenced_brokers else 0)
         elif self.include_fenced_brokers:
             raise missing_field("IncludeFencedBrokers", version)
         if self.unknown_tagged_fields is None:

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -56,7 +55,7 @@ class DescribeClusterBroker(Message):
         write_i32_be(writer, self.port)
         write_compact_nullable_string(writer, self.rack)
         if version >= 2:
-            write_bool(writer, self.is_fenced)
+            writer.append(1 if self.is_fenced else 0)
         elif self.is_fenced:
             raise missing_field("IsFenced", version)
         if self.unknown_tagged_fields is None:

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_int8,
     write_string,
@@ -121,11 +120,11 @@ class DescribeConfigsRequest(Message):
         for resources_item in self.resources:
             resources_item.write(writer, version)
         if version >= 1:
-            write_bool(writer, self.include_synonyms)
+            writer.append(1 if self.include_synonyms else 0)
         elif self.include_synonyms:
             raise missing_field("IncludeSynonyms", version)
         if version >= 3:
-            write_bool(writer, self.include_documentation)
+            writer.append(1 if self.include_documentation else 0)
         elif self.include_documentation:
             raise missing_field("IncludeDocumentation", version)
         if version >= 4:

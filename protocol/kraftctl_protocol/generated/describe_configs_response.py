@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -125,14 +124,14 @@ class DescribeConfigsResourceResult(Message):
             write_compact_nullable_string(writer, self.value)
         else:
             write_nullable_string(writer, self.value)
-        write_bool(writer, self.read_only)
+        writer.append(1 if self.read_only else 0)
         if version <= 0:
-            write_bool(writer, self.is_default)
+            writer.append(1 if self.is_default else 0)
         elif self.is_default:
             raise missing_field("IsDefault", version)
         if version >= 1:
             write_int8(writer, self.config_source)
-        write_bool(writer, self.is_sensitive)
+        writer.append(1 if self.is_sensitive else 0)
         if version >= 1:
             if version >= 4:
                 write_uvarint(writer, len(self.synonyms) + 1)

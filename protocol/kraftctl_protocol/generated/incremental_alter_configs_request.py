@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -163,7 +162,7 @@ class IncrementalAlterConfigsRequest(Message):
             write_i32_be(writer, len(self.resources))
         for resources_item in self.resources:
             resources_item.write(writer, version)
-        write_bool(writer, self.validate_only)
+        writer.append(1 if self.validate_only else 0)
         if version >= 1:
             if self.unknown_tagged_fields is None:
                 writer.append(0)

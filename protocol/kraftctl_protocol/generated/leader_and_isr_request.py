@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_int8,
     write_string,
@@ -108,7 +107,7 @@ class LeaderAndIsrPartitionState(Message):
             for removing_replicas_item in self.removing_replicas:
                 write_i32_be(writer, removing_replicas_item)
         if version >= 1:
-            write_bool(writer, self.is_new)
+            writer.append(1 if self.is_new else 0)
         if version >= 6:
             write_int8(writer, self.leader_recovery_state)
         elif self.leader_recovery_state != 0:
@@ -305,7 +304,7 @@ class LeaderAndIsrRequest(Message):
             raise cannot_write("LeaderAndIsrRequest", version)
         write_i32_be(writer, self.controller_id)
         if version >= 7:
-            write_bool(writer, self.is_kraft_controller)
+            writer.append(1 if self.is_kraft_controller else 0)
         elif self.is_kraft_controller:
             raise missing_field("isKRaftController", version)
         write_i32_be(writer, self.controller_epoch)

@@ -16,7 +16,6 @@ from kraftctl_protocol.primitives import (
     cannot_write,
     missing_field,
     null_field,
-    write_bool,
     write_compact_nullable_string,
     write_nullable_string,
     write_tagged_fields,
@@ -121,15 +120,15 @@ class MetadataRequest(Message):
             for topics_item in self.topics:
                 topics_item.write(writer, version)
         if version >= 4:
-            write_bool(writer, self.allow_auto_topic_creation)
+            writer.append(1 if self.allow_auto_topic_creation else 0)
         elif not self.allow_auto_topic_creation:
             raise missing_field("AllowAutoTopicCreation", version)
         if version >= 8 and version <= 10:
-            write_bool(writer, self.include_cluster_authorized_operations)
+            writer.append(1 if self.include_cluster_authorized_operations else 0)
         elif self.include_cluster_authorized_operations:
             raise missing_field("IncludeClusterAuthorizedOperations", version)
         if version >= 8:
-            write_bool(writer, self.include_topic_authorized_operations)
+            writer.append(1 if self.include_topic_authorized_operations else 0)
         elif self.include_topic_authorized_operations:
             raise missing_field("IncludeTopicAuthorizedOperations", version)
         if version >= 9:

@@ -16,7 +16,6 @@ from kraftctl_protocol.primitives import (
     cannot_write,
     missing_field,
     null_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -215,7 +214,7 @@ class MetadataResponseTopic(Message):
         if version >= 10:
             write_uuid(writer, self.topic_id)
         if version >= 1:
-            write_bool(writer, self.is_internal)
+            writer.append(1 if self.is_internal else 0)
         if version >= 9:
             write_uvarint(writer, len(self.partitions) + 1)
         else:

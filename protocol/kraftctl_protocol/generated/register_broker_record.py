@@ -16,7 +16,6 @@ from kraftctl_protocol.primitives import (
     cannot_write,
     invalid_tag,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -165,7 +164,7 @@ class RegisterBrokerRecord(Message):
             raise cannot_write("RegisterBrokerRecord", version)
         write_i32_be(writer, self.broker_id)
         if version >= 2:
-            write_bool(writer, self.is_migrating_zk_broker)
+            writer.append(1 if self.is_migrating_zk_broker else 0)
         elif self.is_migrating_zk_broker:
             raise missing_field("IsMigratingZkBroker", version)
         write_uuid(writer, self.incarnation_id)
@@ -177,9 +176,9 @@ class RegisterBrokerRecord(Message):
         for features_item in self.features:
             features_item.write(writer, version)
         write_compact_nullable_string(writer, self.rack)
-        write_bool(writer, self.fenced)
+        writer.append(1 if self.fenced else 0)
         if version >= 1:
-            write_bool(writer, self.in_controlled_shutdown)
+            writer.append(1 if self.in_controlled_shutdown else 0)
         elif self.in_controlled_shutdown:
             raise missing_field("InControlledShutdown", version)
         if version < 3 and self.log_dirs:

@@ -14,7 +14,6 @@ from kraftctl_protocol.primitives import (
     Writer,
     cannot_read,
     cannot_write,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -144,7 +143,7 @@ class RegisterControllerRecord(Message):
             raise cannot_write("RegisterControllerRecord", version)
         write_i32_be(writer, self.controller_id)
         write_uuid(writer, self.incarnation_id)
-        write_bool(writer, self.zk_migration_ready)
+        writer.append(1 if self.zk_migration_ready else 0)
         write_uvarint(writer, len(self.end_points) + 1)
         for end_points_item in self.end_points:
             end_points_item.write(writer, version)

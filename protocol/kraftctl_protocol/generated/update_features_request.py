@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_string,
     write_int8,
     write_tagged_fields,
@@ -50,7 +49,7 @@ class FeatureUpdateKey(Message):
         write_compact_string(writer, self.feature)
         write_i16_be(writer, self.max_version_level)
         if version <= 0:
-            write_bool(writer, self.allow_downgrade)
+            writer.append(1 if self.allow_downgrade else 0)
         elif self.allow_downgrade:
             raise missing_field("AllowDowngrade", version)
         if version >= 1:
@@ -111,7 +110,7 @@ class UpdateFeaturesRequest(Message):
         for feature_updates_item in self.feature_updates:
             feature_updates_item.write(writer, version)
         if version >= 1:
-            write_bool(writer, self.validate_only)
+            writer.append(1 if self.validate_only else 0)
         elif self.validate_only:
             raise missing_field("ValidateOnly", version)
         if self.unknown_tagged_fields is None:

@@ -15,7 +15,6 @@ from kraftctl_protocol.primitives import (
     cannot_read,
     cannot_write,
     missing_field,
-    write_bool,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -71,7 +70,7 @@ class PartitionData(Message):
         write_i32_be(writer, self.last_offset_epoch)
         write_i64_be(writer, self.last_offset)
         if version >= 2:
-            write_bool(writer, self.pre_vote)
+            writer.append(1 if self.pre_vote else 0)
         elif self.pre_vote:
             raise missing_field("PreVote", version)
         if self.unknown_tagged_fields is None:

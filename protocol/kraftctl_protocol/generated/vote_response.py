@@ -16,7 +16,6 @@ from kraftctl_protocol.primitives import (
     cannot_write,
     invalid_tag,
     missing_field,
-    write_bool,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -55,7 +54,7 @@ class PartitionData(Message):
         write_i16_be(writer, self.error_code)
         write_i32_be(writer, self.leader_id)
         write_i32_be(writer, self.leader_epoch)
-        write_bool(writer, self.vote_granted)
+        writer.append(1 if self.vote_granted else 0)
         if self.unknown_tagged_fields is None:
             writer.append(0)
         else:
