@@ -27,8 +27,11 @@ from kraftctl.dev.settings import replication_for
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.export import ExportRefusedError, check_output
 from kraftctl_spark.observer import OffsetAndEpoch, QuorumObserver
+from kraftctl_spark.reader import read_table
 from kraftctl_spark.rows import rows_of_batch, rows_of_snapshot_batch
 from kraftctl_spark.source import parse_endpoints
+from tests.spark.typed_check import compare_tables_with_dump
+from tests.spark.typed_export import exporting
 from tests.support.clients import admin_client, create_topic, produce
 from tests.support.kafka import Cluster, JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import compare_with_dump, read_export
@@ -154,6 +157,31 @@ def test_every_committed_offset_is_in_the_table_as_kafka_shows_it(cluster: Clust
         "NoOpRecord",
     }
     assert types.isdisjoint({"Unknown", "Undecodable"})
+
+
+def test_typed_tables_hold_what_kafka_shows(cluster: Cluster, tmp_path: Path) -> None:
+    """The same log, with secrets and without, by the tasks of `kraftctl-export`."""
+    _make_records_of_many_types(cluster, "typed")
+    (endpoint,) = parse_endpoints(cluster.bootstrap_controllers)
+    observer = QuorumObserver([endpoint], timeout_s=20)
+    cluster_id = observer.cluster_id()
+    place = observer.position(0, 0)
+    observer.close()
+    for name, secrets in (("all", True), ("redacted", False)):
+        with exporting(tmp_path / name, endpoint, include_secrets=secrets, cluster_id=cluster_id) as exporter:
+            reached = exporter.export_to(place.high_watermark, place.leader_epoch)
+        assert reached.offset == place.high_watermark
+    types = compare_tables_with_dump(tmp_path / "all", cluster.controller.log_directory, reached.offset)
+    assert types >= {"UserScramCredentialRecord", "ConfigRecord", "PartitionRecord", "BeginTransactionRecord"}
+    assert "salt" in repr(read_table(tmp_path / "all", "user_scram_credential_record").to_pylist())
+    for table in ("records", "user_scram_credential_record"):
+        for row in read_table(tmp_path / "redacted", table).to_pylist():
+            assert b"salt" not in (row.get("salt") or row.get("payload") or b"")
+    hidden = read_table(tmp_path / "redacted", "records").to_pylist()
+    shown = read_table(tmp_path / "all", "records").to_pylist()
+    assert [row["offset"] for row in hidden] == list(range(reached.offset))
+    different = {before["type"] for before, after in zip(shown, hidden, strict=True) if before != after}
+    assert different == {"UserScramCredentialRecord"}, "nothing else in this log is a secret"
 
 
 @pytest.mark.spark

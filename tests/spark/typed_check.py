@@ -1,0 +1,55 @@
+"""Holds typed tables against what kafka-dump-log prints for the log they were exported from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kraftctl_spark.reader import read_table
+from kraftctl_spark.rows import column_name
+from kraftctl_spark.tables import RECORDS, table_schemas
+from tests.support.parquet_check import CLASSES, DIFFERENCES_MAX, expected_struct, read_dump
+
+PLACE = ("offset", "log_epoch", "timestamp_ms", "record_version", "aborted", "redacted")
+
+
+def compare_tables_with_dump(directory: Path, log_dir: Path, upto_offset: int) -> set[str]:
+    """The types that were compared, field by field; AssertionError that names the first differences.
+
+    For tables with their secrets left in. Every offset below `upto_offset` must be in `records` exactly once,
+    and in the table of its type if there is one.
+    """
+    dumped = [record for record in read_dump(log_dir) if record.offset < upto_offset]
+    assert [record.offset for record in dumped] == list(range(upto_offset))
+    expected: dict[str, list[dict[str, Any]]] = {name: [] for name in table_schemas()}
+    for record in dumped:
+        message = CLASSES[record.name]
+        place = dict(
+            zip(
+                PLACE,
+                (record.offset, record.epoch, record.timestamp_ms, record.version, False, False),
+                strict=True,
+            )
+        )
+        kind = {"type": record.name, "is_control": record.is_control, "value_size": record.value_size}
+        expected[RECORDS].append({**place, **kind})
+        if message.FIELDS:
+            fields = expected_struct(message, record.data, record.version)
+            expected[column_name(message)].append({**place, **fields})
+    for table, rows in expected.items():
+        found = [_comparable(row) for row in read_table(directory, table).to_pylist()]
+        assert [row["offset"] for row in found] == [row["offset"] for row in rows], table
+        different = [
+            f"{table}: {got} should be {wanted}"
+            for got, wanted in zip(found, rows, strict=True)
+            if {name: got[name] for name in wanted} != wanted
+        ]
+        assert not different, "\n".join(different[:DIFFERENCES_MAX])
+    return {record.name for record in dumped}
+
+
+def _comparable(row: dict[str, Any]) -> dict[str, Any]:
+    row["timestamp_ms"] = round(row.pop("timestamp").timestamp() * 1000)
+    if "payload" in row:
+        row["value_size"] = len(row["payload"])
+    return row
