@@ -2,7 +2,7 @@
 
 | task | when |
 |--|--|
-| fence a broker | as soon as its session ran out; the next one 10 ms later |
+| fence a broker | as soon as its session ran out; the next one 10 ms later; none right after a stall here |
 | write a NoOpRecord (KIP-835) | every metadata.max.idle.interval.ms, 0 for never |
 | elect preferred leaders | every leader.imbalance.check.interval.seconds, at most 1000 partitions at a time |
 | elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
@@ -33,6 +33,12 @@ IMMEDIATE_MS: Final = 10
 SLICE_MS: Final = 1
 """Between two slices of one long task."""
 
+STALLED_MS: Final = 1_000
+"""Later than this no timer is unless the whole process stood still."""
+
+HEARTBEATS_AFTER_STALL: Final = 2
+"""So many heartbeat intervals brokers then have to be heard of."""
+
 REGISTRATION_RETRY_MS: Final = 1_000
 
 NEVER: Final = (1 << 62) - 1
@@ -48,6 +54,7 @@ class PeriodicTasks:
         self._no_op_interval_ms = config.metadata_max_idle_interval_ms
         self._preferred_interval_ms = config.leader_imbalance_check_interval_seconds * 1_000
         self._unclean_interval_ms = config.unclean_leader_election_interval_ms
+        self._heartbeat_interval_ms = config.broker_heartbeat_interval_ms
         self._fencing = StaleBrokerFencing(state)
         self._fence_not_before_ms = now_ms
         self._no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
@@ -82,6 +89,10 @@ class PeriodicTasks:
 
     def _run_one(self, now_ms: int) -> ControllerResult | None:
         if self._fence_ms() <= now_ms:
+            if now_ms - self._fence_ms() > STALLED_MS and not self._fencing.in_progress:
+                # It was us who were silent: heartbeats wait in the sockets, or come again soon.
+                self._fence_not_before_ms = now_ms + HEARTBEATS_AFTER_STALL * self._heartbeat_interval_ms
+                return None
             result = self._fencing.run(now_ms)
             self._fence_not_before_ms = now_ms + (SLICE_MS if self._fencing.in_progress else IMMEDIATE_MS)
             return result

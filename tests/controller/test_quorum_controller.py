@@ -280,6 +280,17 @@ class TestTimers:
         assert len(active.batches) - before == 3
         assert active.now_ms == 1_009_050
 
+    def test_after_a_stall_of_this_process_brokers_are_heard_first(self):
+        """The controller was paused, not the brokers: their heartbeats are still in the sockets."""
+        active = ActiveController(metadata_max_idle_interval_ms="0")
+        active.start_brokers(1, 2)
+        active.now_ms += 12_000
+        assert active.run_due_tasks() == []
+        assert not active.heartbeat(1).is_fenced
+        assert names(active.pass_time(4_000)) == ["BrokerRegistrationChange"]
+        brokers = active.controller.image.cluster.brokers
+        assert (brokers[1].fenced, brokers[2].fenced) == (False, True)
+
     def test_a_heartbeat_keeps_the_session(self):
         active = ActiveController(metadata_max_idle_interval_ms="0")
         active.start_brokers(1)
