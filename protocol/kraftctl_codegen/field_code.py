@@ -15,6 +15,14 @@ _FIXED_SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "uint32": 4, "int32": 4, "int64": 8, "float64": 8,
     "uuid": 16,
 }  # fmt: skip
+FIXED_READS = {
+    "bool": (1, "buffer[{at}] != 0"),
+    "int16": (2, "read_i16_be(buffer, {at})"),
+    "int32": (4, "read_i32_be(buffer, {at})"),
+    "int64": (8, "read_i64_be(buffer, {at})"),
+    "uuid": (16, "buffer[{at} : {end}]"),
+}
+"""Size and expression of what can be read without a call once it is known to be there."""
 _WRITERS = {
     "int8": "write_int8", "int16": "write_i16_be", "uint16": "write_uint16",
     "uint32": "write_uint32", "int32": "write_i32_be", "int64": "write_i64_be", "float64": "write_f64_be",

@@ -6,8 +6,10 @@ A person should be able to step through the result, and mypyc to turn it into C 
 from __future__ import annotations
 
 import re
+from itertools import groupby
 
 from kraftctl_codegen.field_code import (
+    FIXED_READS,
     choose_lines,
     condition,
     constructor_parameter,
@@ -27,8 +29,13 @@ from kraftctl_codegen.versions import VERSION_MAX, Versions
 HEADER = (
     '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit that instead."""'
 )
-_TAKEN = frozenset(["reader", "version", "tag", "count", "end", "unknown", "known", "range", "length", "_"])
+_TAKEN = frozenset(
+    ["reader", "version", "tag", "count", "end", "unknown", "known", "range", "length", "at", "buffer", "_"]
+)
 """Names that the body of `read` uses itself."""
+_NATIVE = {"read_i16_be", "read_i32_be", "read_i64_be"} | {
+    "write_f64_be", "write_i16_be", "write_i32_be", "write_i64_be",
+}  # fmt: skip
 
 
 def render_message(message: MessageSpec, folder: str) -> str:
@@ -41,7 +48,7 @@ def render_message(message: MessageSpec, folder: str) -> str:
 def render_imports(body: str) -> str:
     """Exactly the imports that `body` uses."""
     words = set(re.findall(r"\w+", body))
-    native = sorted({"write_f64_be", "write_i16_be", "write_i32_be", "write_i64_be"} & words)
+    native = sorted(_NATIVE & words)
     ours = {
         "EMPTY",
         "Reader",
@@ -270,8 +277,12 @@ class StructCode:
         lines = ["@staticmethod", f"def read(reader: Reader, version: i64) -> {self.struct.name}:"]
         if self.is_top:
             lines += indent(self._check_version("cannot_read"))
-        for field in self.struct.fields:
-            lines += indent(self._read_field(field))
+        for together, run in groupby(self.struct.fields, key=self._is_read_together):
+            fields = list(run)
+            if together and len(fields) > 1:
+                lines += indent(self._read_together(fields))
+            else:
+                lines += [line for field in fields for line in indent(self._read_field(field))]
         flexible = self.message.flexible & self.reachable
         if flexible:
             lines += indent(self._read_tags(flexible))
@@ -280,6 +291,22 @@ class StructCode:
         if flexible:
             lines.append("    message.unknown_tagged_fields = unknown")
         return [*lines, "    return message"]
+
+    def _is_read_together(self, field: FieldSpec) -> bool:
+        """Fields of a fixed size that every version has are checked for truncation once, side by side."""
+        always = condition(field.versions & self.reachable, self.reachable) is None
+        return always and not field.tagged and not field.nullable and field.type in FIXED_READS
+
+    def _read_together(self, fields: list[FieldSpec]) -> list[str]:
+        lines = []
+        position = 0
+        for field in fields:
+            size, read = FIXED_READS[field.type]
+            at = f"at + {position}" if position else "at"
+            value = read.format(at=at, end=f"at + {position + size}")
+            lines.append(f"{self._local(field)}: {python_type(field)} = {value}")
+            position += size
+        return [f"at = reader.take({position})", "buffer = reader.buffer", *lines]
 
     def _read_field(self, field: FieldSpec) -> list[str]:
         local = self._local(field)

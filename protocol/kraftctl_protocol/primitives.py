@@ -60,6 +60,14 @@ class Reader:
     def truncated(self, wanted: i64) -> DecodeError:
         return DecodeError(f"{wanted} bytes wanted at {self.position}, {self.end - self.position} left")
 
+    def take(self, size: i64) -> i64:
+        """Where the next `size` bytes begin; they are there, and count as read."""
+        position = self.position
+        if position + size > self.end:
+            raise self.truncated(size)
+        self.position = position + size
+        return position
+
     def read_bool(self) -> bool:
         position = self.position
         if position >= self.end:

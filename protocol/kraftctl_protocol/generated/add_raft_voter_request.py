@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -123,9 +123,11 @@ class AddRaftVoterRequest(Message):
         if version < 0 or version > 1:
             raise cannot_read("AddRaftVoterRequest", version)
         cluster_id: str | None = reader.read_compact_nullable_string()
-        timeout_ms: int = reader.read_int32()
-        voter_id: int = reader.read_int32()
-        voter_directory_id: bytes = reader.read_uuid()
+        at = reader.take(24)
+        buffer = reader.buffer
+        timeout_ms: int = read_i32_be(buffer, at)
+        voter_id: int = read_i32_be(buffer, at + 4)
+        voter_directory_id: bytes = buffer[at + 8 : at + 24]
         listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
         ack_when_committed: bool = True
         if version >= 1:

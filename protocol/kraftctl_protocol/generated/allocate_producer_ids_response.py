@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -60,10 +60,12 @@ class AllocateProducerIdsResponse(Message):
     def read(reader: Reader, version: i64) -> AllocateProducerIdsResponse:
         if version != 0:
             raise cannot_read("AllocateProducerIdsResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        producer_id_start: int = reader.read_int64()
-        producer_id_len: int = reader.read_int32()
+        at = reader.take(18)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        producer_id_start: int = read_i64_be(buffer, at + 6)
+        producer_id_len: int = read_i32_be(buffer, at + 14)
         unknown = reader.read_unknown_tagged_fields()
         message = AllocateProducerIdsResponse(throttle_time_ms, error_code, producer_id_start, producer_id_len)
         message.unknown_tagged_fields = unknown

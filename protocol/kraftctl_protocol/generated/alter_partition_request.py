@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -51,8 +51,10 @@ class BrokerState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerState:
-        broker_id: int = reader.read_int32()
-        broker_epoch: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        broker_id: int = read_i32_be(buffer, at)
+        broker_epoch: int = read_i64_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = BrokerState(broker_id, broker_epoch)
         message.unknown_tagged_fields = unknown
@@ -115,8 +117,10 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
         new_isr: list[int] = []
         if version <= 2:
             new_isr = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
@@ -223,8 +227,10 @@ class AlterPartitionRequest(Message):
     def read(reader: Reader, version: i64) -> AlterPartitionRequest:
         if version < 0 or version > 3:
             raise cannot_read("AlterPartitionRequest", version)
-        broker_id: int = reader.read_int32()
-        broker_epoch: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        broker_id: int = read_i32_be(buffer, at)
+        broker_epoch: int = read_i64_be(buffer, at + 4)
         topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionRequest(broker_id, broker_epoch, topics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -73,10 +73,12 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(14)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        leader_id: int = read_i32_be(buffer, at + 6)
+        leader_epoch: int = read_i32_be(buffer, at + 10)
         isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
         leader_recovery_state: int = 0
         if version >= 1:
@@ -177,8 +179,10 @@ class AlterPartitionResponse(Message):
     def read(reader: Reader, version: i64) -> AlterPartitionResponse:
         if version < 0 or version > 3:
             raise cannot_read("AlterPartitionResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionResponse(throttle_time_ms, error_code, topics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -56,9 +56,11 @@ class ApiVersion(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ApiVersion:
-        api_key: int = reader.read_int16()
-        min_version: int = reader.read_int16()
-        max_version: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        api_key: int = read_i16_be(buffer, at)
+        min_version: int = read_i16_be(buffer, at + 2)
+        max_version: int = read_i16_be(buffer, at + 4)
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 3:
             unknown = reader.read_unknown_tagged_fields()
@@ -99,8 +101,10 @@ class SupportedFeatureKey(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> SupportedFeatureKey:
         name: str = reader.read_compact_string()
-        min_version: int = reader.read_int16()
-        max_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_version: int = read_i16_be(buffer, at)
+        max_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = SupportedFeatureKey(name, min_version, max_version)
         message.unknown_tagged_fields = unknown
@@ -139,8 +143,10 @@ class FinalizedFeatureKey(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> FinalizedFeatureKey:
         name: str = reader.read_compact_string()
-        max_version_level: int = reader.read_int16()
-        min_version_level: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        max_version_level: int = read_i16_be(buffer, at)
+        min_version_level: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = FinalizedFeatureKey(name, max_version_level, min_version_level)
         message.unknown_tagged_fields = unknown

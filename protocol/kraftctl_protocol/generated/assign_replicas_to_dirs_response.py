@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -48,8 +48,10 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index, error_code)
         message.unknown_tagged_fields = unknown
@@ -171,8 +173,10 @@ class AssignReplicasToDirsResponse(Message):
     def read(reader: Reader, version: i64) -> AssignReplicasToDirsResponse:
         if version != 0:
             raise cannot_read("AssignReplicasToDirsResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
         unknown = reader.read_unknown_tagged_fields()
         message = AssignReplicasToDirsResponse(throttle_time_ms, error_code, directories)

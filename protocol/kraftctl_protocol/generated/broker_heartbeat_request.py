@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -93,11 +93,13 @@ class BrokerHeartbeatRequest(Message):
     def read(reader: Reader, version: i64) -> BrokerHeartbeatRequest:
         if version < 0 or version > 2:
             raise cannot_read("BrokerHeartbeatRequest", version)
-        broker_id: int = reader.read_int32()
-        broker_epoch: int = reader.read_int64()
-        current_metadata_offset: int = reader.read_int64()
-        want_fence: bool = reader.read_bool()
-        want_shut_down: bool = reader.read_bool()
+        at = reader.take(22)
+        buffer = reader.buffer
+        broker_id: int = read_i32_be(buffer, at)
+        broker_epoch: int = read_i64_be(buffer, at + 4)
+        current_metadata_offset: int = read_i64_be(buffer, at + 12)
+        want_fence: bool = buffer[at + 20] != 0
+        want_shut_down: bool = buffer[at + 21] != 0
         offline_log_dirs: list[bytes] = []
         cordoned_log_dirs: list[bytes] | None = None
         unknown: list[tuple[int, bytes]] | None = None

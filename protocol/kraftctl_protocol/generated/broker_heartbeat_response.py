@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -64,11 +64,13 @@ class BrokerHeartbeatResponse(Message):
     def read(reader: Reader, version: i64) -> BrokerHeartbeatResponse:
         if version < 0 or version > 2:
             raise cannot_read("BrokerHeartbeatResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        is_caught_up: bool = reader.read_bool()
-        is_fenced: bool = reader.read_bool()
-        should_shut_down: bool = reader.read_bool()
+        at = reader.take(9)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        is_caught_up: bool = buffer[at + 6] != 0
+        is_fenced: bool = buffer[at + 7] != 0
+        should_shut_down: bool = buffer[at + 8] != 0
         unknown = reader.read_unknown_tagged_fields()
         message = BrokerHeartbeatResponse(throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down)
         message.unknown_tagged_fields = unknown

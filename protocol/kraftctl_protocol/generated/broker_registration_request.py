@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -102,8 +102,10 @@ class Feature(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> Feature:
         name: str = reader.read_compact_string()
-        min_supported_version: int = reader.read_int16()
-        max_supported_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_supported_version: int = read_i16_be(buffer, at)
+        max_supported_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = Feature(name, min_supported_version, max_supported_version)
         message.unknown_tagged_fields = unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -56,9 +56,11 @@ class BrokerRegistrationResponse(Message):
     def read(reader: Reader, version: i64) -> BrokerRegistrationResponse:
         if version < 0 or version > 4:
             raise cannot_read("BrokerRegistrationResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        broker_epoch: int = reader.read_int64()
+        at = reader.take(14)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        broker_epoch: int = read_i64_be(buffer, at + 6)
         unknown = reader.read_unknown_tagged_fields()
         message = BrokerRegistrationResponse(throttle_time_ms, error_code, broker_epoch)
         message.unknown_tagged_fields = unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -57,8 +57,10 @@ class ControllerRegistrationResponse(Message):
     def read(reader: Reader, version: i64) -> ControllerRegistrationResponse:
         if version != 0:
             raise cannot_read("ControllerRegistrationResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string()
         unknown = reader.read_unknown_tagged_fields()
         message = ControllerRegistrationResponse(throttle_time_ms, error_code, error_message)

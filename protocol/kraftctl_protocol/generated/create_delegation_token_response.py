@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -124,9 +124,11 @@ class CreateDelegationTokenResponse(Message):
         token_requester_principal_name: str = ""
         if version >= 3:
             token_requester_principal_name = reader.read_compact_string()
-        issue_timestamp_ms: int = reader.read_int64()
-        expiry_timestamp_ms: int = reader.read_int64()
-        max_timestamp_ms: int = reader.read_int64()
+        at = reader.take(24)
+        buffer = reader.buffer
+        issue_timestamp_ms: int = read_i64_be(buffer, at)
+        expiry_timestamp_ms: int = read_i64_be(buffer, at + 8)
+        max_timestamp_ms: int = read_i64_be(buffer, at + 16)
         token_id: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         hmac: bytes = reader.read_compact_bytes() if version >= 2 else reader.read_bytes()
         throttle_time_ms: int = reader.read_int32()

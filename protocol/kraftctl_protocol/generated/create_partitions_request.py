@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -173,8 +173,10 @@ class CreatePartitionsRequest(Message):
         if version < 0 or version > 3:
             raise cannot_read("CreatePartitionsRequest", version)
         topics: list[CreatePartitionsTopic] = [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 2 else [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_array_length(10))]
-        timeout_ms: int = reader.read_int32()
-        validate_only: bool = reader.read_bool()
+        at = reader.take(5)
+        buffer = reader.buffer
+        timeout_ms: int = read_i32_be(buffer, at)
+        validate_only: bool = buffer[at + 4] != 0
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -174,8 +174,10 @@ class CreatableTopic(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopic:
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
-        num_partitions: int = reader.read_int32()
-        replication_factor: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        num_partitions: int = read_i32_be(buffer, at)
+        replication_factor: int = read_i16_be(buffer, at + 4)
         assignments: list[CreatableReplicaAssignment] = [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 5 else [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_array_length(8))]
         configs: list[CreatableTopicConfig] = [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 5 else [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_array_length(4))]
         unknown: list[tuple[int, bytes]] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i64_be
+from librt.strings import read_i64_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -80,9 +80,11 @@ class DelegationTokenRecord(Message):
         owner: str = reader.read_compact_string()
         requester: str = reader.read_compact_string()
         renewers: list[str] = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1))]
-        issue_timestamp: int = reader.read_int64()
-        max_timestamp: int = reader.read_int64()
-        expiration_timestamp: int = reader.read_int64()
+        at = reader.take(24)
+        buffer = reader.buffer
+        issue_timestamp: int = read_i64_be(buffer, at)
+        max_timestamp: int = read_i64_be(buffer, at + 8)
+        expiration_timestamp: int = read_i64_be(buffer, at + 16)
         token_id: str = reader.read_compact_string()
         unknown = reader.read_unknown_tagged_fields()
         message = DelegationTokenRecord(owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id)

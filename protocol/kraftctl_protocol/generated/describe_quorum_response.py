@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -142,14 +142,18 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = ""
         if version >= 2:
             error_message = reader.read_compact_nullable_string()
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
-        high_watermark: int = reader.read_int64()
+        at = reader.take(16)
+        buffer = reader.buffer
+        leader_id: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
+        high_watermark: int = read_i64_be(buffer, at + 8)
         current_voters: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13))]
         observers: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13))]
         unknown = reader.read_unknown_tagged_fields()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -54,8 +54,10 @@ class ReplicaInfo(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReplicaInfo:
-        candidate_id: int = reader.read_int32()
-        candidate_directory_id: bytes = reader.read_uuid()
+        at = reader.take(20)
+        buffer = reader.buffer
+        candidate_id: int = read_i32_be(buffer, at)
+        candidate_directory_id: bytes = buffer[at + 4 : at + 20]
         unknown = reader.read_unknown_tagged_fields()
         message = ReplicaInfo(candidate_id, candidate_directory_id)
         message.unknown_tagged_fields = unknown
@@ -111,9 +113,11 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        leader_id: int = read_i32_be(buffer, at + 4)
+        leader_epoch: int = read_i32_be(buffer, at + 8)
         preferred_successors: list[int] = []
         if version <= 0:
             preferred_successors = [reader.read_int32() for _ in range(reader.read_array_length(4))]

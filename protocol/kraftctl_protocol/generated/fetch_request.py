@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -60,8 +60,10 @@ class ReplicaState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReplicaState:
-        replica_id: int = reader.read_int32()
-        replica_epoch: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        replica_id: int = read_i32_be(buffer, at)
+        replica_epoch: int = read_i64_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = ReplicaState(replica_id, replica_epoch)
         message.unknown_tagged_fields = unknown
@@ -412,8 +414,10 @@ class FetchRequest(Message):
         if version <= 14:
             replica_id = reader.read_int32()
         replica_state: ReplicaState = ReplicaState()
-        max_wait_ms: int = reader.read_int32()
-        min_bytes: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        max_wait_ms: int = read_i32_be(buffer, at)
+        min_bytes: int = read_i32_be(buffer, at + 4)
         max_bytes: int = 2147483647
         if version >= 3:
             max_bytes = reader.read_int32()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -62,8 +62,10 @@ class EpochEndOffset(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EpochEndOffset:
-        epoch: int = reader.read_int32()
-        end_offset: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        epoch: int = read_i32_be(buffer, at)
+        end_offset: int = read_i64_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = EpochEndOffset(epoch, end_offset)
         message.unknown_tagged_fields = unknown
@@ -104,8 +106,10 @@ class LeaderIdAndEpoch(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderIdAndEpoch:
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        leader_id: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = LeaderIdAndEpoch(leader_id, leader_epoch)
         message.unknown_tagged_fields = unknown
@@ -146,8 +150,10 @@ class SnapshotId(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> SnapshotId:
-        end_offset: int = reader.read_int64()
-        epoch: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        end_offset: int = read_i64_be(buffer, at)
+        epoch: int = read_i32_be(buffer, at + 8)
         unknown = reader.read_unknown_tagged_fields()
         message = SnapshotId(end_offset, epoch)
         message.unknown_tagged_fields = unknown
@@ -185,8 +191,10 @@ class AbortedTransaction(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AbortedTransaction:
-        producer_id: int = reader.read_int64()
-        first_offset: int = reader.read_int64()
+        at = reader.take(16)
+        buffer = reader.buffer
+        producer_id: int = read_i64_be(buffer, at)
+        first_offset: int = read_i64_be(buffer, at + 8)
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
             unknown = reader.read_unknown_tagged_fields()
@@ -298,9 +306,11 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        high_watermark: int = reader.read_int64()
+        at = reader.take(14)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        high_watermark: int = read_i64_be(buffer, at + 6)
         last_stable_offset: int = -1
         if version >= 4:
             last_stable_offset = reader.read_int64()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -57,8 +57,10 @@ class SnapshotId(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> SnapshotId:
-        end_offset: int = reader.read_int64()
-        epoch: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        end_offset: int = read_i64_be(buffer, at)
+        epoch: int = read_i32_be(buffer, at + 8)
         unknown = reader.read_unknown_tagged_fields()
         message = SnapshotId(end_offset, epoch)
         message.unknown_tagged_fields = unknown
@@ -108,8 +110,10 @@ class PartitionSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
-        partition: int = reader.read_int32()
-        current_leader_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        partition: int = read_i32_be(buffer, at)
+        current_leader_epoch: int = read_i32_be(buffer, at + 4)
         snapshot_id: SnapshotId = SnapshotId.read(reader, version)
         position: int = reader.read_int64()
         replica_directory_id: bytes = ZERO_UUID
@@ -221,8 +225,10 @@ class FetchSnapshotRequest(Message):
         if version < 0 or version > 1:
             raise cannot_read("FetchSnapshotRequest", version)
         cluster_id: str | None = None
-        replica_id: int = reader.read_int32()
-        max_bytes: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        replica_id: int = read_i32_be(buffer, at)
+        max_bytes: int = read_i32_be(buffer, at + 4)
         topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
         unknown: list[tuple[int, bytes]] | None = None
         count = reader.read_uvarint()

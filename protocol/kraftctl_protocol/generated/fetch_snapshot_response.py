@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -59,8 +59,10 @@ class SnapshotId(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> SnapshotId:
-        end_offset: int = reader.read_int64()
-        epoch: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        end_offset: int = read_i64_be(buffer, at)
+        epoch: int = read_i32_be(buffer, at + 8)
         unknown = reader.read_unknown_tagged_fields()
         message = SnapshotId(end_offset, epoch)
         message.unknown_tagged_fields = unknown
@@ -101,8 +103,10 @@ class LeaderIdAndEpoch(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderIdAndEpoch:
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        leader_id: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = LeaderIdAndEpoch(leader_id, leader_epoch)
         message.unknown_tagged_fields = unknown
@@ -162,12 +166,16 @@ class PartitionSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
-        index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         snapshot_id: SnapshotId = SnapshotId.read(reader, version)
         current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
-        size: int = reader.read_int64()
-        position: int = reader.read_int64()
+        at = reader.take(16)
+        buffer = reader.buffer
+        size: int = read_i64_be(buffer, at)
+        position: int = read_i64_be(buffer, at + 8)
         unaligned_records: bytes | None = reader.read_compact_bytes()
         unknown: list[tuple[int, bytes]] | None = None
         count = reader.read_uvarint()
@@ -317,8 +325,10 @@ class FetchSnapshotResponse(Message):
     def read(reader: Reader, version: i64) -> FetchSnapshotResponse:
         if version < 0 or version > 1:
             raise cannot_read("FetchSnapshotResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
         node_endpoints: list[NodeEndpoint] = []
         unknown: list[tuple[int, bytes]] | None = None

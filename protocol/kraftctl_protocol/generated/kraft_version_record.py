@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be
+from librt.strings import read_i16_be, write_i16_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -51,8 +51,10 @@ class KRaftVersionRecord(Message):
     def read(reader: Reader, version: i64) -> KRaftVersionRecord:
         if version != 0:
             raise cannot_read("KRaftVersionRecord", version)
-        version_: int = reader.read_int16()
-        kraft_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        version_: int = read_i16_be(buffer, at)
+        kraft_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = KRaftVersionRecord(version_, kraft_version)
         message.unknown_tagged_fields = unknown

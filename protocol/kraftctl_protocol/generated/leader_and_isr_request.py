@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -126,10 +126,12 @@ class LeaderAndIsrPartitionState(Message):
         topic_name: str = ""
         if version <= 1:
             topic_name = reader.read_string()
-        partition_index: int = reader.read_int32()
-        controller_epoch: int = reader.read_int32()
-        leader: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(16)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        controller_epoch: int = read_i32_be(buffer, at + 4)
+        leader: int = read_i32_be(buffer, at + 8)
+        leader_epoch: int = read_i32_be(buffer, at + 12)
         isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
         partition_epoch: int = reader.read_int32()
         replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -108,8 +108,10 @@ class LeaderChangeMessage(Message):
     def read(reader: Reader, version: i64) -> LeaderChangeMessage:
         if version < 0 or version > 1:
             raise cannot_read("LeaderChangeMessage", version)
-        version_: int = reader.read_int16()
-        leader_id: int = reader.read_int32()
+        at = reader.take(6)
+        buffer = reader.buffer
+        version_: int = read_i16_be(buffer, at)
+        leader_id: int = read_i32_be(buffer, at + 2)
         voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
         granting_voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
         unknown = reader.read_unknown_tagged_fields()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -155,9 +155,11 @@ class MetadataResponsePartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> MetadataResponsePartition:
-        error_code: int = reader.read_int16()
-        partition_index: int = reader.read_int32()
-        leader_id: int = reader.read_int32()
+        at = reader.take(10)
+        buffer = reader.buffer
+        error_code: int = read_i16_be(buffer, at)
+        partition_index: int = read_i32_be(buffer, at + 2)
+        leader_id: int = read_i32_be(buffer, at + 6)
         leader_epoch: int = -1
         if version >= 7:
             leader_epoch = reader.read_int32()

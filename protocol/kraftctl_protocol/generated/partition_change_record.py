@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -142,8 +142,10 @@ class PartitionChangeRecord(Message):
     def read(reader: Reader, version: i64) -> PartitionChangeRecord:
         if version < 0 or version > 2:
             raise cannot_read("PartitionChangeRecord", version)
-        partition_id: int = reader.read_int32()
-        topic_id: bytes = reader.read_uuid()
+        at = reader.take(20)
+        buffer = reader.buffer
+        partition_id: int = read_i32_be(buffer, at)
+        topic_id: bytes = buffer[at + 4 : at + 20]
         isr: list[int] | None = None
         leader: int = -2
         replicas: list[int] | None = None

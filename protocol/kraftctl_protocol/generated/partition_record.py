@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -134,16 +134,20 @@ class PartitionRecord(Message):
     def read(reader: Reader, version: i64) -> PartitionRecord:
         if version < 0 or version > 2:
             raise cannot_read("PartitionRecord", version)
-        partition_id: int = reader.read_int32()
-        topic_id: bytes = reader.read_uuid()
+        at = reader.take(20)
+        buffer = reader.buffer
+        partition_id: int = read_i32_be(buffer, at)
+        topic_id: bytes = buffer[at + 4 : at + 20]
         replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
         isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
         removing_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
         adding_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
         leader: int = reader.read_int32()
         leader_recovery_state: int = 0
-        leader_epoch: int = reader.read_int32()
-        partition_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        leader_epoch: int = read_i32_be(buffer, at)
+        partition_epoch: int = read_i32_be(buffer, at + 4)
         directories: list[bytes] = []
         if version >= 1:
             directories = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -127,9 +127,11 @@ class QuorumStateData(Message):
         cluster_id: str = ""
         if version <= 0:
             cluster_id = reader.read_compact_string()
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
-        voted_id: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        leader_id: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
+        voted_id: int = read_i32_be(buffer, at + 8)
         voted_directory_id: bytes = ZERO_UUID
         if version >= 1:
             voted_directory_id = reader.read_uuid()

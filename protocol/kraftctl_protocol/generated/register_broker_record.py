@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -103,8 +103,10 @@ class BrokerFeature(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerFeature:
         name: str = reader.read_compact_string()
-        min_supported_version: int = reader.read_int16()
-        max_supported_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_supported_version: int = read_i16_be(buffer, at)
+        max_supported_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = BrokerFeature(name, min_supported_version, max_supported_version)
         message.unknown_tagged_fields = unknown
@@ -211,8 +213,10 @@ class RegisterBrokerRecord(Message):
         is_migrating_zk_broker: bool = False
         if version >= 2:
             is_migrating_zk_broker = reader.read_bool()
-        incarnation_id: bytes = reader.read_uuid()
-        broker_epoch: int = reader.read_int64()
+        at = reader.take(24)
+        buffer = reader.buffer
+        incarnation_id: bytes = buffer[at : at + 16]
+        broker_epoch: int = read_i64_be(buffer, at + 16)
         end_points: list[BrokerEndpoint] = [BrokerEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
         features: list[BrokerFeature] = [BrokerFeature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
         rack: str | None = reader.read_compact_nullable_string()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -100,8 +100,10 @@ class ControllerFeature(Message):
     @staticmethod
     def read(reader: Reader, version: i64) -> ControllerFeature:
         name: str = reader.read_compact_string()
-        min_supported_version: int = reader.read_int16()
-        max_supported_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_supported_version: int = read_i16_be(buffer, at)
+        max_supported_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = ControllerFeature(name, min_supported_version, max_supported_version)
         message.unknown_tagged_fields = unknown
@@ -159,9 +161,11 @@ class RegisterControllerRecord(Message):
     def read(reader: Reader, version: i64) -> RegisterControllerRecord:
         if version != 0:
             raise cannot_read("RegisterControllerRecord", version)
-        controller_id: int = reader.read_int32()
-        incarnation_id: bytes = reader.read_uuid()
-        zk_migration_ready: bool = reader.read_bool()
+        at = reader.take(21)
+        buffer = reader.buffer
+        controller_id: int = read_i32_be(buffer, at)
+        incarnation_id: bytes = buffer[at + 4 : at + 20]
+        zk_migration_ready: bool = buffer[at + 20] != 0
         end_points: list[ControllerEndpoint] = [ControllerEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
         features: list[ControllerFeature] = [ControllerFeature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
         unknown = reader.read_unknown_tagged_fields()

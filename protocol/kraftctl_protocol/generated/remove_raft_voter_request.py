@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be
+from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -61,8 +61,10 @@ class RemoveRaftVoterRequest(Message):
         if version != 0:
             raise cannot_read("RemoveRaftVoterRequest", version)
         cluster_id: str | None = reader.read_compact_nullable_string()
-        voter_id: int = reader.read_int32()
-        voter_directory_id: bytes = reader.read_uuid()
+        at = reader.take(20)
+        buffer = reader.buffer
+        voter_id: int = read_i32_be(buffer, at)
+        voter_directory_id: bytes = buffer[at + 4 : at + 20]
         unknown = reader.read_unknown_tagged_fields()
         message = RemoveRaftVoterRequest(cluster_id, voter_id, voter_directory_id)
         message.unknown_tagged_fields = unknown

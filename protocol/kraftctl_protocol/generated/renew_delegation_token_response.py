@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be, write_i64_be
+from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -61,9 +61,11 @@ class RenewDelegationTokenResponse(Message):
     def read(reader: Reader, version: i64) -> RenewDelegationTokenResponse:
         if version < 0 or version > 2:
             raise cannot_read("RenewDelegationTokenResponse", version)
-        error_code: int = reader.read_int16()
-        expiry_timestamp_ms: int = reader.read_int64()
-        throttle_time_ms: int = reader.read_int32()
+        at = reader.take(14)
+        buffer = reader.buffer
+        error_code: int = read_i16_be(buffer, at)
+        expiry_timestamp_ms: int = read_i64_be(buffer, at + 2)
+        throttle_time_ms: int = read_i32_be(buffer, at + 10)
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

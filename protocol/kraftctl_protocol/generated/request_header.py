@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -68,9 +68,11 @@ class RequestHeader(Message):
     def read(reader: Reader, version: i64) -> RequestHeader:
         if version < 0 or version > 2:
             raise cannot_read("RequestHeader", version)
-        request_api_key: int = reader.read_int16()
-        request_api_version: int = reader.read_int16()
-        correlation_id: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        request_api_key: int = read_i16_be(buffer, at)
+        request_api_version: int = read_i16_be(buffer, at + 2)
+        correlation_id: int = read_i32_be(buffer, at + 4)
         client_id: str | None = ""
         if version >= 1:
             client_id = reader.read_nullable_string()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i64_be
+from librt.strings import read_i16_be, read_i64_be, write_i16_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -51,8 +51,10 @@ class SnapshotHeaderRecord(Message):
     def read(reader: Reader, version: i64) -> SnapshotHeaderRecord:
         if version != 0:
             raise cannot_read("SnapshotHeaderRecord", version)
-        version_: int = reader.read_int16()
-        last_contained_log_timestamp: int = reader.read_int64()
+        at = reader.take(10)
+        buffer = reader.buffer
+        version_: int = read_i16_be(buffer, at)
+        last_contained_log_timestamp: int = read_i64_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = SnapshotHeaderRecord(version_, last_contained_log_timestamp)
         message.unknown_tagged_fields = unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -52,8 +52,10 @@ class UnfenceBrokerRecord(Message):
     def read(reader: Reader, version: i64) -> UnfenceBrokerRecord:
         if version != 0:
             raise cannot_read("UnfenceBrokerRecord", version)
-        id: int = reader.read_int32()
-        epoch: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        id: int = read_i32_be(buffer, at)
+        epoch: int = read_i64_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = UnfenceBrokerRecord(id, epoch)
         message.unknown_tagged_fields = unknown

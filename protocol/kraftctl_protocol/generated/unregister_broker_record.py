@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -52,8 +52,10 @@ class UnregisterBrokerRecord(Message):
     def read(reader: Reader, version: i64) -> UnregisterBrokerRecord:
         if version != 0:
             raise cannot_read("UnregisterBrokerRecord", version)
-        broker_id: int = reader.read_int32()
-        broker_epoch: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        broker_id: int = read_i32_be(buffer, at)
+        broker_epoch: int = read_i64_be(buffer, at + 4)
         unknown = reader.read_unknown_tagged_fields()
         message = UnregisterBrokerRecord(broker_id, broker_epoch)
         message.unknown_tagged_fields = unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -98,8 +98,10 @@ class KRaftVersionFeature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> KRaftVersionFeature:
-        min_supported_version: int = reader.read_int16()
-        max_supported_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_supported_version: int = read_i16_be(buffer, at)
+        max_supported_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = KRaftVersionFeature(min_supported_version, max_supported_version)
         message.unknown_tagged_fields = unknown
@@ -161,9 +163,11 @@ class UpdateRaftVoterRequest(Message):
         if version != 0:
             raise cannot_read("UpdateRaftVoterRequest", version)
         cluster_id: str | None = reader.read_compact_nullable_string()
-        current_leader_epoch: int = reader.read_int32()
-        voter_id: int = reader.read_int32()
-        voter_directory_id: bytes = reader.read_uuid()
+        at = reader.take(24)
+        buffer = reader.buffer
+        current_leader_epoch: int = read_i32_be(buffer, at)
+        voter_id: int = read_i32_be(buffer, at + 4)
+        voter_directory_id: bytes = buffer[at + 8 : at + 24]
         listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
         kraft_version_feature: KRaftVersionFeature = KRaftVersionFeature.read(reader, version)
         unknown = reader.read_unknown_tagged_fields()

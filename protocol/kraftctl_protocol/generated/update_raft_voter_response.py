@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -62,8 +62,10 @@ class CurrentLeader(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CurrentLeader:
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
+        at = reader.take(8)
+        buffer = reader.buffer
+        leader_id: int = read_i32_be(buffer, at)
+        leader_epoch: int = read_i32_be(buffer, at + 4)
         host: str = reader.read_compact_string()
         port: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
@@ -115,8 +117,10 @@ class UpdateRaftVoterResponse(Message):
     def read(reader: Reader, version: i64) -> UpdateRaftVoterResponse:
         if version != 0:
             raise cannot_read("UpdateRaftVoterResponse", version)
-        throttle_time_ms: int = reader.read_int32()
-        error_code: int = reader.read_int16()
+        at = reader.take(6)
+        buffer = reader.buffer
+        throttle_time_ms: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
         current_leader: CurrentLeader = CurrentLeader()
         unknown: list[tuple[int, bytes]] | None = None
         count = reader.read_uvarint()

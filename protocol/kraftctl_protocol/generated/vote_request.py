@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i32_be, write_i64_be
+from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -80,17 +80,21 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        replica_epoch: int = reader.read_int32()
-        replica_id: int = reader.read_int32()
+        at = reader.take(12)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        replica_epoch: int = read_i32_be(buffer, at + 4)
+        replica_id: int = read_i32_be(buffer, at + 8)
         replica_directory_id: bytes = ZERO_UUID
         if version >= 1:
             replica_directory_id = reader.read_uuid()
         voter_directory_id: bytes = ZERO_UUID
         if version >= 1:
             voter_directory_id = reader.read_uuid()
-        last_offset_epoch: int = reader.read_int32()
-        last_offset: int = reader.read_int64()
+        at = reader.take(12)
+        buffer = reader.buffer
+        last_offset_epoch: int = read_i32_be(buffer, at)
+        last_offset: int = read_i64_be(buffer, at + 4)
         pre_vote: bool = False
         if version >= 2:
             pre_vote = reader.read_bool()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -62,11 +62,13 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
-        partition_index: int = reader.read_int32()
-        error_code: int = reader.read_int16()
-        leader_id: int = reader.read_int32()
-        leader_epoch: int = reader.read_int32()
-        vote_granted: bool = reader.read_bool()
+        at = reader.take(15)
+        buffer = reader.buffer
+        partition_index: int = read_i32_be(buffer, at)
+        error_code: int = read_i16_be(buffer, at + 4)
+        leader_id: int = read_i32_be(buffer, at + 6)
+        leader_epoch: int = read_i32_be(buffer, at + 10)
+        vote_granted: bool = buffer[at + 14] != 0
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index, error_code, leader_id, leader_epoch, vote_granted)
         message.unknown_tagged_fields = unknown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from librt.strings import write_i16_be, write_i32_be
+from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Field, Message
@@ -97,8 +97,10 @@ class KRaftVersionFeature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> KRaftVersionFeature:
-        min_supported_version: int = reader.read_int16()
-        max_supported_version: int = reader.read_int16()
+        at = reader.take(4)
+        buffer = reader.buffer
+        min_supported_version: int = read_i16_be(buffer, at)
+        max_supported_version: int = read_i16_be(buffer, at + 2)
         unknown = reader.read_unknown_tagged_fields()
         message = KRaftVersionFeature(min_supported_version, max_supported_version)
         message.unknown_tagged_fields = unknown
@@ -142,8 +144,10 @@ class Voter(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Voter:
-        voter_id: int = reader.read_int32()
-        voter_directory_id: bytes = reader.read_uuid()
+        at = reader.take(20)
+        buffer = reader.buffer
+        voter_id: int = read_i32_be(buffer, at)
+        voter_directory_id: bytes = buffer[at + 4 : at + 20]
         endpoints: list[Endpoint] = [Endpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
         kraft_version_feature: KRaftVersionFeature = KRaftVersionFeature.read(reader, version)
         unknown = reader.read_unknown_tagged_fields()
