@@ -10,6 +10,7 @@ from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.parked_fetches import ParkedFetches
 from kraftctl.raft.peers import Peers
+from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import EpochState, Leader, Unattached
@@ -48,6 +49,7 @@ class RaftCore:
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = Peers()
+        self.pending_change: PendingChange | None = None
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self.effects: list[RaftEffect] = []

@@ -6,6 +6,7 @@ in it (`learn`). Errors nobody expects are noted, and the peer is left alone for
 
 from __future__ import annotations
 
+from kraftctl.raft.change_voters import take_versions
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.effects import ERROR, INFO
@@ -46,7 +47,7 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     elif isinstance(response, EndQuorumEpochResponse):
         usable = _handle_end_quorum_epoch(core, peer, response)
     else:
-        usable = False
+        usable = take_versions(core, event.send_id, response)
     if not usable:
         peer.backoff_until_ms = core.now_ms + core.config.retry_backoff_ms
 

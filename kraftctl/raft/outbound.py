@@ -92,17 +92,19 @@ def _may_fetch(core: RaftCore) -> bool:
 
 
 def _bootstrap_peers(core: RaftCore) -> list[Peer]:
-    """The configured ones, or the other voters of a static quorum."""
+    """The configured ones, and the other voters: none of the former may vote any more."""
     servers = core.config.bootstrap_servers or []
     own = core.endpoints.get(core.default_listener())
-    if servers:
-        return [
-            core.peers.peer(FIRST_BOOTSTRAP_ID - index, host, port)
-            for index, (host, port) in enumerate(servers)
-            if (host, port) != own
-        ]
-    peers = [_voter(core, voter_id) for voter_id in core.voters.voter_ids() if voter_id != core.key.id]
-    return [peer for peer in peers if peer is not None]
+    peers = [
+        core.peers.peer(FIRST_BOOTSTRAP_ID - index, host, port)
+        for index, (host, port) in enumerate(servers)
+        if (host, port) != own
+    ]
+    for voter_id in core.voters.voter_ids():
+        endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
+        if voter_id != core.key.id and endpoint is not None and endpoint not in servers:
+            peers.append(core.peers.peer(voter_id, endpoint[0], endpoint[1]))
+    return peers
 
 
 def _voter(core: RaftCore, voter_id: int) -> Peer | None:

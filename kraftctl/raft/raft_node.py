@@ -6,6 +6,7 @@ import random
 from typing import Final, assert_never
 
 from kraftctl.raft.append import append_records, log_flushed
+from kraftctl.raft.change_voters import settle_change
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.describe_quorum import handle_describe_quorum
 from kraftctl.raft.download_snapshot import snapshot_downloaded
@@ -118,6 +119,7 @@ class RaftNode:
         else:
             self._handle(event)
         run_timers(core)
+        settle_change(core)
         send_requests(core)
         return core.take_effects()
 

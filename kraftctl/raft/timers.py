@@ -29,6 +29,9 @@ def next_deadline_ms(core: RaftCore) -> int:
     deadline_ms = state.deadline_ms
     if parked_ms is not None and parked_ms < deadline_ms:
         deadline_ms = parked_ms
+    change = core.pending_change
+    if change is not None and change.deadline_ms < deadline_ms:
+        deadline_ms = change.deadline_ms
     if core.is_only_voter():
         return deadline_ms
     peers_ms = core.peers.next_deadline_ms()

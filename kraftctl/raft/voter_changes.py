@@ -7,22 +7,24 @@
 | 3 | the voter has id and directory id; add, update: and the controllers' listener | INVALID_REQUEST |
 | 4 | this epoch has committed, so nobody else's voter change can be pending | REQUEST_TIMED_OUT |
 | 5 | kraft.version is 1 (add, remove) | UNSUPPORTED_VERSION |
-| 6 | the latest KRaftVoters record is committed: one change at a time | REQUEST_TIMED_OUT |
+| 6 | no change is under way and the latest KRaftVoters record is committed | REQUEST_TIMED_OUT |
 | 7 | add: the id does not vote yet | DUPLICATE_VOTER |
 | 8 | update: this replica votes; remove: and not alone | VOTER_NOT_FOUND |
 
-What passes all of them is refused still, with UNSUPPORTED_VERSION: voters are chosen when storage is
-formatted. A quorum of one has nobody to remove or update anyway.
+Voters that move are not followed yet: an UpdateRaftVoter that passes is UNSUPPORTED_VERSION still.
 """
 
 from __future__ import annotations
 
+from kraftctl.raft.change_voters import begin_add, write_voters
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import Respond
 from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl.raft.voter_set import VoterNode
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
@@ -47,18 +49,40 @@ def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     refusal = _check_request(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
         refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), names)
-    response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-    core.emit(Respond(event.request_id, response))
+    if refusal.error != Errors.NONE:
+        response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
+        core.emit(Respond(event.request_id, response))
+        return
+    endpoints = {listener.name: (listener.host, listener.port) for listener in request.listeners}
+    change = _change(core, event, ack_when_committed=request.ack_when_committed)
+    begin_add(core, change, VoterNode(ReplicaKey(request.voter_id, request.voter_directory_id), endpoints))
 
 
 def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, RemoveRaftVoterRequest)
+    key = ReplicaKey(request.voter_id, request.voter_directory_id)
     refusal = _check_request(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
-        refusal = _check_remove(core, ReplicaKey(request.voter_id, request.voter_directory_id))
-    response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-    core.emit(Respond(event.request_id, response))
+        refusal = _check_remove(core, key)
+    if refusal.error != Errors.NONE:
+        response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
+        core.emit(Respond(event.request_id, response))
+        return
+    leader, voters = core.leader(), core.voters.without_voter(key)
+    assert leader is not None
+    assert voters is not None
+    change = _change(core, event, ack_when_committed=True)
+    change.is_removal = True
+    change.offset = write_voters(core, leader, voters)
+    core.pending_change = change
+
+
+def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> PendingChange:
+    deadline_ms = core.now_ms + core.config.request_timeout_ms
+    return PendingChange(
+        event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed
+    )
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
@@ -98,7 +122,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Re
     if key.id in core.voters.nodes:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.DUPLICATE_VOTER, f"The id of {key} votes already: {voters}")
-    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot add voters to a running quorum")
+    return Refusal(Errors.NONE)
 
 
 def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
@@ -110,7 +134,7 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
     if core.voters.without_voter(key) is None:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.VOTER_NOT_FOUND, f"{key} cannot be removed from the voters {voters}")
-    return Refusal(Errors.UNSUPPORTED_VERSION, "This controller cannot remove voters from a running quorum")
+    return Refusal(Errors.NONE)
 
 
 def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
@@ -143,7 +167,7 @@ def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
             Errors.UNSUPPORTED_VERSION,
             f"Voters cannot be {verb} while kraft.version is {core.history.kraft_version()}",
         )
-    if not _is_voter_set_committed(core, leader):
+    if core.pending_change is not None or not _is_voter_set_committed(core, leader):
         return Refusal(Errors.REQUEST_TIMED_OUT, "The latest change of the voters is not committed yet")
     return Refusal(Errors.NONE)
 

@@ -36,6 +36,8 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse, SupportedFeatureKey
 from kraftctl_protocol.message import Message
 from tests.support.raft_disk import RaftDisk
 from tests.support.raft_transcript import (
@@ -47,6 +49,11 @@ from tests.support.raft_transcript import (
     voter_node,
 )
 from tests.support.simulator import raft_invariants as invariants
+
+VERSIONS = ApiVersionsResponse(
+    supported_features=[SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)]
+)
+"""What every replica answers to a leader that is about to make a voter of it."""
 
 
 class Faults:
@@ -89,6 +96,7 @@ class RaftCluster:
         self.leaders: dict[int, int] = {}
         self.committed: list[tuple[int, bytes]] = []
         self.lines: list[str] = []
+        self.tools: dict[int, list[Message]] = {}
         self.replicas = {node_id: Replica(node_id) for node_id in voter_ids + observer_ids}
         for replica in self.replicas.values():
             if dynamic and replica.node_id in voter_ids:
@@ -254,6 +262,9 @@ class RaftCluster:
             if receiver.node is None:
                 self.step_later_if(sender, life, ResponseReceived(send_id, None))
                 return
+            if api_key == ApiVersionsRequest.API_KEY:
+                self.step_later_if(sender, life, ResponseReceived(send_id, VERSIONS))
+                return
             self.request_id += 1
             receiver.waiting[self.request_id] = (sender.node_id, life, send_id, version)
             request = request_type.decode(data, version)
@@ -265,7 +276,21 @@ class RaftCluster:
         if replica.life == life:
             self.step_later(replica, 1, event)
 
+    def ask(self, replica: Replica, request: Message) -> list[Message]:
+        """As a tool does; the answer will be in the list that is returned."""
+        answers: list[Message] = []
+        self.request_id += 1
+        self.tools[self.request_id] = answers
+        version = type(request).HIGHEST_VERSION
+        self.step(
+            replica, RequestReceived(self.request_id, LISTENER, type(request).API_KEY, version, request)
+        )
+        return answers
+
     def _respond(self, replica: Replica, request_id: int, response: Message) -> None:
+        if request_id in self.tools:
+            self.tools.pop(request_id).append(response)
+            return
         sender_id, life, send_id, version = replica.waiting.pop(request_id)
         sender = self.replicas[sender_id]
         data = response.encode(version)
@@ -311,6 +336,7 @@ class RaftCluster:
     def _check_committed(self, replica: Replica, offset: int) -> None:
         invariants.consistent_committed_data(replica.disk, offset, self.committed)
         if offset > len(self.committed):
-            voters = [self.replicas[voter_id].disk for voter_id in self.voter_ids]
+            assert replica.node is not None
+            voters = [self.replicas[voter_id].disk for voter_id in replica.node.voter_set.voter_ids()]
             invariants.majority_reached_high_watermark(voters, offset)
             self.committed = invariants.committed_log(replica.disk)[:offset]

@@ -9,7 +9,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from tests.support.raft_disk import RaftDisk
 
-STATES_OF_VOTERS = frozenset(["Prospective", "Candidate", "Leader"])
+STATES_OF_VOTERS = frozenset(["Prospective", "Candidate"])
 
 
 def single_leader(leaders: dict[int, int], epoch: int, node_id: int) -> None:
@@ -41,7 +41,10 @@ def majority_reached_high_watermark(voters: list[RaftDisk], offset: int) -> None
 
 
 def observers_never_vote(node: RaftNode, key: ReplicaKey) -> None:
-    """KIP-853 ObserversNeverVote: only who is in its own latest voter set stands for election or leads."""
+    """KIP-853 ObserversNeverVote: only who is in its own latest voter set stands for election.
+
+    A leader that removed itself leads until that is committed.
+    """
     assert node.state_name not in STATES_OF_VOTERS or node.voter_set.is_voter(key), "ObserversNeverVote"
 
 

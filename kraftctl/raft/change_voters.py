@@ -1,0 +1,129 @@
+"""KIP-853: one voter comes, goes or moves; the request is answered when a majority of the new voters has it.
+
+1. Add only: the new voter is asked with ApiVersions which kraft.version it speaks, and must be caught up.
+2. KRaftVoters is appended. It counts from now on, for this very commit too.
+3. It is committed: the request is answered. A leader that has removed itself resigns.
+
+At any step the request's own timeout may pass, or leadership be lost: then what was written may still be
+committed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.raft.append import append_control_records
+from kraftctl.raft.check_quorum import check_quorum_deadline_ms
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import INFO, Respond, SendRequest
+from kraftctl.raft.elections import resign
+from kraftctl.raft.pending_change import NOT_WRITTEN, PendingChange
+from kraftctl.raft.states import Leader
+from kraftctl.raft.voter_set import VoterNode, VoterSet
+from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.message import Message
+
+KRAFT_VERSION: Final = "kraft.version"
+
+CAUGHT_UP_WITHIN_MS: Final = 3_600_000
+"""A replica that was never caught up, or has not fetched for an hour, would only slow down commits."""
+
+
+def begin_add(core: RaftCore, change: PendingChange, node: VoterNode) -> None:
+    """`change` waits for the answer of `node`, then for its commit."""
+    host, port = node.endpoints[core.default_listener()]
+    peer = core.peers.peer(node.key.id, host, port)
+    core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
+    if not peer.is_ready():
+        _answer(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} cannot be asked right now")
+        return
+    core.pending_change = change
+    change.added = node
+    change.send_id = core.peers.sent(peer, core.now_ms + core.config.request_timeout_ms)
+    request = ApiVersionsRequest(client_software_name="kraftctl", client_software_version="1")
+    core.emit(SendRequest(change.send_id, peer.id, host, port, request.API_KEY, request))
+
+
+def take_versions(core: RaftCore, send_id: int, response: Message | None) -> bool:
+    """The answer of a replica that is to vote; False when it is of no use."""
+    change = core.pending_change
+    leader = core.leader()
+    if change is None or leader is None or change.added is None or change.send_id != send_id:
+        return False
+    node = change.added
+    if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
+        _end(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} did not say which versions it speaks")
+        return False
+    for feature in response.supported_features:
+        if feature.name == KRAFT_VERSION:
+            node.kraft_version_min = feature.min_version
+            node.kraft_version_max = feature.max_version
+    if not node.supports(core.history.kraft_version()):
+        reason = f"{node.key} does not speak kraft.version {core.history.kraft_version()}"
+        _end(core, change, Errors.INVALID_REQUEST, reason)
+        return True
+    replica = leader.observer_states.get(node.key)
+    if (
+        replica is None
+        or replica.last_caught_up_wall_ms <= 0
+        or core.now_ms - replica.last_fetch_ms >= CAUGHT_UP_WITHIN_MS
+    ):
+        _end(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} is lagging behind: try again later")
+        return True
+    voters = core.voters.with_voter(node)
+    if voters is None:
+        _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} votes already")
+        return True
+    change.offset = write_voters(core, leader, voters)
+    if not change.ack_when_committed:
+        _end(core, change, Errors.NONE, None)
+    return True
+
+
+def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+    """Returns the offset of the record."""
+    offset = core.log.end_offset
+    core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
+    core.history.add_voters(offset, voters)
+    leader.set_voters(voters)
+    leader.deadline_ms = check_quorum_deadline_ms(core, len(voters))
+    leader.fetched_voter_ids.clear()
+    leader.begin_quorum_deadline_ms = core.now_ms
+    record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
+    append_control_records(core, leader, [record])
+    return offset
+
+
+def settle_change(core: RaftCore) -> None:
+    """After every event: whatever became of the change in progress."""
+    leader = core.leader()
+    change = core.pending_change
+    if change is not None:
+        if leader is None or leader.epoch != change.epoch:
+            error = Errors.NOT_LEADER_OR_FOLLOWER
+            _end(core, change, error, "The leader was replaced before the change was committed")
+        elif change.offset != NOT_WRITTEN and change.offset < leader.high_watermark:
+            _end(core, change, Errors.NONE, None)
+        elif change.deadline_ms <= core.now_ms:
+            _end(core, change, Errors.REQUEST_TIMED_OUT, "The change is not committed yet")
+    if (
+        leader is not None
+        and not leader.is_voter(core.key)
+        and core.history.last_offset() < leader.high_watermark
+    ):
+        core.notice(INFO, "Resigning: this replica votes no more")
+        resign(core)
+
+
+def _end(core: RaftCore, change: PendingChange, error: Errors, reason: str | None) -> None:
+    core.pending_change = None
+    _answer(core, change, error, reason)
+
+
+def _answer(core: RaftCore, change: PendingChange, error: Errors, reason: str | None) -> None:
+    if error != Errors.NONE:
+        core.notice(INFO, f"The change of voters ended with {error_of(error).name}: {reason}")
+    core.emit(Respond(change.request_id, change.response(error, reason)))

@@ -1,0 +1,147 @@
+"""KIP-853: voters come and go while messages are lost and leaders die; all invariants hold."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.message import Message
+from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
+from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
+
+VOTERS = [1, 2, 3]
+OBSERVERS = [11, 12]
+ANSWER_MS = 3_000
+
+
+def add(voter_id: int) -> AddRaftVoterRequest:
+    host, port = endpoint(voter_id)
+    return AddRaftVoterRequest(
+        cluster_id=CLUSTER_ID,
+        voter_id=voter_id,
+        voter_directory_id=directory_id(voter_id),
+        listeners=[Listener(name=LISTENER, host=host, port=port)],
+    )
+
+
+def remove(voter_id: int) -> RemoveRaftVoterRequest:
+    return RemoveRaftVoterRequest(
+        cluster_id=CLUSTER_ID, voter_id=voter_id, voter_directory_id=directory_id(voter_id)
+    )
+
+
+def calm_cluster(voters: list[int], observers: list[int]) -> RaftCluster:
+    cluster = RaftCluster(9, voters, observers, dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    return cluster
+
+
+def leader_of(cluster: RaftCluster) -> Replica:
+    leader = cluster.leader()
+    assert leader is not None
+    return leader
+
+
+def change(cluster: RaftCluster, request: Message) -> Errors:
+    """What the leader answers."""
+    answers = cluster.ask(leader_of(cluster), request)
+    cluster.run_for(ANSWER_MS)
+    return Errors(answers[0].error_code)
+
+
+def voters_of(replica: Replica) -> list[int]:
+    assert replica.node is not None
+    return replica.node.voter_set.voter_ids()
+
+
+def test_an_observer_becomes_a_voter_and_may_lead() -> None:
+    cluster = calm_cluster([1], OBSERVERS)
+    for voter_id in OBSERVERS:
+        assert change(cluster, add(voter_id)) == Errors.NONE
+    assert [voters_of(replica) for replica in cluster.replicas.values()] == [[1, 11, 12]] * 3
+    cluster.crash(1)
+    cluster.run_for(10_000)
+    successor = leader_of(cluster)
+    assert successor.node_id in OBSERVERS
+    cluster.append(successor, 1)
+    cluster.run_for(1_000)
+    assert successor.high_watermark == successor.disk.end_offset
+
+
+def test_a_replica_that_does_not_fetch_is_not_made_a_voter() -> None:
+    cluster = RaftCluster(9, [1], OBSERVERS, dynamic=True, faults=Faults())
+    cluster.isolate(12)
+    cluster.run_for(6_000)
+    assert change(cluster, add(12)) == Errors.REQUEST_TIMED_OUT
+    assert voters_of(cluster.replicas[1]) == [1]
+
+
+def test_a_leader_that_removes_itself_resigns_when_that_is_committed() -> None:
+    cluster = calm_cluster(VOTERS, [])
+    former = leader_of(cluster)
+    assert change(cluster, remove(former.node_id)) == Errors.NONE
+    cluster.run_for(10_000)
+    successor = leader_of(cluster)
+    assert successor is not former
+    left = [voter_id for voter_id in VOTERS if voter_id != former.node_id]
+    assert voters_of(successor) == voters_of(former) == left
+    assert former.node is not None
+    assert former.node.state_name == "Follower"
+
+
+def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:
+    """Nobody but the deposed leader ever had it."""
+    cluster = calm_cluster(VOTERS, [])
+    leader = leader_of(cluster)
+    cluster.isolate(leader.node_id)
+    goes = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
+    answers = cluster.ask(leader, remove(goes))
+    assert goes not in voters_of(leader)
+    second = cluster.ask(leader, remove(goes))
+    assert second[0].error_code == Errors.REQUEST_TIMED_OUT, "one at a time"
+    cluster.run_for(10_000)
+    assert answers[0].error_code == Errors.REQUEST_TIMED_OUT
+    cluster.heal()
+    cluster.run_for(10_000)
+    assert voters_of(leader) == VOTERS
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chaos(seed: int) -> None:
+    rng = random.Random(seed)
+    faults = Faults(loss=rng.choice([0.0, 0.02, 0.1]), delay_ms_max=rng.choice([5, 50]), flush_ms_max=50)
+    cluster = RaftCluster(seed, VOTERS, OBSERVERS, dynamic=True, faults=faults)
+    everybody = VOTERS + OBSERVERS
+    answered = 0
+    for _ in range(80):
+        cluster.run_for(rng.randint(0, 1_500))
+        leader = cluster.leader()
+        match rng.randrange(8):
+            case 0 | 1 if leader is not None:
+                cluster.append(leader, rng.randint(1, 3))
+            case 2 | 3 if leader is not None:
+                answers = cluster.ask(leader, add(rng.choice(everybody)))
+                cluster.run_for(500)
+                answered += bool(answers and answers[0].error_code == Errors.NONE)
+            case 4 if leader is not None and len(voters_of(leader)) > 2:
+                cluster.ask(leader, remove(rng.choice(voters_of(leader))))
+            case 5:
+                cluster.crash(rng.choice(everybody))
+            case 6:
+                cluster.isolate(rng.choice(everybody))
+            case _:
+                cluster.cut.clear()
+                cluster.restart_all()
+    cluster.heal()
+    cluster.restart_all()
+    cluster.run_for(30_000)
+    leader = leader_of(cluster)
+    cluster.append(leader, 1)
+    cluster.run_for(5_000)
+    for replica in cluster.replicas.values():
+        assert voters_of(replica) == voters_of(leader)
+        assert replica.high_watermark == len(cluster.committed) == replica.disk.end_offset
