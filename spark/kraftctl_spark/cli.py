@@ -90,9 +90,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def _compact(options: argparse.Namespace, hook: Hook) -> int:
     from kraftctl_spark.compaction import compact
-    from kraftctl_spark.manifest import Output
+    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
 
     output = Output(options.output, hook)
+    if not (output.directory / MANIFESTS).is_dir():
+        raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
     with output.locked():
         result = compact(output, options.grace_minutes * 60_000)
     log.info("%s", result)

@@ -89,7 +89,7 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         sources = [file for one in run for file in one.files if file.table == table]
         if not sources:
             continue
-        with RangeWriter(output.directory, range_name(first.start, last.end - 1)) as writer:
+        with RangeWriter(output.directory, range_name(first.start, last.end - 1), output.hook) as writer:
             for group in _row_groups(output, sources, schema):
                 writer.write_tables({table: group})
             files += writer.finish()

@@ -92,7 +92,7 @@ class Output:
 
     def __init__(self, directory: Path, hook: Hook = no_hook) -> None:
         self.directory = directory
-        self._hook = hook
+        self.hook = hook
 
     @property
     def _manifests(self) -> Path:
@@ -169,8 +169,8 @@ class Output:
         if manifest.end <= manifest.start or not (replaces or manifest.start == at):
             raise ExportRefusedError(f"{manifest.name} does not follow on offset {at}")
         stamped = replace(manifest, committed_at_ms=time.time_ns() // 1_000_000)
-        write_whole(self._manifests / f"{manifest.name}.json", stamped.to_json().encode(), self._hook)
-        self._hook("manifest-committed")
+        write_whole(self._manifests / f"{manifest.name}.json", stamped.to_json().encode(), self.hook)
+        self.hook("manifest-committed")
 
     def check_files(self) -> None:
         """ExportRefusedError when a file that was committed is gone or has another size."""
@@ -208,6 +208,8 @@ class Output:
             for path in {file.path for file in old.files} - needed:
                 (self.directory / path).unlink(missing_ok=True)
                 removed += 1
+                self.hook("file-removed")
             (self._manifests / f"{old.name}.json").unlink()
+            self.hook("manifest-removed")
         fsync(self._manifests)
         return removed

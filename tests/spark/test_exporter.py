@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import shutil
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.spark.typed_export import (
     END,
     NO_OP,
     batches_of,
+    compact_and_die,
     content,
     export_and_die,
     exporting,
@@ -183,6 +185,36 @@ def processes() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.spark.typed_export"])
     return context
+
+
+def test_compaction_killed_after_any_step(
+    controller: FakeController, quorum: FakeQuorum, processes: ForkServerContext, tmp_path: Path
+) -> None:
+    quorum.append(*mixed_batches(0, 60))
+    whole = tmp_path / "whole"
+    with exporting(whole, controller.endpoint) as exporter:
+        for end in (20, 40, 60):
+            exporter.export_to(end, 1)
+    died = 0
+    while True:
+        directory = tmp_path / f"step-{died + 1}"
+        shutil.copytree(whole, directory)
+        child = processes.Process(target=compact_and_die, args=(directory, died + 1))
+        child.start()
+        child.join(60)
+        for table in TABLES:
+            assert read_table(directory, table).column("offset").to_pylist() == expected_offsets(table, 60)
+        Output(directory).check_files()
+        if child.exitcode == 0:
+            break
+        assert child.exitcode == -9
+        died += 1
+        assert Output(directory).position().offset == 60
+        compact_and_die(directory, 0)
+        assert len(Output(directory).manifests()) == 1
+        assert_exact(directory, 60)
+        assert len(list(directory.glob("[!_]*/*"))) == len(TABLES)
+    assert died == 3 * 2 + 2 + 3 * (len(TABLES) + 1)
 
 
 @pytest.mark.slow

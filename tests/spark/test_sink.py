@@ -9,11 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark import export_tasks
 from kraftctl_spark.cli import main
 from kraftctl_spark.export import ExportRefusedError, check_output
@@ -26,12 +29,15 @@ from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.killed_export import STEP_VARIABLE
 from tests.spark.typed_export import (
     BEGIN,
+    END,
+    NO_OP,
     batches_of,
     exporting,
     mixed_batches,
     mixed_value,
     offsets_in_directory,
 )
+from tests.support.kafka import await_result
 from tests.support.spark_export import SOURCE_ROOTS, SPARK_ARGUMENTS
 
 TABLES = ("records", "partition_change_record", "topic_record")
@@ -156,7 +162,12 @@ def test_controllers_that_cannot_be_found(tmp_path: Path, caplog: pytest.LogCapt
     assert main([*arguments, "127.0.0.1:1", "--request-timeout-ms", "200"]) == 1
 
 
-def test_compact_from_the_command_line(exported: Path, controller: FakeController) -> None:
+def test_compact_from_the_command_line(
+    exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere = exported.parent / "elsewhere"
+    assert "holds no tables" in refusal(caplog, ["compact", "--output", str(elsewhere)])
+    assert not elsewhere.exists()
     with exporting(exported, controller.endpoint) as exporter:
         exporter.export_to(40, 1)
     assert main(["compact", "--output", str(exported), "--grace-minutes", "0"]) == 0
@@ -178,8 +189,9 @@ def test_the_source_gives_only_how_far_to_go(controller: FakeController, quorum:
     reader.stop()
 
 
-def run_to_end(arguments: list[str], log: Path, step: str = "") -> int:
-    """Exit status of the job; negative when a signal ended it."""
+@contextmanager
+def job(arguments: list[str], log: Path, step: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """`kraftctl-export` as a process; it is killed after `step`, or when the block is left."""
     environment = {
         **os.environ,
         STEP_VARIABLE: step,
@@ -190,9 +202,30 @@ def run_to_end(arguments: list[str], log: Path, step: str = "") -> int:
     }
     command = [sys.executable, "-m", "tests.spark.killed_export", *arguments]
     with log.open("ab") as printed:
-        return subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed, timeout=200
-        ).returncode
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=printed, stderr=printed
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def run_to_end(arguments: list[str], log: Path, step: str = "") -> int:
+    """Exit status of the job; negative when a signal ended it."""
+    with job(arguments, log, step) as process:
+        return process.wait(200)
+
+
+def assert_exact(output: Path, end: int, markers: set[int]) -> None:
+    """Every offset once, by manifest and in the directory; `markers` are of no table but `records`."""
+    for remainder, table in ((None, "records"), (0, "partition_change_record"), (1, "topic_record")):
+        typed = [offset for offset in range(end) if offset % 3 == remainder and offset not in markers]
+        expected = list(range(end)) if remainder is None else typed
+        assert read_table(output, table).column("offset").to_pylist() == expected
+        assert offsets_in_directory(output, table) == expected
+    assert not list(output.rglob("*.tmp"))
 
 
 @pytest.mark.spark
@@ -202,7 +235,7 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
     """Dies in a worker between two files, then between a manifest and Spark's own commit; then the checkpoint
-    is lost. At its end the log has a transaction that is still open."""
+    is lost. At its end the log has a transaction that is open; a service takes over when it has ended."""
     output, log = tmp_path / "tables", tmp_path / "job.log"
     per_task = export_tasks.OFFSETS_PER_TASK
     total = 2 * per_task + 500
@@ -223,13 +256,19 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     shutil.rmtree(output / "_checkpoint")
     assert run_to_end([*arguments, "--max-offsets-per-trigger", "70000"], log) == 0, log.read_text()
     assert Output(output).position().offset == total
-    for remainder, table in ((None, "records"), (0, "partition_change_record"), (1, "topic_record")):
-        expected = [offset for offset in range(total) if remainder in (None, offset % 3)]
-        assert read_table(output, table).column("offset").to_pylist() == expected
-        assert offsets_in_directory(output, table) == expected
-    assert not list(output.rglob("*.tmp"))
+    assert_exact(output, total, set())
     ends = [manifest.end for manifest in Output(output).manifests()]
     assert ends == [per_task + 100, 70_000, total]
     noted = last_committed(output / "_checkpoint")
     assert noted is not None
     assert noted.offset == total + 10, "Spark is ahead of the tables, since a transaction is open"
+
+    quorum.append(encode_batch(total + 10, 1, 1000, [END, NO_OP]))
+    arguments.remove("--available-now")
+    service = [*arguments, "--interval", "1 second", "--compact-after", "1", "--grace-minutes", "0"]
+    with job(service, log) as process:
+        await_result(lambda: Output(output).position().offset == total + 12, "the end of the log", 120)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0, log.read_text()
+    assert [manifest.end for manifest in Output(output).manifests()] == [total + 12]
+    assert_exact(output, total + 12, {total, total + 10, total + 11})

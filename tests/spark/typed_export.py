@@ -21,6 +21,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark import export_tasks
+from kraftctl_spark.compaction import compact
 from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
@@ -101,6 +102,13 @@ def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_tas
     with exporting(directory, endpoint, KillAtStep(step)) as exporter:
         for end in ends:
             exporter.export_to(end, 1)
+
+
+def compact_and_die(directory: Path, step: int) -> None:
+    """The same for a compaction without a grace period."""
+    output = Output(directory, KillAtStep(step))
+    with output.locked():
+        compact(output, grace_ms=0)
 
 
 def content(directory: Path) -> dict[str, str]:
