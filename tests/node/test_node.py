@@ -7,10 +7,12 @@ import random
 import pytest
 
 from kraftctl.config import STANDARD_AUTHORIZER
+from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
@@ -24,16 +26,21 @@ from kraftctl_protocol.generated.describe_quorum_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
+from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support import raft_requests
 from tests.support.active_controller import CLUSTER_ID, registration
-from tests.support.simulated_node import SimulatedNode
+from tests.support.simulated_node import WALL_MS, SimulatedNode
 
 BROKER = 1
 
@@ -238,6 +245,42 @@ class TestSnapshots:
         text = repr([record.value for batch in node.snapshot_files[newest] for record in batch.records])
         assert "old" in text
         assert "new" not in text
+
+    def test_none_is_taken_inside_a_metadata_transaction(self):
+        """KAFKA-17713: half of it would be in the snapshot, and its end would mean nothing to the reader."""
+        node = serving_node(snapshot_bytes=100)
+        node.ask(topic("before"), CreateTopicsResponse)
+        begin = node.raft.end_offset
+        self.write(node, BeginTransactionRecord(name="test"))
+        inside = node.send(topic("inside"))
+        node.pass_time(2_000)
+        assert node.raft.high_watermark > begin + 1
+        assert max(node.snapshot_files).offset <= begin
+        assert inside not in node.answers
+        self.write(node, EndTransactionRecord())
+        node.ask(topic("after", partitions=10), CreateTopicsResponse)
+        node.pass_time(2_000)
+        assert max(node.snapshot_files).offset > begin
+        assert inside in node.answers
+
+    def write(self, node: SimulatedNode, record: Message) -> None:
+        """As the controller itself writes it; the next event carries the effects out."""
+        result = ControllerResult.atomic_of([RecordAndVersion(record, 0)])
+        node.node._write(result, node.now_ms, WALL_MS + node.now_ms)
+
+
+def test_a_record_that_does_not_fit_stops_the_node() -> None:
+    """KAFKA-14275: with a part of the state missing it must never become active."""
+    node = serving_node()
+    change = PartitionChangeRecord(topic_id=bytes(range(16)), partition_id=7, leader=1)
+    node.disk.batches[-1].batch = encode_batch(
+        node.disk.batches[-1].base_offset, node.raft.epoch, WALL_MS, [encode_metadata_record(change, 0)]
+    )
+    node.crash()
+    node.start()
+    with pytest.raises(KeyError):
+        node.settle()
+    assert not node.controller.active
 
 
 class TestEnvelopes:
