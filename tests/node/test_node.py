@@ -252,7 +252,8 @@ class TestSnapshots:
         node.ask(topic("before"), CreateTopicsResponse)
         begin = node.raft.end_offset
         self.write(node, BeginTransactionRecord(name="test"))
-        inside = node.send(topic("inside"))
+        node.pass_time(600)
+        inside = node.send(topic("inside", partitions=10))
         node.pass_time(2_000)
         assert node.raft.high_watermark > begin + 1
         assert max(node.snapshot_files).offset <= begin
