@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import export_tasks
+from kraftctl_spark import export_tasks, observer
 from kraftctl_spark.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.observer import LogChangedError
 from kraftctl_spark.reader import read_table
@@ -37,6 +37,7 @@ TABLES = ("records", "partition_change_record", "topic_record")
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", PER_TASK)
+    monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
 
 
 def expected_offsets(table: str, end: int) -> list[int]:
@@ -245,8 +246,11 @@ def test_killed_after_any_step_and_continued(
         child.join(60)
         return child.exitcode
 
+    def run_on(directory: Path, ends: list[int]) -> None:
+        export_and_die(directory, controller.endpoint, ends, PER_TASK, 0)
+
     undisturbed = tmp_path / "undisturbed"
-    assert run(undisturbed, [60, 100], 0) == 0
+    run_on(undisturbed, [60, 100])
     expected = {table: read_table(undisturbed, table) for table in TABLES}
     assert expected["records"].column("offset").to_pylist() == list(range(100))
     died = 0
@@ -261,7 +265,7 @@ def test_killed_after_any_step_and_continued(
         assert end in (0, first_end, 100)
         assert read_table(directory, "records").column("offset").to_pylist() == list(range(end))
         same_batches = died % 2 == 0
-        assert run(directory, [60, 100] if same_batches else [33, 77, 100], 0) == 0
+        run_on(directory, [60, 100] if same_batches else [33, 77, 100])
         for table in TABLES:
             assert read_table(directory, table) == expected[table]
             assert offsets_in_directory(directory, table) == expected[table].column("offset").to_pylist()

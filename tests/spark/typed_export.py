@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
-from kraftctl_spark import export_tasks
+from kraftctl_spark import export_tasks, observer
 from kraftctl_spark.compaction import compact
 from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
@@ -76,12 +76,12 @@ def exporting(
         return [run_task(settings, task) for task in reversed(tasks)]
 
     output = Output(directory, hook)
-    observer = QuorumObserver([endpoint], cluster_id=cluster_id, timeout_s=5.0)
+    asking = QuorumObserver([endpoint], cluster_id=cluster_id, timeout_s=5.0)
     try:
         with output.locked():
-            yield Exporter(output, settings, observer, run_tasks)
+            yield Exporter(output, settings, asking, run_tasks)
     finally:
-        observer.close()
+        asking.close()
 
 
 class KillAtStep:
@@ -99,6 +99,7 @@ class KillAtStep:
 def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_task: int, step: int) -> None:
     """What a child process does: exports up to each of `ends`, and dies after that many steps."""
     export_tasks.OFFSETS_PER_TASK = per_task
+    observer.RETRY_PAUSE_S = 0.001
     with exporting(directory, endpoint, KillAtStep(step)) as exporter:
         for end in ends:
             exporter.export_to(end, 1)
