@@ -119,7 +119,10 @@ def _why_not_possible(state: ControllerState, feature: str, level: int, kind: in
         return reason
     current = current_level(state, feature)
     if level < current and kind == UPGRADE:
-        return "Can't downgrade the version of this feature without a safe or unsafe downgrade type."
+        return (
+            "Can't downgrade the version of this feature without setting the upgrade type to either safe or"
+            " unsafe downgrade."
+        )
     if level > current and kind != UPGRADE:
         return "Can't downgrade to a newer version."
     return None
@@ -162,12 +165,13 @@ def _why_not_in_range(node: str, offered: VersionRange, level: int) -> str | Non
 
 
 def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | None:
+    """In the very words that kafka-features shows: scripts compare them."""
     if level >= current or not features.metadata_changed_between(level, current):
         return None
     reason = (
         "Unsafe metadata downgrade is not supported in this version."
         if kind == UNSAFE_DOWNGRADE
-        else "The requested downgrade might lose metadata."
+        else "Refusing to perform the requested downgrade because it might delete metadata information."
     )
     return f"Unsupported metadata.version downgrade from {current} to {level}. {reason}"
 

@@ -82,6 +82,8 @@ class Driver:
         self._timer_ms = -1
         self._stopped = False
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        # Apart, so that commits do not wait while a large snapshot is written.
+        self._snapshot_writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
         self._downloads = SnapshotDownloads(storage.snapshots)
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = self._loop.create_future()
@@ -119,6 +121,7 @@ class Driver:
             self._timer.cancel()
         self._stopped = True
         await self._loop.run_in_executor(None, self._flusher.shutdown)
+        await self._loop.run_in_executor(None, self._snapshot_writer.shutdown)
 
     async def _say_goodbye(self) -> None:
         try:
@@ -256,7 +259,7 @@ class Driver:
         if self._stopped:
             return
         writing = self._loop.run_in_executor(
-            self._flusher, self._storage.write_snapshot, effect.snapshot_id, effect.batches
+            self._snapshot_writer, self._storage.write_snapshot, effect.snapshot_id, effect.batches
         )
         writing.add_done_callback(self._snapshot_written)
 

@@ -33,7 +33,7 @@ def update(active, name, level, kind=UPGRADE, *, version=2, validate_only=False)
         pytest.param(30, "group.version", 2, UPGRADE, "only supports versions 0-1", id="beyond-this-node"),
         pytest.param(30, "group.version", 0, UPGRADE, "Can't downgrade", id="down-without-saying-so"),
         pytest.param(21, "group.version", 1, SAFE, "newer version", id="up-by-downgrade"),
-        pytest.param(30, "metadata.version", 29, SAFE, "lose metadata", id="metadata-changed"),
+        pytest.param(30, "metadata.version", 29, SAFE, "might delete metadata", id="metadata-changed"),
         pytest.param(30, "metadata.version", 29, UNSAFE, "Unsafe", id="metadata-changed-unsafe"),
         pytest.param(30, "metadata.version", 31, UPGRADE, "only supports versions 7-30", id="not-production"),
         pytest.param(30, "kraft.version", 0, SAFE, "Can't downgrade", id="kraft-version-never-falls"),
