@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
+import sys
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -183,8 +186,12 @@ def test_a_log_that_was_replaced_is_refused(
 
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:
+    """Forks children from a process that has imported everything: a step is quick then."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.spark.typed_export"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        forkserver.ensure_running()
     return context
 
 
