@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.api_error import ApiError
@@ -35,6 +36,8 @@ CLIENT_MATCH_PARAMETERS = (
     "client_source_address",
     "client_source_port",
 )
+
+STANDBY_REPLICAS = "num.standby.replicas"
 
 BOUNDED_GROUP_KEYS = (
     ("consumer", "session.timeout.ms"),
@@ -154,21 +157,35 @@ def _why_group_invalid(config: ControllerConfig, name: str, configs: dict[str, s
     values, error = _parsed(GROUP_CONFIG_KEYS, configs, Errors.INVALID_CONFIG)
     if error is not None:
         return error
-    for kind, key in BOUNDED_GROUP_KEYS:
+    reason = _why_group_number_refused(config, values)
+    return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
+
+
+def _why_group_number_refused(config: ControllerConfig, values: Mapping[str, object]) -> str | None:
+    """The brokers' bounds: which key sets one matters more than its value, and scripts compare the words."""
+    for kind, key in (*BOUNDED_GROUP_KEYS, ("streams", STANDBY_REPLICAS)):
         value = values.get(f"{kind}.{key}")
         if not isinstance(value, int):
             continue
-        lowest = _node_number(config, f"group.{kind}.min.{key}")
-        highest = _node_number(config, f"group.{kind}.max.{key}")
+        bounds = key.removeprefix("num.")
+        lowest = _node_number(config, f"group.{kind}.min.{bounds}")
+        highest = _node_number(config, f"group.{kind}.max.{bounds}")
         if lowest is not None and value < lowest:
-            return ApiError(Errors.INVALID_CONFIG, f"{kind}.{key} must be at least {lowest}, not {value}")
+            return f"{kind}.{key} must be greater than or equal to group.{kind}.min.{bounds}"
         if highest is not None and value > highest:
-            return ApiError(Errors.INVALID_CONFIG, f"{kind}.{key} must be at most {highest}, not {value}")
-    standby = values.get("streams.num.standby.replicas")
-    standby_max = _node_number(config, "group.streams.max.standby.replicas")
-    if isinstance(standby, int) and standby_max is not None and standby > standby_max:
-        return ApiError(Errors.INVALID_CONFIG, f"streams.num.standby.replicas must be at most {standby_max}")
+            return f"{kind}.{key} must be less than or equal to group.{kind}.max.{bounds}"
+    for kind in ("consumer", "share", "streams"):
+        session_ms = _group_number(config, values, kind, "session.timeout.ms")
+        heartbeat_ms = _group_number(config, values, kind, "heartbeat.interval.ms")
+        if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
+            return f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
     return None
+
+
+def _group_number(config: ControllerConfig, values: Mapping[str, object], kind: str, key: str) -> int | None:
+    """What would apply to the group: its own value, else this node's default."""
+    value = values.get(f"{kind}.{key}")
+    return value if isinstance(value, int) else _node_number(config, f"group.{kind}.{key}")
 
 
 def _node_number(config: ControllerConfig, name: str) -> int | None:

@@ -90,7 +90,8 @@ class ConfigAlterer:
             if operation in (APPEND, SUBTRACT):
                 definition = config_keys(resource_type).get(key)
                 if definition is None or definition.type != LIST:
-                    reason = f"{key} is not of type LIST: nothing can be appended to it or subtracted"
+                    verb = "APPEND" if operation == APPEND else "SUBTRACT"
+                    reason = f"Can't {verb} to key {key} because its type is not LIST."
                     return ApiError(Errors.INVALID_CONFIG, reason)
                 if value is None:
                     return ApiError(Errors.INVALID_CONFIG, f"nothing to append to {key} or to subtract")

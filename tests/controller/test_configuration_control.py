@@ -191,11 +191,28 @@ class TestIncremental:
                 Errors.INVALID_CONFIG,
                 id="group-below-node-minimum",
             ),
+            pytest.param(
+                (resources.GROUP, "g"),
+                "streams.num.standby.replicas",
+                SET,
+                "3",
+                Errors.INVALID_CONFIG,
+                id="group-above-node-maximum",
+            ),
             pytest.param((resources.GROUP, ""), "x", SET, "1", Errors.INVALID_REQUEST, id="group-no-name"),
         ],
     )
     def test_refused(self, active, resource, key, operation, value, error):
         assert written(active, incremental((resource, key, operation, value))) == ([], [error])
+
+    @pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
+    def test_a_group_must_beat_within_its_session(self, kind):
+        wide = {f"group_{kind}_max_heartbeat_interval_ms": "60000"}
+        active = ActiveController(**wide)
+        resource, key = (resources.GROUP, "g"), f"{kind}.heartbeat.interval.ms"
+        assert written(active, incremental((resource, key, SET, "45000"))) == ([], [Errors.INVALID_CONFIG])
+        _, errors = written(active, incremental((resource, key, SET, "44999")))
+        assert errors == [Errors.NONE]
 
     @pytest.mark.parametrize("pattern", ["(" * 5_000, "a{99999999999}", "["], ids=["deep", "often", "open"])
     def test_a_client_pattern_that_cannot_be_compiled_is_refused(self, active, pattern):
