@@ -207,8 +207,11 @@ class TestIncremental:
 
     @pytest.mark.parametrize("kind", ["consumer", "share", "streams"])
     def test_a_group_must_beat_within_its_session(self, kind):
-        wide = {f"group_{kind}_max_heartbeat_interval_ms": "60000"}
-        active = ActiveController(**wide)
+        active = ActiveController(
+            group_consumer_max_heartbeat_interval_ms="60000",
+            group_share_max_heartbeat_interval_ms="60000",
+            group_streams_max_heartbeat_interval_ms="60000",
+        )
         resource, key = (resources.GROUP, "g"), f"{kind}.heartbeat.interval.ms"
         assert written(active, incremental((resource, key, SET, "45000"))) == ([], [Errors.INVALID_CONFIG])
         _, errors = written(active, incremental((resource, key, SET, "44999")))
