@@ -104,18 +104,19 @@ def _registration_change(record: BrokerRegistrationChangeRecord) -> list[str]:
 
 
 def _partition_change(image: MetadataImage, record: PartitionChangeRecord) -> list[str]:
+    """Elections and reassignments. An ISR that only grows or shrinks is routine, as in Kafka's controller."""
+    if record.leader == NO_LEADER_CHANGE and record.replicas is None:
+        return []
     old = image.topics.partition(record.topic_id, record.partition_id)
     if old is None:
         return []
     changes = _leader_change(old, record)
+    if record.replicas is not None:
+        changes.append(f"replicas {list(old.replicas)} -> {record.replicas}")
     if record.isr is not None:
         changes.append(f"isr {list(old.isr)} -> {record.isr}")
     if record.eligible_leader_replicas is not None:
         changes.append(f"elr {list(old.elr)} -> {record.eligible_leader_replicas}")
-    if record.replicas is not None:
-        changes.append(f"replicas {list(old.replicas)} -> {record.replicas}")
-    if not changes:
-        return []
     name = f"{_topic_name(image, record.topic_id)}-{record.partition_id}"
     return [f"Partition {name}: {', '.join(changes)} (partition epoch {old.partition_epoch + 1})"]
 

@@ -1,0 +1,93 @@
+"""The lines that operators read and grep for, as they come out of a running controller."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kraftctl.controller.record_notices import PARTITIONS_NAMED_MAX
+from kraftctl_protocol.generated.alter_partition_request import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+    TopicData,
+)
+from tests.support.active_controller import ActiveController
+
+
+@pytest.fixture
+def active() -> ActiveController:
+    controller = ActiveController()
+    controller.start_brokers(1, 2, 3)
+    controller.create_topic("orders", 3, 3)
+    controller.controller.take_notices()
+    return controller
+
+
+def told(active: ActiveController, pattern: str) -> list[str]:
+    """The lines, of those nobody has taken yet, that match."""
+    return [line for line in active.controller.take_notices() if re.search(pattern, line)]
+
+
+def test_registration_and_unfencing(active: ActiveController) -> None:
+    active.register(4)
+    active.heartbeat(4)
+    lines = told(active, "roker 4")
+    assert re.fullmatch(r"Registering broker 4: incarnation \S{22}, broker epoch \d+, fenced=true", lines[0])
+    assert re.fullmatch(r"Unfencing broker 4 at epoch \d+", lines[1])
+
+
+def test_a_new_incarnation_is_told_apart(active: ActiveController) -> None:
+    active.pass_time(10_000)
+    active.controller.take_notices()
+    active.register(1, number=1)
+    assert len(told(active, "Registering a new incarnation of broker 1")) == 1
+
+
+def test_fencing_says_why_and_what_it_moved(active: ActiveController) -> None:
+    active.pass_time(5_000)
+    active.heartbeat(2)
+    active.heartbeat(3)
+    active.pass_time(4_500)
+    lines = active.controller.take_notices()
+    assert any(re.fullmatch(r"The session of broker 1 at epoch \d+ has timed out", line) for line in lines)
+    assert any(re.fullmatch(r"Fencing broker 1 at epoch \d+", line) for line in lines)
+    elections = [
+        line for line in lines if re.match(r"Partition orders-\d: leader 1 -> [23] \(leader epoch 1\)", line)
+    ]
+    assert len(elections) == 1
+
+
+def test_controlled_shutdown(active: ActiveController) -> None:
+    active.heartbeat(1, shut_down=True)
+    assert len(told(active, r"Beginning the controlled shutdown of broker 1 at epoch \d+")) == 1
+
+
+def test_a_growing_or_shrinking_isr_is_routine(active: ActiveController) -> None:
+    topic = active.controller.image.topics.topic_by_name("orders")
+    assert topic is not None
+    leader = topic.partitions[0].leader
+    brokers = active.controller.image.cluster.brokers
+    shrunk = PartitionData(
+        partition_index=0,
+        new_isr_with_epochs=[BrokerState(broker_id=leader, broker_epoch=brokers[leader].epoch)],
+    )
+    active.request(
+        AlterPartitionRequest(
+            broker_id=leader,
+            broker_epoch=brokers[leader].epoch,
+            topics=[TopicData(topic_id=topic.topic_id, partitions=[shrunk])],
+        )
+    )
+    assert len(topic.partitions[0].isr) == 1
+    assert told(active, "Partition orders-0") == []
+
+
+def test_many_partitions_are_counted_not_listed(active: ActiveController) -> None:
+    active.create_topic("many", 300, 3)
+    assert told(active, "Creating 300 partition") != []
+    active.heartbeat(1, shut_down=True)
+    lines = active.controller.take_notices()
+    assert sum(line.startswith("Partition ") for line in lines) <= PARTITIONS_NAMED_MAX
+    assert any(re.match(r"Changing \d+ partition\(s\), of which 20 are told above", line) for line in lines)
