@@ -90,6 +90,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
+    if not args.cluster_id.strip():
+        raise StorageError("--cluster-id must not be empty. Next step: make one up, the same for every node.")
     unstable = config.unstable_feature_versions_enable
     return Formatter(
         cluster_id=args.cluster_id,

@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 
 from kraftctl.dev.cluster import Cluster
 from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progress, resolve_kafka
-from kraftctl.dev.nodes import JavaBroker, JavaController, Node
+from kraftctl.dev.nodes import JavaBroker, JavaController, Node, kraftctl_command
 from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.settings import random_id, replication_for
@@ -275,7 +275,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         f"  bin/kafka-topics {server} --create --topic hello --partitions 6",
         f"  bin/kafka-console-producer {server} --topic hello",
         f"  bin/kafka-metadata-quorum {controller} describe --status",
-        f"  kraftctl dump log {log}",
+        f"  {' '.join(kraftctl_command('dump', 'log', str(log)))}",
         f"  kill -9 {_pid_of_last_broker(cluster)}   # {cluster.brokers[-1].name}: is fenced, then restarted",
         "",
         "Ctrl-C stops everything.",

@@ -21,9 +21,13 @@ class PropertiesError(ValueError):
 def read_properties(path: Path) -> dict[str, str]:
     """The properties in the file `path`. A later line wins over an earlier one with the same key.
 
-    Raises OSError when the file cannot be read and PropertiesError when it cannot be understood.
+    Raises OSError when the file cannot be read, which says why in words a person can act on when it is
+    not there, and PropertiesError when it cannot be understood.
     """
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"there is no file {path}. Next step: name the properties file") from error
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:

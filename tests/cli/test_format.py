@@ -308,3 +308,14 @@ def test_initial_controllers_are_ordered_by_id() -> None:
     assert voters.voter_ids() == [1, 2]
     assert [uuid_to_string(node.key.directory_id) for node in voters.nodes.values()] == DIRECTORY_IDS
     assert voters.nodes[2].endpoints == {"CONTROLLER": ("::1", 9094)}
+
+
+def test_an_empty_cluster_id_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["format", "-t", "", "-c", str(_config(tmp_path)), "--standalone"]) == 1
+    assert "--cluster-id must not be empty" in capsys.readouterr().err
+    assert read_meta_properties(tmp_path / "a") is None
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _format(tmp_path / "nowhere", "--standalone") == 1
+    assert f"there is no file {tmp_path / 'nowhere'}" in capsys.readouterr().err

@@ -81,7 +81,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_a_missing_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert "No such file" in refusal(capsys, str(tmp_path / "nowhere.properties"))
+    assert "there is no file" in refusal(capsys, str(tmp_path / "nowhere.properties"))
 
 
 def test_every_bad_key_has_its_line(
