@@ -90,6 +90,8 @@ class ClusterLife:
             for index, partition in self.partitions().items():
                 check_partition(self.state, partition)
                 check_step(before[index], partition)
+        for partition in self.partitions().values():
+            check_no_stopping_member(self.state, partition)
 
     def partitions(self) -> dict[int, PartitionRegistration]:
         return dict(self.state.image.topics.topics[uuid(1)].partitions)
@@ -189,6 +191,15 @@ def check_partition(state: MetadataState, partition: PartitionRegistration) -> N
         assert len(isr) <= 1, "RecoveringPartitionHasIsrOfOne"
     if len(isr) > 1:
         assert all(not state.image.cluster.brokers[m].fenced for m in isr), (
+            "FencedOrStoppingBrokerInIsrOnlyIfAlone"
+        )
+
+
+def check_no_stopping_member(state: MetadataState, partition: PartitionRegistration) -> None:
+    """After a whole transition: within one, the mark of a controlled shutdown comes before the ISR changes."""
+    if len(partition.isr) > 1:
+        members = [state.image.cluster.brokers[member] for member in partition.isr]
+        assert not any(member.in_controlled_shutdown for member in members), (
             "FencedOrStoppingBrokerInIsrOnlyIfAlone"
         )
 
