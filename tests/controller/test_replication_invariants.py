@@ -196,7 +196,7 @@ def check_partition(state: MetadataState, partition: PartitionRegistration) -> N
 
 
 def check_no_stopping_member(state: MetadataState, partition: PartitionRegistration) -> None:
-    """After a whole transition: within one, the mark of a controlled shutdown comes before the ISR changes."""
+    """After a whole transition: within one, the mark of a controlled shutdown precedes the ISR changes."""
     if len(partition.isr) > 1:
         members = [state.image.cluster.brokers[member] for member in partition.isr]
         assert not any(member.in_controlled_shutdown for member in members), (
