@@ -27,6 +27,9 @@ def create_topic(
 ) -> None:
     """Creates a topic and waits until all its partitions are led; in config names `_` stands for a dot."""
     admin = admin_client(bootstrap_servers)
+    # A broker that has just opened its port may not have read of any live broker yet: librdkafka would then
+    # not ask again for as long as the request may take.
+    await_result(lambda: live_brokers(admin) != set(), "a broker knows of a live one")
     wanted = NewTopic(
         topic, partitions, replicas, config={name.replace("_", "."): value for name, value in configs.items()}
     )
