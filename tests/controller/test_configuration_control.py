@@ -10,6 +10,7 @@ from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_resource as resources
 from kraftctl.metadata.config_definitions import config_source as sources
 from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.validators import Range
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
@@ -432,3 +433,9 @@ class TestTopicConfigRules:
             active.controller.image, active.config, {"internal.segment.bytes": "1"}
         )
         assert [entry.name for entry in shown] == sorted(TOPIC_CONFIG_KEYS)
+
+
+def test_a_bound_is_told_as_it_was_given() -> None:
+    """Compiled code once made a float of every bound: "no more than 1.0", and large bounds inexact."""
+    assert Range(0, 1).why_invalid(1.1) == "Value must be no more than 1"
+    assert Range(0, 2**63 - 2).why_invalid(2**63 - 1) == f"Value must be no more than {2**63 - 2}"

@@ -28,7 +28,7 @@ class AnyValue(Validator):
 class Range(Validator):
     """A number between two inclusive bounds; None is no bound."""
 
-    def __init__(self, minimum: float | None, maximum: float | None = None) -> None:
+    def __init__(self, minimum: int | float | None, maximum: int | float | None = None) -> None:
         self.minimum = minimum
         self.maximum = maximum
 
