@@ -33,8 +33,11 @@ def main(argv: list[str] | None = None) -> int:
     """Run one sub-command; only the module of that one is imported, so that `start` starts quickly."""
     arguments = sys.argv[1:] if argv is None else argv
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
-    parser = _parser(chosen)
-    args = parser.parse_args(arguments)
+    parser, command_parsers = _parsers(chosen)
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # With the usage of the command that was meant, not of all of them.
+        command_parsers.get(args.command, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.command is None:
         parser.print_help()
         return 2
@@ -48,7 +51,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
+def _parsers(chosen: str | None) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     parser = argparse.ArgumentParser(
         prog="kraftctl", description="A KRaft controller for unmodified Apache Kafka brokers."
     )
@@ -58,7 +61,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == chosen:
             _load(name).add_arguments(command)
-    return parser
+    return parser, commands.choices
 
 
 def _load(name: str) -> Command:

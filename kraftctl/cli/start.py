@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import difflib
 import logging
 import random
 import resource
@@ -19,6 +20,7 @@ import uvloop
 
 import kraftctl
 from kraftctl.config import ConfigException, ControllerConfig
+from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.listener import ListenError
@@ -34,6 +36,9 @@ from kraftctl.storage.meta_properties import (
 )
 
 NAME = "start"
+FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
+ALMOST_THE_SAME = 0.9
+"""Of difflib's ratio: a letter or two off in a key of Kafka's usual length."""
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -56,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         configure_logging(config.node_id, args.log_level)
         meta, lock = open_directory(config)
         try:
-            _announce(config, meta)
+            announce(config, meta)
             _allow_many_connections()
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_run_until_told_to_stop(config, meta))
@@ -85,7 +90,7 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
     """Lock the metadata log directory and check whose it is; raises StorageError."""
     metadata_log_dir = Path(config.metadata_log_dir)
     if read_meta_properties(metadata_log_dir) is None:
-        raise StorageError(f"{metadata_log_dir} has not been formatted. Next step: run `kraftctl format`.")
+        raise StorageError(f"{metadata_log_dir} has not been formatted. Next step: {FORMAT}")
     lock = DirectoryLock.acquire(metadata_log_dir)
     try:
         # The seed of a directory id that is missing in an old file: it must differ between machines.
@@ -113,7 +118,8 @@ def _stop(stop: asyncio.Event, number: signal.Signals) -> None:
     stop.set()
 
 
-def _announce(config: ControllerConfig, meta: MetaProperties) -> None:
+def announce(config: ControllerConfig, meta: MetaProperties) -> None:
+    """What the log begins with: who this is, and what in its file deserves a second look."""
     logger.info(
         "Starting kraftctl %s: node.id=%d cluster.id=%s metadata.log.dir=%s listeners=%s",
         kraftctl.__version__,
@@ -126,6 +132,16 @@ def _announce(config: ControllerConfig, meta: MetaProperties) -> None:
         logger.warning("%s", warning)
     if config.unused_keys:
         logger.info("Configuration keys that a controller does not use: %s", ", ".join(config.unused_keys))
+    for key in config.unused_keys:
+        if (meant := _misspelt(key)) is not None:
+            logger.warning("Kafka has no configuration %s: did you mean %s?", key, meant)
+
+
+def _misspelt(key: str) -> str | None:
+    """What Kafka calls a key that is almost one of its own."""
+    if key in BROKER_CONFIG_KEYS:
+        return None
+    return next(iter(difflib.get_close_matches(key, BROKER_CONFIG_KEYS, n=1, cutoff=ALMOST_THE_SAME)), None)
 
 
 def _allow_many_connections() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
+from kraftctl.cli.start import announce, load_config
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.meta_properties import MetaProperties, write_meta_properties
 from kraftctl_protocol.frames import encode_frame
@@ -208,6 +209,28 @@ def test_it_serves_until_told_to_stop_and_starts_again(
         assert output.count("my.own.key") == 1, "unknown keys are named once"
         assert f"Stopping on {number.name}" in output
         assert "Traceback" not in output
+
+
+def test_a_flag_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        main(["start", "--foo", "controller.properties"])
+    assert exit_.value.code == 2
+    error = capsys.readouterr().err
+    assert "unrecognized arguments: --foo" in error
+    assert "usage: kraftctl start" in error
+
+
+def test_a_misspelt_key_is_named_with_what_was_meant(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path, log_dir: Path
+) -> None:
+    file = Path(properties_file(tmp_path, log_dir))
+    keys = ["num.partitons=3", "zookeeper.connect=x", "my.own.key=1", "num.io.threads=8"]
+    config = load_config(file, keys)
+    with caplog.at_level(logging.WARNING):
+        announce(config, MetaProperties(CLUSTER_ID, NODE_ID, None))
+    assert [record.message for record in caplog.records] == [
+        "Kafka has no configuration num.partitons: did you mean num.partitions?"
+    ]
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
