@@ -1,0 +1,45 @@
+"""`kraftctl-export compact`: merge small files, also beside a running export's readers."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kraftctl_spark.durable import Hook
+
+NEEDED = ("pyarrow",)
+GRACE_MINUTES = 60
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
+    add_grace_minutes(parser)
+
+
+def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
+    """Also of commands that merge files while they do something else."""
+    parser.add_argument(
+        "--grace-minutes",
+        type=int,
+        default=GRACE_MINUTES,
+        help=f"how long merged files stay for readers that still use them [{GRACE_MINUTES}]",
+    )
+
+
+def run(options: argparse.Namespace, hook: Hook) -> int:
+    """Exit code; ExportRefusedError for a directory without tables, or with a writer."""
+    from kraftctl_spark.compaction import compact
+    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
+
+    output = Output(options.output, hook)
+    if not (output.directory / MANIFESTS).is_dir():
+        raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
+    with output.locked():
+        result = compact(output, options.grace_minutes * 60_000)
+    log.info("%s", result)
+    return 0

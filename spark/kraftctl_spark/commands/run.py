@@ -1,0 +1,112 @@
+"""`kraftctl-export run`: write what is committed as typed tables, and go on."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from kraftctl_spark.commands.compact import add_grace_minutes
+
+if TYPE_CHECKING:
+    from kraftctl_spark.durable import Hook
+    from kraftctl_spark.export_tasks import TaskSettings
+    from kraftctl_spark.manifest import Output
+    from kraftctl_spark.observer import QuorumObserver
+
+NEEDED = ("pyspark", "pyarrow")
+BATCHES_PER_COMPACTION = 60
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bootstrap-controllers", required=True, help="host:port,host:port of any controllers"
+    )
+    parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
+    parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
+    parser.add_argument("--cluster-id", help="what the controllers should belong to [they are asked]")
+    parser.add_argument("--available-now", action="store_true", help="stop when caught up")
+    parser.add_argument("--interval", default="1 minute", help="pause between batches [1 minute]")
+    parser.add_argument("--max-offsets-per-trigger", type=int, default=1_000_000)
+    parser.add_argument("--request-timeout-ms", type=int, default=60_000)
+    parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
+    parser.add_argument(
+        "--compact-after",
+        type=int,
+        default=BATCHES_PER_COMPACTION,
+        help=f"merge small files after so many batches, 0: never [{BATCHES_PER_COMPACTION}]",
+    )
+    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+    add_grace_minutes(parser)
+
+
+def run(options: argparse.Namespace, hook: Hook) -> int:
+    """Exit code: 0 after an orderly end, 1 when the query failed."""
+    from kraftctl_spark.export_tasks import TaskSettings
+    from kraftctl_spark.manifest import ExportRefusedError, Output
+    from kraftctl_spark.observer import QuorumObserver
+    from kraftctl_spark.source import parse_endpoints
+
+    try:
+        bootstrap = parse_endpoints(options.bootstrap_controllers)
+    except ValueError as error:
+        raise ExportRefusedError(f"--bootstrap-controllers: {error}") from error
+    if (options.output / "_spark_metadata").exists():
+        raise ExportRefusedError(
+            f"{options.output} holds a table of kraftctl_spark.export: choose another output directory"
+        )
+    timeout_s = options.request_timeout_ms / 1000
+    observer = QuorumObserver(list(bootstrap), cluster_id=options.cluster_id, timeout_s=timeout_s)
+    output = Output(options.output.absolute(), hook)
+    try:
+        with output.locked():
+            settings = TaskSettings(
+                output.directory, bootstrap, observer.cluster_id(), timeout_s, options.include_secrets, hook
+            )
+            return _run_query(options, output, settings, observer)
+    finally:
+        observer.close()
+
+
+def _run_query(
+    options: argparse.Namespace, output: Output, settings: TaskSettings, observer: QuorumObserver
+) -> int:
+    from kraftctl_spark.compaction import RegularCompaction
+    from kraftctl_spark.export import build_session, run_until
+    from kraftctl_spark.exporter import Exporter, checked_position
+    from kraftctl_spark.sink import batch_writer, check_checkpoint, spark_tasks, start_query
+    from kraftctl_spark.spark_home import light_spark_home
+
+    checkpoint = options.checkpoint or output.directory / "_checkpoint"
+    position = checked_position(output, settings.cluster_id)
+    output.check_files()
+    check_checkpoint(checkpoint, position, observer)
+    log.info("the tables go up to offset %d of cluster %s", position.offset, settings.cluster_id)
+    stop = _stop_on_signals()
+    with light_spark_home():
+        spark = build_session(options.master)
+        try:
+            exporter = Exporter(output, settings, observer, spark_tasks(spark, settings))
+            compaction = RegularCompaction(output, options.compact_after, options.grace_minutes * 60_000)
+            write_batch = batch_writer(exporter, compaction.after_batch)
+            query = start_query(spark, write_batch, options, checkpoint, settings.cluster_id)
+            return 0 if run_until(query, stop) else 1
+        finally:
+            spark.stop()
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+
+    def on_signal(signum: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    return stop
