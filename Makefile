@@ -88,7 +88,7 @@ LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-ver
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(STAMPS)/venv
 	$(PIP) install uv
-	$(LOCK) --extra build --extra dev --extra spark -o requirements-dev.lock
+	$(LOCK) --extra build --extra dev --extra spark --extra report -o requirements-dev.lock
 	$(LOCK) --extra build -c requirements-dev.lock -o requirements.lock
 
 clean:
