@@ -1,7 +1,7 @@
 """Merges the files of many small batches into one per table, and swaps them by one manifest.
 
 The new manifest covers the range of the old ones, which stop to count at its rename. Their files stay for a
-grace period, for readers that are at it; a later compaction deletes them.
+grace period, for readers that are at it; a later compaction deletes them. An export may append meanwhile.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Compacted:
 
 
 def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compacted:
-    """The caller holds the output's lock.
+    """The caller holds `output.compacting`; an export may go on meanwhile.
 
     With `spare_large` a file that is larger than all that could be added to it is left alone: for those who
     compact often, so that a row is not copied each time.
     """
-    output.remove_leftovers()
+    output.remove_merge_leftovers()
     merged = before = after = 0
     for run in _runs(output.manifests()):
         while spare_large and len(run) > 1 and _records(run[:1]) > _records(run[1:]):
@@ -64,12 +64,13 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
 
 
 def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
-    """Neighbours that become one; a snapshot's rows stay by themselves."""
+    """Neighbours that become one; a snapshot's rows stay by themselves, and secrets apart from redactions."""
     run: list[Manifest] = []
     records = 0
     for manifest in manifests:
         size = manifest.counts["records"]
-        if run and (manifest.snapshot or records + size > RECORDS_PER_MERGE):
+        changed = manifest.snapshot or bool(run and run[-1].secrets != manifest.secrets)
+        if run and (changed or records + size > RECORDS_PER_MERGE):
             yield run
             run, records = [], 0
         if not manifest.snapshot:
@@ -105,7 +106,8 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         counts=dict(counts),
         high_watermark=last.high_watermark,
         missing=tuple(offset for one in run for offset in one.missing),
-        secrets=any(one.secrets for one in run),
+        secrets=last.secrets,
+        batches=sum(one.batches for one in run),
     )
 
 
@@ -126,7 +128,7 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
 
 
 class RegularCompaction:
-    """Compacts after every so many batches: while an export runs, nobody else can."""
+    """Compacts after every so many batches of an export, in the same process."""
 
     def __init__(self, output: Output, batches: int, grace_ms: int) -> None:
         self._output = output
@@ -135,7 +137,16 @@ class RegularCompaction:
         self._done = 0
 
     def after_batch(self) -> None:
+        """A full disk must not stop the export here: merging can wait, and needs more space than a batch."""
         self._done += 1
-        if self._batches and self._done >= self._batches:
-            self._done = 0
-            log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
+        if not self._batches or self._done < self._batches:
+            return
+        self._done = 0
+        with self._output.compacting(wait=False) as alone:
+            if not alone:
+                log.info("another process compacts %s", self._output.directory)
+                return
+            try:
+                log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
+            except OSError as error:
+                log.warning("small files stay as they are for now: %s", error)

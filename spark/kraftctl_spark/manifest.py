@@ -3,6 +3,9 @@
 A manifest's rename is the commit. Manifests cover the log without a gap from offset 0 on, so where the last
 one ends is where the export goes on: no other record of progress is trusted. A manifest that covers the range
 of others replaces them; that is how compaction swaps many files for few.
+
+One process appends, and beside it one compacts: each has a lock of its own. Only the first goes beyond the
+end of the tables, only the second deletes below it: neither takes unfinished files of the other for debris.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from kraftctl_spark.durable import TEMPORARY_SUFFIX, Hook, fsync, no_hook, write_whole
 from kraftctl_spark.table_files import TableFile, range_name
@@ -23,8 +27,14 @@ from kraftctl_spark.tables import table_schemas
 
 MANIFESTS = "_manifests"
 LOCK = "_lock"
+COMPACTION_LOCK = "_compaction_lock"
 FORMAT = 1
 _RANGE = re.compile(r"^(?:snapshot-)?\d{20}-\d{20}$")
+_LAST_OFFSET = re.compile(r"\d{20}-(\d{20})\.")
+"""Also in the name of a temporary file."""
+
+
+Found = TypeVar("Found")
 
 
 class ExportRefusedError(Exception):
@@ -51,6 +61,8 @@ class Manifest:
     """Offsets that no leader gives away; only ever 0."""
     secrets: bool = False
     """Whether secrets were left in."""
+    batches: int = 1
+    """How many were merged into it."""
     committed_at_ms: int = field(default=0, compare=False)
 
     @property
@@ -88,7 +100,7 @@ class Position:
 
 
 class Output:
-    """A directory of tables. Only one process at a time may write to it: see `locked`."""
+    """A directory of tables. One process at a time may append to it, and one compact it: see the locks."""
 
     def __init__(self, directory: Path, hook: Hook = no_hook) -> None:
         self.directory = directory
@@ -100,17 +112,31 @@ class Output:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """ExportRefusedError when another process writes here. The lock goes with its process."""
-        self._manifests.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.directory / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
+        """ExportRefusedError when another process appends here. The lock goes with its process."""
+        with self._holding(LOCK, wait=False) as held:
+            if not held:
                 raise ExportRefusedError(
                     f"another process writes to {self.directory}: stop it, or choose another directory"
-                ) from error
+                )
             yield
+
+    @contextmanager
+    def compacting(self, wait: bool) -> Iterator[bool]:
+        """Whether it may compact now: False, unless it shall `wait`, while another process does."""
+        with self._holding(COMPACTION_LOCK, wait) as held:
+            yield held
+
+    @contextmanager
+    def _holding(self, lock: str, wait: bool) -> Iterator[bool]:
+        self._manifests.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.directory / lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
         finally:
             os.close(descriptor)
 
@@ -130,23 +156,50 @@ class Output:
         return live
 
     def all_manifests(self) -> list[Manifest]:
-        """Also those that were replaced."""
-        found = (self._read(path) for path in self._paths())
-        return [manifest for manifest in found if manifest is not None]
+        """Also those that were replaced. All of one moment, whatever a compaction does meanwhile."""
+        read: dict[str, Manifest | None] = {}
+        return self._at_rest(lambda names: self._read_all(names, read))
 
     def position(self) -> Position:
         """Where the last manifest ends. Reads that one only: `manifests` is what checks them all."""
-        for path in sorted(self._paths(), key=lambda path: path.stem.rpartition("-")[2], reverse=True):
-            manifest = self._read(path)
-            if manifest is not None:
-                return Position(manifest.end, manifest.epoch, manifest.cluster_id)
-        return Position()
 
-    def _paths(self) -> list[Path]:
-        return [path for path in self._manifests.glob("*.json") if _RANGE.match(path.stem)]
+        def read_last(names: list[str]) -> tuple[bool, Position]:
+            if not names:
+                return True, Position()
+            last = self._read(max(names, key=lambda name: name.rpartition("-")[2]))
+            return last is not None, Position(last.end, last.epoch, last.cluster_id) if last else Position()
 
-    def _read(self, path: Path) -> Manifest | None:
+        return self._at_rest(read_last)
+
+    def _at_rest(self, read: Callable[[list[str]], tuple[bool, Found]]) -> Found:
+        """What `read` finds in a directory that is the same before and after.
+
+        A listing taken while a merged manifest appears and the old ones go may have none of them; with the
+        end of the tables out of sight an export would write it a second time.
+        """
+        names = self._names()
+        while True:
+            complete, found = read(names)
+            again = self._names()
+            if complete and again == names:
+                return found
+            names = again
+
+    def _names(self) -> list[str]:
+        stems = (path.stem for path in self._manifests.glob("*.json"))
+        return sorted(stem for stem in stems if _RANGE.match(stem))
+
+    def _read_all(self, names: list[str], read: dict[str, Manifest | None]) -> tuple[bool, list[Manifest]]:
+        """A manifest never changes under its name, so what was `read` is not read again."""
+        for name in names:
+            if name not in read:
+                read[name] = self._read(name)
+        found = [manifest for name in names if (manifest := read[name]) is not None]
+        return len(found) == len(names), found
+
+    def _read(self, name: str) -> Manifest | None:
         """None when it was removed meanwhile."""
+        path = self._manifests / f"{name}.json"
         try:
             return Manifest.from_json(path.read_text())
         except FileNotFoundError:
@@ -163,7 +216,7 @@ class Output:
         return [self.directory / file.path for one in live for file in one.files if file.table == table]
 
     def commit(self, manifest: Manifest) -> None:
-        """Makes a batch part of the tables. The caller holds the lock."""
+        """Makes a batch part of the tables, or puts it in place of others. The caller holds that lock."""
         at = self.position().offset
         replaces = manifest.end <= at
         if manifest.end <= manifest.start or not (replaces or manifest.start == at):
@@ -174,24 +227,54 @@ class Output:
 
     def check_files(self) -> None:
         """ExportRefusedError when a file that was committed is gone or has another size."""
+        damaged = self._damaged_file()
+        while damaged is not None:
+            manifest, file = damaged
+            if manifest in self.manifests():
+                raise ExportRefusedError(
+                    f"{self.directory / file.path} was committed with {file.bytes} bytes and is not there "
+                    "like that any more: restore it from a backup, or export to a new directory"
+                )
+            damaged = self._damaged_file()  # A compaction had replaced that one.
+
+    def _damaged_file(self) -> tuple[Manifest, TableFile] | None:
         for manifest in self.manifests():
             for file in manifest.files:
                 path = self.directory / file.path
-                if not path.is_file() or path.stat().st_size != file.bytes:
-                    raise ExportRefusedError(
-                        f"{path} was committed with {file.bytes} bytes and is not there like that any more: "
-                        "restore it from a backup, or export to a new directory"
-                    )
+                try:
+                    found = path.stat().st_size
+                except FileNotFoundError:
+                    found = -1
+                if found != file.bytes:
+                    return manifest, file
+        return None
 
     def remove_leftovers(self) -> int:
-        """Deletes what a writer that died left behind: temporary files, and those that no manifest names."""
+        """Deletes what died with an export: files that no manifest names. The caller holds `locked`.
+
+        Also what died with a compaction, unless one is at work now.
+        """
+        end = self.position().offset
+        removed = self._remove_unnamed(lambda last: last is None or last >= end)
+        with self.compacting(wait=False) as alone:
+            return removed + (self.remove_merge_leftovers() if alone else 0)
+
+    def remove_merge_leftovers(self) -> int:
+        """Deletes what died with a compaction: it only writes below the end of the tables."""
+        end = self.position().offset
+        return self._remove_unnamed(lambda last: last is not None and last < end)
+
+    def _remove_unnamed(self, ours: Callable[[int | None], bool]) -> int:
+        """Of the temporary and the unnamed files, those whose last offset (None: has none) is `ours`."""
         named = {file.path for one in self.all_manifests() for file in one.files}
         removed = 0
         for directory in [self._manifests, *(self.directory / table for table in table_schemas())]:
             for path in list(directory.iterdir()) if directory.is_dir() else []:
-                ours = path.suffix == ".parquet" and _RANGE.match(path.stem) is not None
-                if path.suffix == TEMPORARY_SUFFIX or (ours and f"{directory.name}/{path.name}" not in named):
-                    path.unlink()
+                table_file = path.suffix == ".parquet" and _RANGE.match(path.stem) is not None
+                unnamed = table_file and f"{directory.name}/{path.name}" not in named
+                found = _LAST_OFFSET.search(path.name)
+                if (unnamed or path.suffix == TEMPORARY_SUFFIX) and ours(int(found[1]) if found else None):
+                    path.unlink(missing_ok=True)
                     removed += 1
         return removed
 

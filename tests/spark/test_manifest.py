@@ -136,6 +136,7 @@ def test_a_lost_or_cut_file_is_noticed(output: Output) -> None:
 
 def test_leftovers_are_removed_and_nothing_else(output: Output) -> None:
     output.commit(written(output, 0, 10))
+    output.remove_leftovers()
     kept = {path for path in output.directory.rglob("*") if path.is_file()}
     written(output, 10, 20)
     written(output, 3, 5)

@@ -108,7 +108,7 @@ def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_tas
 def compact_and_die(directory: Path, step: int) -> None:
     """The same for a compaction without a grace period."""
     output = Output(directory, KillAtStep(step))
-    with output.locked():
+    with output.compacting(wait=True):
         compact(output, grace_ms=0)
 
 

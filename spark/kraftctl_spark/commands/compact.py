@@ -1,4 +1,4 @@
-"""`kraftctl-export compact`: merge small files, also beside a running export's readers."""
+"""`kraftctl-export compact`: merge small files, also while an export appends to the same tables."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables, or with a writer."""
+    """Exit code; ExportRefusedError for a directory without tables."""
     from kraftctl_spark.compaction import compact
     from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
 
     output = Output(options.output, hook)
     if not (output.directory / MANIFESTS).is_dir():
         raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
-    with output.locked():
+    with output.compacting(wait=True):
         result = compact(output, options.grace_minutes * 60_000)
     log.info("%s", result)
     return 0
