@@ -13,10 +13,10 @@ from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
 from kraftctl_spark.observer import LogChangedError, OffsetAndEpoch, QuorumObserver
 from kraftctl_spark.redaction import redact
-from kraftctl_spark.rows import MetadataRow, rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.rows import MetadataRows, rows_of_log, rows_of_snapshot
 from kraftctl_spark.table_files import RangeWriter, TableFile, range_name
-from kraftctl_spark.tables import RowCounts
-from kraftctl_spark.transactions import Marker, OffsetRange, is_aborted, marker_of
+from kraftctl_spark.tables import RowCounts, encode_tables
+from kraftctl_spark.transactions import Marker, OffsetRange, mark_aborted, markers_of
 
 OFFSETS_PER_TASK = 50_000
 """Fixed: were it an option, a batch that is done again after a change would get other file names."""
@@ -85,22 +85,20 @@ def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
         observer.close()
 
 
-def write_range(settings: TaskSettings, task: ExportTask, batches: Iterator[list[MetadataRow]]) -> TaskReport:
-    """The files of `batches`; LogChangedError if these are not the whole range of the task."""
+def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[MetadataRows]) -> TaskReport:
+    """The files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()
     markers: list[Marker] = []
     epoch = task.epoch
     with RangeWriter(settings.output, task.name, settings.hook) as writer:
-        for rows in batches:
-            for row in rows:
-                row.aborted = is_aborted(row, task.aborted)
-                if (marker := marker_of(row)) is not None:
-                    markers.append(marker)
-                if not settings.include_secrets:
-                    redact(row)
-                counts.add(row)
-                epoch = row.epoch
-            writer.add(rows)
+        for rows in chunks:
+            mark_aborted(rows, task.aborted)
+            markers += markers_of(rows)
+            if not settings.include_secrets:
+                redact(rows)
+            counts.add(rows)
+            epoch = rows.epochs[-1]
+            writer.add(encode_tables(rows))
         missing = _missing(task, counts.records)
         files = writer.finish()
     if task.snapshot:
@@ -118,10 +116,7 @@ def _missing(task: ExportTask, records: int) -> tuple[int, ...]:
     raise LogChangedError(f"offsets {task.start} to {task.end - 1} came as {records} records")
 
 
-def _rows(observer: QuorumObserver, task: ExportTask) -> Iterator[list[MetadataRow]]:
+def _rows(observer: QuorumObserver, task: ExportTask) -> Iterator[MetadataRows]:
     if task.snapshot:
-        for batch in observer.read_snapshot(OffsetAndEpoch(task.end, task.epoch)):
-            yield rows_of_snapshot_batch(batch, task.end)
-        return
-    for batch in observer.read(task.start, task.epoch, task.end):
-        yield rows_of_batch(batch, task.start, task.end)
+        return rows_of_snapshot(observer.read_snapshot(OffsetAndEpoch(task.end, task.epoch)), task.end)
+    return rows_of_log(observer.read(task.start, task.epoch, task.end), task.start, task.end)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
-from kraftctl_protocol.metadata_record import FRAME_VERSION, decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Reader
 from kraftctl_spark.readable_configs import is_readable
-from kraftctl_spark.rows import MetadataRow
+from kraftctl_spark.rows import MetadataRows
 
 REDACTED = "(redacted)"
 """Stands for a configuration value; null would say that the configuration was removed."""
@@ -19,51 +20,70 @@ REDACTED = "(redacted)"
 SECRET_TYPE_IDS = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
 
 
-def redact(row: MetadataRow) -> None:
-    """Changes the row in place, and says so in `redacted`, if it holds a secret.
+class RedactedScramCredential:
+    """Stands for a UserScramCredentialRecord, whose own fields cannot be null."""
+
+    salt = stored_key = server_key = None
+
+    def __init__(self, record: UserScramCredentialRecord) -> None:
+        self.name = record.name
+        self.mechanism = record.mechanism
+        self.iterations = record.iterations
+
+
+def redact(rows: MetadataRows) -> None:
+    """Changes in place what holds a secret, and says so in `redacted`.
 
     Bytes that cannot be read are withheld when they are, or may be, of a type that has secrets.
     """
-    if row.is_control:
-        return
-    if not row.understood:
-        if _may_hide_secrets(row):
-            row.payload = None
-            row.redacted = True
-    elif row.type_id == UserScramCredentialRecord.API_KEY:
-        _redact_scram(row)
-    elif row.type_id == ConfigRecord.API_KEY:
-        _redact_config(row)
+    for kind, places in rows.by_kind().items():
+        if kind.is_control:
+            continue
+        if kind.message is None:
+            for place in places:
+                _withhold(rows, place)
+        elif kind.message is UserScramCredentialRecord:
+            for place in places:
+                _redact_scram(rows, place)
+        elif kind.message is ConfigRecord:
+            for place in places:
+                _redact_config(rows, place)
 
 
-def _may_hide_secrets(row: MetadataRow) -> bool:
-    reader = Reader(row.payload or b"")
+def _withhold(rows: MetadataRows, place: int) -> None:
+    if _may_hide_secrets(rows.payloads[place] or b""):
+        rows.payloads[place] = None
+        rows.redacted[place] = True
+
+
+def _may_hide_secrets(payload: bytes) -> bool:
+    reader = Reader(payload)
     try:
         return reader.read_uvarint() != FRAME_VERSION or reader.read_uvarint() in SECRET_TYPE_IDS
     except DecodeError:
         return True
 
 
-def _redact_scram(row: MetadataRow) -> None:
-    assert row.value is not None
-    row.value = {**row.value, "salt": None, "stored_key": None, "server_key": None}
-    decoded = decode_metadata_record(row.payload or b"")
-    record = decoded.record
+def _redact_scram(rows: MetadataRows, place: int) -> None:
+    record = rows.messages[place]
     assert isinstance(record, UserScramCredentialRecord)
     record.salt = record.stored_key = record.server_key = b""
     record.unknown_tagged_fields = None
-    row.payload = encode_metadata_record(record, decoded.version)
-    row.redacted = True
+    _encode_again(rows, place, record)
+    rows.messages[place] = RedactedScramCredential(record)
 
 
-def _redact_config(row: MetadataRow) -> None:
-    assert row.value is not None
-    if row.value["value"] is None or is_readable(row.value["resource_type"], row.value["name"]):
-        return
-    row.value = {**row.value, "value": REDACTED}
-    decoded = decode_metadata_record(row.payload or b"")
-    record = decoded.record
+def _redact_config(rows: MetadataRows, place: int) -> None:
+    record = rows.messages[place]
     assert isinstance(record, ConfigRecord)
+    if record.value is None or is_readable(record.resource_type, record.name):
+        return
     record.value = REDACTED
-    row.payload = encode_metadata_record(record, decoded.version)
-    row.redacted = True
+    _encode_again(rows, place, record)
+
+
+def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
+    version = rows.kinds[place].version
+    assert version is not None
+    rows.payloads[place] = encode_metadata_record(record, version)
+    rows.redacted[place] = True

@@ -1,15 +1,14 @@
-"""Decoded records as rows: plain values, no Spark, no Arrow.
+"""Decoded records as rows: plain values side by side, no Spark, no Arrow.
 
-Every offset gives exactly one row, whatever it holds. What cannot be decoded keeps its raw bytes and a null
-struct: a newer controller may write records that this release does not know, and they must neither stop the
+Every offset gives exactly one row, whatever it holds. What cannot be decoded keeps its raw bytes and has no
+message: a newer controller may write records that this release does not know, and they must neither stop the
 export nor get lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 
 from kraftctl_protocol.control_record import (
     UnknownControlRecordError,
@@ -26,7 +25,6 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
-from kraftctl_protocol.uuids import uuid_to_string
 
 RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
@@ -36,6 +34,9 @@ UNKNOWN_TYPE = "Unknown"
 
 UNDECODABLE_TYPE = "Undecodable"
 """`type` of a record whose bytes make no sense."""
+
+ROWS_PER_CHUNK = 10_000
+"""How many rows are taken together, but for the rest of a batch: few enough for the processor's caches."""
 
 
 def _data_record_classes() -> list[type[Message]]:
@@ -65,124 +66,163 @@ def field_name(field: Field) -> str:
     return field.name.rstrip("_")
 
 
-class MetadataRow:
-    """One row of the exported table."""
+class RecordKind:
+    """What many records have in common: their type and version, and whether these are understood here."""
 
-    __slots__ = (
-        "aborted",
-        "column",
-        "epoch",
-        "is_control",
-        "offset",
-        "payload",
-        "redacted",
-        "snapshot_end_offset",
-        "snapshot_index",
-        "timestamp_ms",
-        "type",
-        "type_id",
-        "understood",
-        "value",
-        "version",
-    )
+    __slots__ = ("is_control", "message", "type", "type_id", "version")
 
     def __init__(
         self,
-        *,
-        offset: int | None,
-        epoch: int,
-        timestamp_ms: int,
+        type: str,
+        type_id: int | None,
+        version: int | None,
         is_control: bool,
-        payload: bytes | None,
-        snapshot_end_offset: int | None,
-        snapshot_index: int | None,
+        message: type[Message] | None = None,
     ) -> None:
-        self.offset = offset
-        """Of the log; None for a record that comes out of a snapshot, which has no offset of its own."""
-        self.epoch = epoch
-        self.timestamp_ms = timestamp_ms
+        self.type = type
+        self.type_id = type_id
+        self.version = version
         self.is_control = is_control
-        self.payload = payload
-        self.snapshot_end_offset = snapshot_end_offset
-        self.snapshot_index = snapshot_index
-        self.type = UNDECODABLE_TYPE
-        self.type_id: int | None = None
-        self.understood = False
-        """Whether it was decoded; a type without fields still has no `value`."""
-        self.version: int | None = None
-        self.column: str | None = None
-        self.value: dict[str, Any] | None = None
-        self.aborted = False
-        """Set by who knows the transactions around it."""
-        self.redacted = False
-        """Set by who takes secrets out of `payload` and `value`."""
+        self.message = message
+        """The class of the decoded records; None when they could not be decoded."""
 
     def __repr__(self) -> str:
-        return f"MetadataRow(offset={self.offset}, epoch={self.epoch}, type={self.type}, value={self.value})"
+        return f"RecordKind({self.type}, type_id={self.type_id}, version={self.version})"
 
 
-def rows_of_batch(batch: RecordBatch, first_offset: int, end_offset: int) -> list[MetadataRow]:
-    """Rows for those records of a log batch that lie in [first_offset, end_offset)."""
-    return [
-        _row(record, batch, record.offset, None, None)
-        for record in batch.records
-        if first_offset <= record.offset < end_offset
-    ]
+_UNDERSTOOD: dict[tuple[type[Message], int, int], RecordKind] = {}
+"""By class, version, and type id (a control record's class has no id of its own)."""
+
+_UNKNOWN_KINDS_REMEMBERED = 1_000
 
 
-def rows_of_snapshot_batch(batch: RecordBatch, snapshot_end_offset: int) -> list[MetadataRow]:
-    """Rows for all records of a batch of the snapshot that ends (exclusively) at `snapshot_end_offset`."""
-    return [_row(record, batch, None, snapshot_end_offset, record.offset) for record in batch.records]
+def _understood(message: type[Message], version: int, control_type: int = -1) -> RecordKind:
+    kind = _UNDERSTOOD.get((message, version, control_type))
+    if kind is None:
+        is_control = control_type >= 0
+        type_id = control_type if is_control else message.API_KEY
+        kind = RecordKind(message.NAME, type_id, version, is_control, message)
+        _UNDERSTOOD[message, version, control_type] = kind
+    return kind
 
 
-def _row(
-    record: Record,
-    batch: RecordBatch,
-    offset: int | None,
-    snapshot_end_offset: int | None,
-    snapshot_index: int | None,
-) -> MetadataRow:
-    row = MetadataRow(
-        offset=offset,
-        epoch=batch.header.partition_leader_epoch,
-        timestamp_ms=record.timestamp_ms,
-        is_control=batch.header.is_control,
-        payload=record.value,
-        snapshot_end_offset=snapshot_end_offset,
-        snapshot_index=snapshot_index,
-    )
-    if batch.header.is_control:
-        _fill_control(row, record)
-    else:
-        _fill_data(row, record)
-    return row
+@lru_cache(maxsize=_UNKNOWN_KINDS_REMEMBERED)
+def _not_understood(type: str, type_id: int | None, version: int | None, is_control: bool) -> RecordKind:
+    return RecordKind(type, type_id, version, is_control)
 
 
-def _fill_data(row: MetadataRow, record: Record) -> None:
-    try:
-        decoded = decode_metadata_record(record.value or b"")
-    except UnknownRecordError as error:
-        known = record_class(error.record_type)
-        row.type = UNKNOWN_TYPE if known is None else known.NAME
-        row.type_id = error.record_type
-        row.version = error.version
-        return
-    except DecodeError:
-        return
-    row.type_id = decoded.record.API_KEY
-    _fill_value(row, decoded.record, decoded.version)
+class MetadataRows:
+    """Rows in the order of the log, a list per column; all of the same length."""
 
+    def __init__(self) -> None:
+        self.offsets: list[int | None] = []
+        """Of the log; None for a record that comes out of a snapshot, which has no offset of its own."""
+        self.epochs: list[int] = []
+        self.timestamps_ms: list[int] = []
+        self.payloads: list[bytes | None] = []
+        self.snapshot_end_offsets: list[int | None] = []
+        self.snapshot_indices: list[int | None] = []
+        self.kinds: list[RecordKind] = []
+        self.messages: list[object] = []
+        """What was decoded, or stands for it with the same attributes; None when not understood."""
+        self.aborted: list[bool] = []
+        """Set by who knows the transactions around them."""
+        self.redacted: list[bool] = []
+        """Set by who takes secrets out of `payloads` and `messages`."""
+        self._by_kind: dict[RecordKind, list[int]] | None = None
 
-def _fill_control(row: MetadataRow, record: Record) -> None:
-    try:
-        row.type_id = decode_control_key(record.key)
-        message = decode_control_value(row.type_id, record.value)
-    except UnknownControlRecordError:
-        row.type = UNKNOWN_TYPE
-        return
-    except DecodeError:
-        return
-    _fill_value(row, message, _own_version(message))
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def types(self) -> list[str]:
+        return [kind.type for kind in self.kinds]
+
+    def by_kind(self) -> dict[RecordKind, list[int]]:
+        """The places of all rows of a kind."""
+        if self._by_kind is None:
+            places: dict[RecordKind, list[int]] = {}
+            for place, kind in enumerate(self.kinds):
+                if kind in places:
+                    places[kind].append(place)
+                else:
+                    places[kind] = [place]
+            self._by_kind = places
+        return self._by_kind
+
+    def add_batch(self, batch: RecordBatch, first_offset: int, end_offset: int) -> None:
+        """Those records of a log batch that lie in [first_offset, end_offset)."""
+        records = batch.records
+        if batch.header.base_offset < first_offset or batch.header.last_offset >= end_offset:
+            records = [record for record in records if first_offset <= record.offset < end_offset]
+        nothing: list[int | None] = [None] * len(records)
+        self.offsets += [record.offset for record in records]
+        self.snapshot_end_offsets += nothing
+        self.snapshot_indices += nothing
+        self._add(batch, records)
+
+    def add_snapshot_batch(self, batch: RecordBatch, snapshot_end_offset: int) -> None:
+        """All records of a batch of the snapshot that ends (exclusively) at `snapshot_end_offset`."""
+        records = batch.records
+        nothing: list[int | None] = [None] * len(records)
+        self.offsets += nothing
+        self.snapshot_end_offsets += [snapshot_end_offset] * len(records)
+        self.snapshot_indices += [record.offset for record in records]
+        self._add(batch, records)
+
+    def _add(self, batch: RecordBatch, records: list[Record]) -> None:
+        values = [record.value for record in records]
+        no = [False] * len(records)
+        self.epochs += [batch.header.partition_leader_epoch] * len(records)
+        self.timestamps_ms += [record.timestamp_ms for record in records]
+        self.payloads += values
+        self.aborted += no
+        self.redacted += no
+        self._by_kind = None
+        if batch.header.is_control:
+            for record in records:
+                self._decode_control(record)
+            return
+        try:
+            decoded = [decode_metadata_record(value or b"") for value in values]
+        except DecodeError:
+            for value in values:
+                self._decode(value or b"")
+            return
+        messages = [one.record for one in decoded]
+        self.messages += messages
+        self.kinds += [
+            _understood(type(message), one.version) for message, one in zip(messages, decoded, strict=True)
+        ]
+
+    def _decode(self, value: bytes) -> None:
+        message: Message | None = None
+        try:
+            decoded = decode_metadata_record(value)
+            message = decoded.record
+            kind = _understood(type(message), decoded.version)
+        except UnknownRecordError as error:
+            known = record_class(error.record_type)
+            name = UNKNOWN_TYPE if known is None else known.NAME
+            kind = _not_understood(name, error.record_type, error.version, False)
+        except DecodeError:
+            kind = _not_understood(UNDECODABLE_TYPE, None, None, False)
+        self.kinds.append(kind)
+        self.messages.append(message)
+
+    def _decode_control(self, record: Record) -> None:
+        type_id: int | None = None
+        message: Message | None = None
+        try:
+            type_id = decode_control_key(record.key)
+            message = decode_control_value(type_id, record.value)
+            kind = _understood(type(message), _own_version(message), type_id)
+        except UnknownControlRecordError:
+            kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)
+        except DecodeError:
+            kind = _not_understood(UNDECODABLE_TYPE, type_id, None, True)
+        self.kinds.append(kind)
+        self.messages.append(message)
 
 
 def _own_version(message: Message) -> int:
@@ -192,60 +232,25 @@ def _own_version(message: Message) -> int:
     return version
 
 
-def _fill_value(row: MetadataRow, message: Message, version: int) -> None:
-    row.type = message.NAME
-    row.version = version
-    row.understood = True
-    if message.FIELDS:
-        row.column = column_name(type(message))
-        row.value = struct_value(message, version)
+def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of [first_offset, end_offset), in chunks."""
+    rows = MetadataRows()
+    for batch in batches:
+        rows.add_batch(batch, first_offset, end_offset)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows()
+    if len(rows):
+        yield rows
 
 
-Converter = Callable[[Any], Any]
-
-_UUIDS_REMEMBERED = 65_536
-_uuid_text = lru_cache(maxsize=_UUIDS_REMEMBERED)(uuid_to_string)
-"""Topic and directory ids come again and again."""
-
-
-def struct_value(message: Message, version: int) -> dict[str, Any]:
-    """The fields of a message that exist in `version`, by name, as values of plain Python types."""
-    value: dict[str, Any] = {}
-    for name, attribute, convert in _plan_of(message, version):
-        got = getattr(message, attribute)
-        value[name] = got if convert is None or got is None else convert(got)
-    return value
-
-
-Plan = tuple[tuple[str, str, Converter | None], ...]
-"""Per field: name in the row, name in the message, and how to make a plain value of it."""
-
-_PLANS: dict[tuple[type[Message], int], Plan] = {}
-
-
-def _plan_of(message: Message, version: int) -> Plan:
-    plan = _PLANS.get((type(message), version))
-    if plan is None:
-        plan = tuple(
-            (field_name(field), field.name, _converter(field, version))
-            for field in message.FIELDS
-            if field.in_version(version)
-        )
-        _PLANS[type(message), version] = plan
-    return plan
-
-
-def _converter(field: Field, version: int) -> Converter | None:
-    if field.type == "uuid":
-        return _uuid_text
-    if field.type == "[]uuid":
-        return _uuid_texts
-    if field.struct is None:
-        return None
-    if field.type.startswith("[]"):
-        return lambda elements: [struct_value(element, version) for element in elements]
-    return lambda element: struct_value(element, version)
-
-
-def _uuid_texts(values: list[bytes]) -> list[str]:
-    return [_uuid_text(value) for value in values]
+def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of a snapshot, in chunks."""
+    rows = MetadataRows()
+    for batch in batches:
+        rows.add_snapshot_batch(batch, snapshot_end_offset)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows()
+    if len(rows):
+        yield rows

@@ -7,13 +7,12 @@ that Spark writes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from kraftctl_protocol.message import Field, Message
-from kraftctl_spark.rows import TYPED_CLASSES, MetadataRow, column_name, field_name
+from kraftctl_spark.rows import TYPED_CLASSES, column_name, field_name
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -108,51 +107,3 @@ def _spark_type(kind: pa.DataType) -> DataType:
         pa.timestamp("us", tz="UTC"): spark.TimestampType(),
     }
     return simple[kind]
-
-
-class RowEncoder:
-    """Turns rows into Arrow record batches of one schema."""
-
-    def __init__(self) -> None:
-        self.schema = arrow_schema()
-        self._common_count = len(COMMON_FIELDS)
-
-    def encode(self, rows: Sequence[MetadataRow]) -> pa.RecordBatch:
-        """One record batch with a row for each of `rows`."""
-        arrays = self._common_arrays(rows)
-        by_column: dict[str, list[int]] = {}
-        for index, row in enumerate(rows):
-            if row.column is not None:
-                by_column.setdefault(row.column, []).append(index)
-        for field in list(self.schema)[self._common_count :]:
-            arrays.append(_struct_array(field.type, rows, by_column.get(field.name)))
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-
-    def _common_arrays(self, rows: Sequence[MetadataRow]) -> list[pa.Array]:
-        columns: list[list[object]] = [
-            [row.offset for row in rows],
-            [row.epoch for row in rows],
-            [row.timestamp_ms * 1000 for row in rows],
-            [row.type for row in rows],
-            [row.type_id for row in rows],
-            [row.version for row in rows],
-            [row.is_control for row in rows],
-            [row.payload for row in rows],
-            [row.snapshot_end_offset for row in rows],
-            [row.snapshot_index for row in rows],
-        ]
-        kinds = [kind for _, kind, _ in COMMON_FIELDS]
-        return [pa.array(values, type=kind) for values, kind in zip(columns, kinds, strict=True)]
-
-
-def _struct_array(kind: pa.DataType, rows: Sequence[MetadataRow], present: list[int] | None) -> pa.Array:
-    """The structs of one record type; all other rows are null without touching a leaf of them."""
-    if present is None:
-        return pa.nulls(len(rows), kind)
-    if len(present) == len(rows):
-        return pa.array([row.value for row in rows], type=kind)
-    dense = pa.array([rows[index].value for index in present], type=kind)
-    places: list[int | None] = [None] * len(rows)
-    for place, index in enumerate(present):
-        places[index] = place
-    return dense.take(pa.array(places, type=pa.int32()))

@@ -19,7 +19,7 @@ from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, ru
 from kraftctl_spark.exporter import Exporter, TaskRunner
 from kraftctl_spark.manifest import ExportRefusedError, Position
 from kraftctl_spark.observer import QuorumObserver
-from kraftctl_spark.rows import rows_of_batch
+from kraftctl_spark.rows import rows_of_log
 from kraftctl_spark.source import KraftDataSource, KraftOffset, KraftStreamReader, LogRange
 from kraftctl_spark.transactions import BEGIN
 
@@ -149,7 +149,6 @@ def _begins_transaction(position: Position, end: int, observer: QuorumObserver) 
     place = observer.position(position.offset, position.epoch)
     if place.snapshot is not None or place.high_watermark <= position.offset:
         return False
-    for batch in observer.read(position.offset, position.epoch, min(end, position.offset + 1)):
-        rows = rows_of_batch(batch, position.offset, position.offset + 1)
-        return any(row.type == BEGIN for row in rows)
-    return False
+    last = min(end, position.offset + 1)
+    batches = observer.read(position.offset, position.epoch, last)
+    return any(BEGIN in rows.types for rows in rows_of_log(batches, position.offset, last))

@@ -24,16 +24,18 @@ from pyspark.sql.streaming.datasource import (
 
 from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.observer import LogChangedError, OffsetAndEpoch, QuorumObserver, WrongClusterError
-from kraftctl_spark.rows import MetadataRow, rows_of_batch, rows_of_snapshot_batch
-from kraftctl_spark.schema import RowEncoder, spark_schema
+from kraftctl_spark.rows import MetadataRows, rows_of_log, rows_of_snapshot
+from kraftctl_spark.schema import spark_schema
+from kraftctl_spark.wide_rows import encode_wide_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
 OFFSET_VERSION = 1
-ROWS_PER_ARROW_BATCH = 10_000
-"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy."""
+ROWS_PER_ARROW_BATCH = 20_000
+"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy, and a chunk of rows
+has about 10 thousand."""
 OFFSETS_PER_TRIGGER_DEFAULT = 1_000_000
 OFFSETS_PER_PARTITION = 50_000
 """Fixed, so that a planned range is always cut in the same places."""
@@ -198,16 +200,11 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, LogRange)
         observer = self._new_observer(partition.cluster)
-        encoder = RowEncoder()
-        rows: list[MetadataRow] = []
         try:
-            for more in _rows(observer, partition):
-                rows += more
-                while len(rows) >= ROWS_PER_ARROW_BATCH:
-                    yield encoder.encode(rows[:ROWS_PER_ARROW_BATCH])
-                    rows = rows[ROWS_PER_ARROW_BATCH:]
-            if rows:
-                yield encoder.encode(rows)
+            for rows in _rows(observer, partition):
+                encoded = encode_wide_rows(rows)
+                for first in range(0, len(rows), ROWS_PER_ARROW_BATCH):
+                    yield encoded.slice(first, ROWS_PER_ARROW_BATCH)
         finally:
             observer.close()
 
@@ -247,10 +244,7 @@ def _rows_max(limit: ReadLimit) -> int:
     return 2**63 - 1
 
 
-def _rows(observer: QuorumObserver, wanted: LogRange) -> Iterator[list[MetadataRow]]:
+def _rows(observer: QuorumObserver, wanted: LogRange) -> Iterator[MetadataRows]:
     if wanted.snapshot:
-        for batch in observer.read_snapshot(OffsetAndEpoch(wanted.end, wanted.epoch)):
-            yield rows_of_snapshot_batch(batch, wanted.end)
-        return
-    for batch in observer.read(wanted.start, wanted.epoch, wanted.end):
-        yield rows_of_batch(batch, wanted.start, wanted.end)
+        return rows_of_snapshot(observer.read_snapshot(OffsetAndEpoch(wanted.end, wanted.epoch)), wanted.end)
+    return rows_of_log(observer.read(wanted.start, wanted.epoch, wanted.end), wanted.start, wanted.end)

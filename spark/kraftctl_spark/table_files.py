@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,12 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.durable import Hook, fsync, no_hook, publish, temporary_path
-from kraftctl_spark.rows import MetadataRow
-from kraftctl_spark.tables import encode_tables, table_schemas
+from kraftctl_spark.tables import table_schemas
 
 COMPRESSION = "zstd"
 ROWS_PER_GROUP = 50_000
-"""How many rows are held in memory at most; a log range rarely has more."""
+"""How many rows of a table are held in memory at most; a log range never has more."""
 
 
 def range_name(first: int, last: int) -> str:
@@ -40,13 +38,13 @@ class TableFile:
 
 
 class RangeWriter:
-    """Rows in, one file per table out. Nothing has its final name before `finish`."""
+    """Tables in, one file per table out. Nothing has its final name before `finish`."""
 
     def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
         self._output = output
         self._name = name
         self._hook = hook
-        self._held: list[MetadataRow] = []
+        self._held: dict[str, list[pa.Table]] = {}
         self._writers: dict[str, tuple[Path, pq.ParquetWriter]] = {}
         self._rows: dict[str, int] = {}
 
@@ -62,11 +60,15 @@ class RangeWriter:
             temporary.unlink(missing_ok=True)
         self._writers = {}
 
-    def add(self, rows: Sequence[MetadataRow]) -> None:
-        self._held += rows
-        while len(self._held) >= ROWS_PER_GROUP:
-            self.write_tables(encode_tables(self._held[:ROWS_PER_GROUP]))
-            self._held = self._held[ROWS_PER_GROUP:]
+    def add(self, tables: dict[str, pa.Table]) -> None:
+        """What comes together to row groups of `ROWS_PER_GROUP`."""
+        for name, table in tables.items():
+            held = self._held.setdefault(name, [])
+            held.append(table)
+            if sum(one.num_rows for one in held) >= ROWS_PER_GROUP:
+                together = pa.concat_tables(held)
+                self.write_tables({name: together.slice(0, ROWS_PER_GROUP)})
+                self._held[name] = [together.slice(ROWS_PER_GROUP)]
 
     def write_tables(self, tables: dict[str, pa.Table]) -> None:
         """One row group each."""
@@ -83,8 +85,10 @@ class RangeWriter:
 
     def finish(self) -> list[TableFile]:
         """Everything durable under its name; what was there under the same name is replaced."""
-        self.write_tables(encode_tables(self._held))
-        self._held = []
+        for name, held in self._held.items():
+            if any(table.num_rows for table in held):
+                self.write_tables({name: pa.concat_tables(held)})
+        self._held = {}
         for _, writer in self._writers.values():
             writer.close()
         self._hook("files-written")

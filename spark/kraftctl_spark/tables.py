@@ -7,12 +7,12 @@ row there for every offset is the proof that nothing is missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 import pyarrow as pa
 
-from kraftctl_spark.rows import UNDECODABLE_TYPE, MetadataRow, column_name, field_name
+from kraftctl_spark.columns import common_columns, typed_columns_of
+from kraftctl_spark.rows import UNDECODABLE_TYPE, MetadataRows, column_name, field_name
 from kraftctl_spark.schema import field_type, typed_columns
 
 RECORDS = "records"
@@ -28,6 +28,9 @@ _PLACE: tuple[tuple[str, pa.DataType], ...] = (
     ("snapshot_index", pa.int64()),
 )
 """Columns of every table. No field of a record has one of these names."""
+
+_SOURCES = {"log_epoch": "epoch", "record_version": "version"}
+"""Columns that have another name in the wide table."""
 
 _RECORD: tuple[tuple[str, pa.DataType], ...] = (
     ("type", pa.string()),
@@ -48,17 +51,18 @@ def table_schemas() -> dict[str, pa.Schema]:
     return schemas
 
 
-def encode_tables(rows: Sequence[MetadataRow]) -> dict[str, pa.Table]:
+def encode_tables(rows: MetadataRows) -> dict[str, pa.Table]:
     """The rows as tables, without those that would be empty; in each one the order of `rows`."""
-    by_table: dict[str, list[MetadataRow]] = {}
-    for row in rows:
-        if row.column is not None:
-            by_table.setdefault(row.column, []).append(row)
-    tables: dict[str, pa.Table] = {}
-    if rows:
-        tables[RECORDS] = _table(RECORDS, rows, _record_columns(rows))
-    for name, members in sorted(by_table.items()):
-        tables[name] = _table(name, members, _typed_columns(name, members))
+    if not len(rows):
+        return {}
+    common = common_columns(rows)
+    place = [common[_SOURCES.get(name, name)] for name, _ in _PLACE]
+    records = place + [common[name] for name, _ in _RECORD]
+    tables = {RECORDS: pa.Table.from_arrays(records, schema=table_schemas()[RECORDS])}
+    for message, typed in typed_columns_of(rows).items():
+        columns = [column.take(typed.places) for column in place] + typed.columns
+        name = column_name(message)
+        tables[name] = pa.Table.from_arrays(columns, schema=table_schemas()[name])
     return tables
 
 
@@ -73,14 +77,15 @@ class RowCounts:
         self.redacted = 0
         self.aborted = 0
 
-    def add(self, row: MetadataRow) -> None:
-        self.records += 1
-        self.redacted += row.redacted
-        self.aborted += row.aborted
-        if row.type == UNDECODABLE_TYPE:
-            self.undecodable += 1
-        elif not row.understood:
-            self.unknown += 1
+    def add(self, rows: MetadataRows) -> None:
+        self.records += len(rows)
+        self.redacted += sum(rows.redacted)
+        self.aborted += sum(rows.aborted)
+        for kind, places in rows.by_kind().items():
+            if kind.type == UNDECODABLE_TYPE:
+                self.undecodable += len(places)
+            elif kind.message is None:
+                self.unknown += len(places)
 
     def to_dict(self) -> dict[str, int]:
         return dict(vars(self))
@@ -97,37 +102,3 @@ def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _table(name: str, rows: Sequence[MetadataRow], rest: list[pa.Array]) -> pa.Table:
-    return pa.Table.from_arrays(_place_columns(rows) + rest, schema=table_schemas()[name])
-
-
-def _place_columns(rows: Sequence[MetadataRow]) -> list[pa.Array]:
-    columns: list[list[object]] = [
-        [row.offset for row in rows],
-        [row.epoch for row in rows],
-        [row.timestamp_ms * 1000 for row in rows],
-        [row.version for row in rows],
-        [row.aborted for row in rows],
-        [row.redacted for row in rows],
-        [row.snapshot_end_offset for row in rows],
-        [row.snapshot_index for row in rows],
-    ]
-    return [pa.array(values, type=kind) for values, (_, kind) in zip(columns, _PLACE, strict=True)]
-
-
-def _record_columns(rows: Sequence[MetadataRow]) -> list[pa.Array]:
-    columns: list[list[object]] = [
-        [row.type for row in rows],
-        [row.type_id for row in rows],
-        [row.is_control for row in rows],
-        [row.payload for row in rows],
-    ]
-    return [pa.array(values, type=kind) for values, (_, kind) in zip(columns, _RECORD, strict=True)]
-
-
-def _typed_columns(name: str, rows: Sequence[MetadataRow]) -> list[pa.Array]:
-    values = [row.value or {} for row in rows]
-    fields = list(table_schemas()[name])[len(_PLACE) :]
-    return [pa.array([value.get(field.name) for value in values], type=field.type) for field in fields]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
-from kraftctl_spark.rows import MetadataRow
+from kraftctl_spark.rows import MetadataRows
 
 BEGIN, END, ABORT = BeginTransactionRecord.NAME, EndTransactionRecord.NAME, AbortTransactionRecord.NAME
 MARKERS = frozenset({BEGIN, END, ABORT})
@@ -49,14 +49,22 @@ def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
     return Transactions(tuple(aborted), open_since)
 
 
-def marker_of(row: MetadataRow) -> Marker | None:
-    if row.type in MARKERS and row.understood and row.offset is not None:
-        return row.offset, row.type
-    return None
+def markers_of(rows: MetadataRows) -> list[Marker]:
+    """In no particular order. A snapshot's records belong to no transaction that could still end."""
+    return [
+        (offset, kind.type)
+        for kind, places in rows.by_kind().items()
+        if kind.type in MARKERS and kind.message is not None
+        for place in places
+        if (offset := rows.offsets[place]) is not None
+    ]
 
 
-def is_aborted(row: MetadataRow, aborted: tuple[OffsetRange, ...]) -> bool:
+def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
     """The raft layer's own records are part of no transaction."""
-    if row.offset is None or row.is_control:
-        return False
-    return any(first <= row.offset <= last for first, last in aborted)
+    if not aborted:
+        return
+    rows.aborted = [
+        offset is not None and not kind.is_control and any(first <= offset <= last for first, last in aborted)
+        for offset, kind in zip(rows.offsets, rows.kinds, strict=True)
+    ]

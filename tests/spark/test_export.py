@@ -28,7 +28,7 @@ from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.export import ExportRefusedError, check_output
 from kraftctl_spark.observer import OffsetAndEpoch, QuorumObserver
 from kraftctl_spark.reader import read_table
-from kraftctl_spark.rows import rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.source import parse_endpoints
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
@@ -242,23 +242,16 @@ def test_a_whole_log_and_a_snapshot_of_a_real_leader(tmp_path: Path) -> None:
         position = observer.position(0, 0)
         end = position.high_watermark
         assert position.snapshot is None
-        rows = [
-            row
-            for batch in observer.read(0, position.leader_epoch, end)
-            for row in rows_of_batch(batch, 0, end)
-        ]
-        assert [row.offset for row in rows] == list(range(end)), "it offers a snapshot, but has the whole log"
+        batches = observer.read(0, position.leader_epoch, end)
+        offsets = [offset for rows in rows_of_log(batches, 0, end) for offset in rows.offsets]
+        assert offsets == list(range(end)), "it offers a snapshot, but has the whole log"
         newest = _newest_snapshot(node)
         assert newest is not None
         snapshot, path = newest
-        fetched = [
-            row for batch in observer.read_snapshot(snapshot) for row in rows_of_snapshot_batch(batch, end)
-        ]
-        local = [
-            row for batch in read_batches(path.read_bytes()) for row in rows_of_snapshot_batch(batch, end)
-        ]
-        assert [(row.type, row.payload) for row in fetched] == [(row.type, row.payload) for row in local]
-        assert fetched[-1].type == "SnapshotFooterRecord"
+        (fetched,) = rows_of_snapshot(observer.read_snapshot(snapshot), end)
+        (local,) = rows_of_snapshot(read_batches(path.read_bytes()), end)
+        assert (fetched.types, fetched.payloads) == (local.types, local.payloads)
+        assert fetched.types[-1] == "SnapshotFooterRecord"
     finally:
         observer.close()
         node.kill()

@@ -17,7 +17,7 @@ from kraftctl_spark.compaction import RegularCompaction, compact
 from kraftctl_spark.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
 from kraftctl_spark.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.reader import read_table
-from kraftctl_spark.rows import rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.table_files import range_name
 
 CLUSTER = "cluster-of-the-test"
@@ -38,10 +38,10 @@ def written(output: Output, start: int, end: int, snapshot: bool = False) -> Man
         else encode_metadata_record(NoOpRecord(), 0)
         for offset in range(start, end)
     ]
-    (batch,) = read_batches(encode_batch(start, 4, 1000, values))
-    rows = rows_of_snapshot_batch(batch, end) if snapshot else rows_of_batch(batch, start, end)
+    batches = read_batches(encode_batch(start, 4, 1000, values))
+    rows = rows_of_snapshot(batches, end) if snapshot else rows_of_log(batches, start, end)
     settings = TaskSettings(output.directory, (("127.0.0.1", 1),), CLUSTER, 1.0)
-    report = write_range(settings, ExportTask(start, end, 4, snapshot), iter([rows]))
+    report = write_range(settings, ExportTask(start, end, 4, snapshot), rows)
     return Manifest(CLUSTER, start, end, report.epoch, report.files, report.counts, end + 5, snapshot)
 
 

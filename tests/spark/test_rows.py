@@ -15,13 +15,14 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_protocol.uuids import ONE_UUID, ZERO_UUID
-from kraftctl_spark.rows import MetadataRow, rows_of_batch, rows_of_snapshot_batch
+from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
+from tests.support.metadata_row import MetadataRow, row_list
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"
 
 
 def _rows(data: bytes, first: int = 0, end: int = 2**62) -> list[MetadataRow]:
-    return [row for batch in read_batches(data) for row in rows_of_batch(batch, first, end)]
+    return [row for rows in rows_of_log(read_batches(data), first, end) for row in row_list(rows)]
 
 
 def _row_of(record: Message, version: int) -> MetadataRow:
@@ -106,8 +107,8 @@ def test_only_offsets_of_the_range() -> None:
 
 
 def test_a_snapshot_of_kafka() -> None:
-    batches = read_batches(CHECKPOINT.read_bytes())
-    rows = [row for batch in batches for row in rows_of_snapshot_batch(batch, 1643)]
+    (chunk,) = rows_of_snapshot(read_batches(CHECKPOINT.read_bytes()), 1643)
+    rows = row_list(chunk)
     assert all(row.offset is None and row.snapshot_end_offset == 1643 for row in rows)
     assert [row.snapshot_index for row in rows] == list(range(len(rows)))
     assert rows[0].type == "SnapshotHeaderRecord"

@@ -11,16 +11,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.record_batch import encode_batch, read_batches
-from kraftctl_spark.rows import TYPED_CLASSES, MetadataRow, column_name, rows_of_batch, rows_of_snapshot_batch
-from kraftctl_spark.schema import RowEncoder, arrow_schema, spark_schema, typed_columns
+from kraftctl_spark.rows import TYPED_CLASSES, MetadataRows, column_name, rows_of_log, rows_of_snapshot
+from kraftctl_spark.schema import arrow_schema, spark_schema, typed_columns
+from kraftctl_spark.wide_rows import encode_wide_rows
+from tests.support.metadata_row import row_list
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"
 
 
-def _snapshot_rows() -> list[MetadataRow]:
-    return [
-        row for batch in read_batches(CHECKPOINT.read_bytes()) for row in rows_of_snapshot_batch(batch, 1643)
-    ]
+def _snapshot_rows() -> MetadataRows:
+    (rows,) = rows_of_snapshot(read_batches(CHECKPOINT.read_bytes()), 1643)
+    return rows
 
 
 def test_spark_and_arrow_agree_exactly() -> None:
@@ -40,9 +41,9 @@ def test_every_record_type_has_a_column_with_every_field() -> None:
 
 def test_rows_come_back_as_they_were() -> None:
     rows = _snapshot_rows()
-    batch = RowEncoder().encode(rows)
+    batch = encode_wide_rows(rows)
     assert batch.schema == arrow_schema()
-    for row, read in zip(rows, batch.to_pylist(), strict=True):
+    for row, read in zip(row_list(rows), batch.to_pylist(), strict=True):
         assert (read["type"], read["version"], read["payload"]) == (row.type, row.version, row.payload)
         assert read["timestamp"].timestamp() * 1000 == pytest.approx(row.timestamp_ms)
         structs = {name: value for name, value in read.items() if isinstance(value, dict)}
@@ -54,13 +55,18 @@ def test_rows_come_back_as_they_were() -> None:
 
 
 def test_rows_of_one_type_only_and_no_rows() -> None:
-    rows = [row for row in _snapshot_rows() if row.type == "PartitionRecord"]
-    assert RowEncoder().encode(rows).column("partition_record").null_count == 0
-    assert RowEncoder().encode([]).num_rows == 0
+    rows = MetadataRows()
+    for batch in read_batches(CHECKPOINT.read_bytes()):
+        batch.records = [record for record in batch.records if (record.value or b"").startswith(b"\x01\x03")]
+        if not batch.header.is_control:
+            rows.add_snapshot_batch(batch, 1643)
+    assert set(rows.types) == {"PartitionRecord"}
+    assert encode_wide_rows(rows).column("partition_record").null_count == 0
+    assert encode_wide_rows(MetadataRows()).num_rows == 0
 
 
 def test_parquet_holds_every_column(tmp_path: Path) -> None:
-    table = pa.Table.from_batches([RowEncoder().encode(_snapshot_rows())])
+    table = pa.Table.from_batches([encode_wide_rows(_snapshot_rows())])
     pq.write_table(table, tmp_path / "rows.parquet")
     assert pq.read_table(tmp_path / "rows.parquet").equals(table)
 
@@ -80,9 +86,9 @@ def test_every_record_type_in_every_version_fits_its_column(message: type[Messag
     )
     value = bytes([1, message.API_KEY, version]) + record.encode(version)
     (batch,) = read_batches(encode_batch(1, 1, 1, [value]))
-    rows = rows_of_batch(batch, 0, 9)
-    assert (rows[0].type, rows[0].version) == (message.NAME, version)
-    struct = RowEncoder().encode(rows).to_pylist()[0].get(column_name(message))
+    (rows,) = rows_of_log([batch], 0, 9)
+    assert (rows.kinds[0].type, rows.kinds[0].version) == (message.NAME, version)
+    struct = encode_wide_rows(rows).to_pylist()[0].get(column_name(message))
     assert (struct is not None) == bool(message.FIELDS)
     for field in message.FIELDS:
         assert (struct[field.name] is not None) == field.in_version(version), field

@@ -13,6 +13,7 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.observer import LogChangedError, WrongClusterError
+from kraftctl_spark.rows import ROWS_PER_CHUNK
 from kraftctl_spark.schema import arrow_schema
 from kraftctl_spark.source import (
     OFFSETS_PER_PARTITION,
@@ -115,10 +116,12 @@ def test_ranges_depend_only_on_start_and_end(reader: KraftStreamReader) -> None:
 
 
 def test_arrow_batches_are_of_a_size_that_suits_spark(reader: KraftStreamReader, quorum: FakeQuorum) -> None:
-    count = 2 * ROWS_PER_ARROW_BATCH + 10
-    quorum.append(*[batch(offset, 1000) for offset in range(0, count - 10, 1000)], batch(count - 10, 10))
-    (planned,) = reader.partitions(at(0), at(count))
-    assert [got.num_rows for got in reader.read(planned)] == [ROWS_PER_ARROW_BATCH, ROWS_PER_ARROW_BATCH, 10]
+    count = 2 * ROWS_PER_CHUNK
+    quorum.append(*[batch(offset, 1000) for offset in range(0, count, 1000)])
+    quorum.append(batch(count, ROWS_PER_ARROW_BATCH + 10))
+    (planned,) = reader.partitions(at(0), at(count + ROWS_PER_ARROW_BATCH + 10))
+    sizes = [got.num_rows for got in reader.read(planned)]
+    assert sizes == [ROWS_PER_CHUNK, ROWS_PER_CHUNK, ROWS_PER_ARROW_BATCH, 10]
 
 
 def test_never_goes_backwards(reader: KraftStreamReader, quorum: FakeQuorum) -> None:

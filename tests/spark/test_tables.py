@@ -12,41 +12,40 @@ from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFI
 from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIENT_METRICS_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol.control_record import encode_control_record
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch, read_batches
+from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_spark.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
 from kraftctl_spark.redaction import REDACTED, redact
 from kraftctl_spark.rows import (
     CONTROL_RECORD_CLASSES,
     TYPED_CLASSES,
-    MetadataRow,
+    MetadataRows,
     column_name,
     field_name,
-    rows_of_batch,
-    rows_of_snapshot_batch,
+    rows_of_log,
+    rows_of_snapshot,
 )
 from kraftctl_spark.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
-from kraftctl_spark.transactions import Transactions, is_aborted, resolve
+from kraftctl_spark.transactions import Transactions, mark_aborted, resolve
+from tests.support.metadata_row import row_list
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
 DATA_RECORDS = [message for message in TYPED_CLASSES if message not in CONTROL_RECORD_CLASSES]
 
 
-def rows_of(*values: bytes) -> list[MetadataRow]:
-    return [
-        row
-        for batch in read_batches(encode_batch(7, 3, 1234, list(values)))
-        for row in rows_of_batch(batch, 0, 99)
-    ]
+def rows_of(*values: bytes) -> MetadataRows:
+    (rows,) = rows_of_log(read_batches(encode_batch(7, 3, 1234, list(values))), 0, 99)
+    return rows
 
 
-def row_of(record: Message, version: int = 0) -> MetadataRow:
-    (row,) = rows_of(encode_metadata_record(record, version))
-    return row
+def rows_with(record: Message, version: int = 0) -> MetadataRows:
+    return rows_of(encode_metadata_record(record, version))
 
 
 def test_no_field_hides_where_a_record_stood() -> None:
@@ -57,8 +56,9 @@ def test_no_field_hides_where_a_record_stood() -> None:
 @pytest.mark.parametrize("message", DATA_RECORDS, ids=lambda message: message.NAME)
 def test_every_type_and_version_has_its_fields_in_its_table(message: type[Message]) -> None:
     for version in range(message.LOWEST_VERSION, message.HIGHEST_VERSION + 1):
-        row = row_of(message(), version)
-        tables = encode_tables([row])
+        rows = rows_with(message(), version)
+        (row,) = row_list(rows)
+        tables = encode_tables(rows)
         (record,) = tables[RECORDS].to_pylist()
         assert (record["offset"], record["type"], record["record_version"]) == (7, message.NAME, version)
         assert record["payload"] == encode_metadata_record(message(), version)
@@ -77,8 +77,9 @@ def test_every_type_and_version_has_its_fields_in_its_table(message: type[Messag
 )
 def test_checkpoints_that_kafka_wrote(path: str) -> None:
     batches = read_batches((DATA / path).read_bytes())
-    rows = [row for batch in batches for row in rows_of_snapshot_batch(batch, 1643)]
-    tables = encode_tables(rows)
+    (chunk,) = rows_of_snapshot(batches, 1643)
+    rows = row_list(chunk)
+    tables = encode_tables(chunk)
     records = tables[RECORDS]
     assert records.column("snapshot_index").to_pylist() == list(range(len(rows)))
     assert set(records.column("snapshot_end_offset").to_pylist()) == {1643}
@@ -101,10 +102,10 @@ def test_checkpoints_that_kafka_wrote(path: str) -> None:
     ],
 )
 def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, counted: str) -> None:
-    (row,) = rows_of(value)
-    redact(row)
+    rows = rows_of(value)
+    redact(rows)
     counts = RowCounts()
-    counts.add(row)
+    counts.add(rows)
     assert counts.to_dict() == {
         "records": 1,
         "unknown": 0,
@@ -113,14 +114,14 @@ def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, cou
         "aborted": 0,
         counted: 1,
     }
-    tables = encode_tables([row])
+    tables = encode_tables(rows)
     assert list(tables) == [RECORDS]
     assert tables[RECORDS].column("payload").to_pylist() == [value]
 
 
 def test_a_table_of_an_older_release() -> None:
     new = table_schemas()["partition_record"]
-    (typed,) = [table for name, table in encode_tables([_partition_row()]).items() if name != RECORDS]
+    (typed,) = [table for name, table in encode_tables(_partition_rows()).items() if name != RECORDS]
     old = typed.drop_columns(["directories"])
     read = in_schema(old, new)
     assert read.schema == new
@@ -128,10 +129,10 @@ def test_a_table_of_an_older_release() -> None:
     assert read.column("partition_id").to_pylist() == [5]
 
 
-def _partition_row() -> MetadataRow:
+def _partition_rows() -> MetadataRows:
     from kraftctl_protocol.generated.partition_record import PartitionRecord
 
-    return row_of(PartitionRecord(partition_id=5, replicas=[1], isr=[1], leader=1), 2)
+    return rows_with(PartitionRecord(partition_id=5, replicas=[1], isr=[1], leader=1), 2)
 
 
 SCRAM = UserScramCredentialRecord(
@@ -150,9 +151,9 @@ def _texts(tables: dict[str, pa.Table]) -> str:
 
 def test_scram_keys_are_nowhere() -> None:
     SCRAM.unknown_tagged_fields = [(77, b"LATERKEY")]
-    row = row_of(SCRAM)
-    redact(row)
-    tables = encode_tables([row])
+    rows = rows_with(SCRAM)
+    redact(rows)
+    tables = encode_tables(rows)
     for secret in ("SALTSALT", "STOREDKEY", "SERVERKEY", "LATERKEY"):
         assert secret not in _texts(tables)
     (typed,) = tables["user_scram_credential_record"].to_pylist()
@@ -180,9 +181,9 @@ def test_scram_keys_are_nowhere() -> None:
     ],
 )
 def test_configurations_that_are_not_known_to_be_harmless(resource_type: int, name: str, shown: bool) -> None:
-    row = row_of(ConfigRecord(resource_type=resource_type, resource_name="r", name=name, value="VALUE77"))
-    redact(row)
-    tables = encode_tables([row])
+    rows = rows_with(ConfigRecord(resource_type=resource_type, resource_name="r", name=name, value="VALUE77"))
+    redact(rows)
+    tables = encode_tables(rows)
     assert ("VALUE77" in _texts(tables)) is shown
     (typed,) = tables["config_record"].to_pylist()
     assert (typed["value"], typed["redacted"]) == (("VALUE77", False) if shown else (REDACTED, True))
@@ -193,8 +194,9 @@ def test_configurations_that_are_not_known_to_be_harmless(resource_type: int, na
 
 
 def test_the_removal_of_a_secret_stays_a_removal() -> None:
-    row = row_of(ConfigRecord(resource_type=BROKER, name="ssl.key.password", value=None))
-    redact(row)
+    rows = rows_with(ConfigRecord(resource_type=BROKER, name="ssl.key.password", value=None))
+    redact(rows)
+    (row,) = row_list(rows)
     assert row.value is not None
     assert (row.value["value"], row.redacted) == (None, False)
 
@@ -210,9 +212,9 @@ def test_the_removal_of_a_secret_stays_a_removal() -> None:
     ],
 )
 def test_bytes_that_may_hide_secrets_are_withheld(value: bytes) -> None:
-    (row,) = rows_of(value)
-    redact(row)
-    assert (row.payload, row.redacted) == (None, True)
+    rows = rows_of(value)
+    redact(rows)
+    assert (rows.payloads, rows.redacted) == ([None], [True])
 
 
 def test_the_list_of_harmless_configurations_is_that_of_the_controller() -> None:
@@ -247,8 +249,11 @@ def test_transactions(markers: list[tuple[int, str]], expected: Transactions) ->
 
 
 def test_records_of_the_raft_layer_are_never_aborted() -> None:
-    row = row_of(NoOpRecord())
-    assert is_aborted(row, ((7, 7),))
-    assert not is_aborted(row, ((8, 9), (1, 6)))
-    row.is_control = True
-    assert not is_aborted(row, ((7, 7),))
+    no_op = encode_metadata_record(NoOpRecord(), 0)
+    leader = encode_control_record(LeaderChangeMessage(version=0, leader_id=3))
+    data = encode_batch(7, 3, 1234, [no_op] * 2) + encode_control_batch(9, 4, 1234, [leader])
+    (rows,) = rows_of_log(read_batches(data), 0, 99)
+    mark_aborted(rows, ())
+    assert rows.aborted == [False, False, False]
+    mark_aborted(rows, ((8, 9), (1, 6)))
+    assert rows.aborted == [False, True, False]

@@ -1,0 +1,77 @@
+"""A record as one row, field by field: slow and plain, what the exporter's columns are compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.uuids import uuid_to_string
+from kraftctl_spark.rows import MetadataRows, column_name, field_name
+
+
+@dataclass
+class MetadataRow:
+    """One of `MetadataRows`, by Kafka's names."""
+
+    offset: int | None
+    epoch: int
+    timestamp_ms: int
+    type: str
+    type_id: int | None
+    version: int | None
+    is_control: bool
+    payload: bytes | None
+    snapshot_end_offset: int | None
+    snapshot_index: int | None
+    aborted: bool
+    redacted: bool
+    understood: bool
+    column: str | None
+    """Where its fields are; None when it has none, or was not understood."""
+    value: dict[str, Any] | None
+
+
+def row_list(rows: MetadataRows) -> list[MetadataRow]:
+    return [_row(rows, place) for place in range(len(rows))]
+
+
+def _row(rows: MetadataRows, place: int) -> MetadataRow:
+    kind = rows.kinds[place]
+    message = kind.message if kind.message is not None and kind.message.FIELDS else None
+    return MetadataRow(
+        offset=rows.offsets[place],
+        epoch=rows.epochs[place],
+        timestamp_ms=rows.timestamps_ms[place],
+        type=kind.type,
+        type_id=kind.type_id,
+        version=kind.version,
+        is_control=kind.is_control,
+        payload=rows.payloads[place],
+        snapshot_end_offset=rows.snapshot_end_offsets[place],
+        snapshot_index=rows.snapshot_indices[place],
+        aborted=rows.aborted[place],
+        redacted=rows.redacted[place],
+        understood=kind.message is not None,
+        column=None if message is None else column_name(message),
+        value=None if message is None else struct_value(message, rows.messages[place], kind.version or 0),
+    )
+
+
+def struct_value(kind: type[Message], message: Any, version: int) -> dict[str, Any]:
+    """The fields of a message that exist in `version`, by name, as values of plain Python types."""
+    return {
+        field_name(field): _plain(field, field.type, getattr(message, field.name), version)
+        for field in kind.FIELDS
+        if field.in_version(version)
+    }
+
+
+def _plain(field: Field, kind: str, value: Any, version: int) -> Any:
+    if value is None:
+        return None
+    if kind.startswith("[]"):
+        return [_plain(field, kind[2:], element, version) for element in value]
+    if field.struct is not None:
+        return struct_value(field.struct, value, version)
+    return uuid_to_string(value) if kind == "uuid" else value
