@@ -94,3 +94,9 @@ lock: $(STAMPS)/venv
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
+.PHONY: soak-export
+SOAK_ARGS ?=
+soak-export: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/spark/soak/run.py $(SOAK_ARGS)

@@ -1,0 +1,86 @@
+"""Kills a process of a running export at a step that is named from outside, once for every time it is asked.
+
+Whoever wants a kill writes `armed.json` into the control directory. Every process of the export looks there
+after every step; the one that it is meant for takes the file away and then strikes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tests.spark.soak import processes
+
+ARMED = "armed.json"
+FIRED = "fired.json"
+_seen: Counter[str] = Counter()
+"""How often this process has been at the step of an arm; a task's hook is a new copy each time."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """`role` is whose step it is: `run`, `compact` or `worker`; `victim` is `self`, `driver` or `jvm`."""
+
+    name: str
+    role: str
+    step: str
+    count: int
+    """At which time that it gets there."""
+    victim: str
+
+
+def arm(control: Path, wanted: Arm) -> None:
+    (control / FIRED).unlink(missing_ok=True)
+    temporary = control / "next.json"
+    temporary.write_text(json.dumps(asdict(wanted)))
+    temporary.replace(control / ARMED)
+
+
+def disarm(control: Path) -> bool:
+    """Whether it had not been fired until now."""
+    try:
+        (control / ARMED).unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def fired(control: Path) -> bool:
+    return (control / FIRED).exists()
+
+
+class SoakHook:
+    """Pickled to the workers with the tasks."""
+
+    def __init__(self, control: Path, role: str, main: int) -> None:
+        self._control = control
+        self._role = role
+        self._main = main
+
+    def __call__(self, step: str) -> None:
+        try:
+            wanted = Arm(**json.loads((self._control / ARMED).read_text()))
+        except FileNotFoundError:
+            return
+        role = self._role if os.getpid() == self._main else "worker"
+        if (role, step) != (wanted.role, wanted.step):
+            return
+        _seen[wanted.name] += 1
+        if _seen[wanted.name] < wanted.count:
+            return
+        try:
+            (self._control / ARMED).rename(self._control / FIRED)
+        except FileNotFoundError:
+            return
+        os.kill(self._victim(wanted.victim), signal.SIGKILL)
+
+    def _victim(self, victim: str) -> int:
+        if victim == "self":
+            return os.getpid()
+        if victim == "driver":
+            return self._main
+        return processes.jvm_of(self._main)

@@ -1,0 +1,167 @@
+"""`make soak-export`: a real controller's growing log, an export that is killed 100 times, and nothing amiss.
+
+`run.py --kills 100 --seed N`. Prints a line per kill and a table at the end; fails if a table is not exact.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+# At the end of the path, so that what is installed (and compiled) comes before the sources.
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.polling import await_result
+from kraftctl.dev.settings import random_id
+from kraftctl_spark.manifest import Output
+from kraftctl_spark.observer import QuorumObserver
+from tests.spark.soak import verify
+from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions
+from tests.spark.soak.kills import Supervisor, schedule
+
+BURST = 40_000
+KILLS_PER_BURST = 15
+"""As often the controller starts again, with transactions in its log, and the log grows fast for a while."""
+
+CATCHING_UP = 5_000
+"""An export that is further behind does."""
+
+
+class Soak:
+    """One run in a directory of its own."""
+
+    def __init__(self, directory: Path, kills: int, seed: int, first_burst: int) -> None:
+        self._kills = schedule(kills, seed)
+        self._seed = seed
+        self._first_burst = first_burst
+        cluster = random_id()
+        self._controller = KraftctlController(3000, directory / "controller", cluster, properties=SETTINGS)
+        self._controller.format()
+        self._controller.start()
+        self._archive = LogArchive(self._controller.metadata_directory, directory / "archive")
+        self._churn = Churn(self._controller, seed)
+        self.supervisor = Supervisor(self._controller.address, directory, seed)
+        self.done: Counter[str] = Counter()
+        self.phases: Counter[str] = Counter()
+        self.missed: Counter[str] = Counter()
+
+    def run(self) -> None:
+        began = time.monotonic()
+        self._churn.burst = self._first_burst
+        self._churn.start()
+        await_result(lambda: self._churn.burst == 0, "a log to catch up with", 300)
+        number = 0
+        while number < len(self._kills):
+            kill = self._kills[number]
+            lag, offset = self._lag()
+            if not self.supervisor.run(kill, number):
+                self.missed[str(kill)] += 1
+                if self.missed[str(kill)] > 3:
+                    raise AssertionError(f"{kill}: never came to that")
+                continue
+            number += 1
+            phase = "catching up" if lag > CATCHING_UP else "tailing"
+            self.done[str(kill)] += 1
+            self.phases[phase] += 1
+            elapsed_s = time.monotonic() - began
+            print(
+                f"{elapsed_s:6.0f} s  kill {number}/{len(self._kills)}: {kill}, {phase}, at {offset}",
+                flush=True,
+            )
+            if number % KILLS_PER_BURST == 0:
+                self._disturb(number)
+
+    def _disturb(self, number: int) -> None:
+        self._churn.stop()
+        self._controller.stop()
+        append_transactions(self._controller, random.Random(number).randrange(10, 4_000), self._seed + number)
+        self._controller.start()
+        self._churn.burst = BURST
+        self._churn.start()
+
+    def _lag(self) -> tuple[int, int]:
+        observer = QuorumObserver([("localhost", self._controller.port)], timeout_s=60)
+        try:
+            offset = Output(self.supervisor.output).position().offset
+            return observer.position(0, 0).high_watermark - offset, offset
+        finally:
+            observer.close()
+
+    def check(self) -> None:
+        """Raises AssertionError for the first thing that is wrong."""
+        self._churn.stop()
+        self.supervisor.finish()
+        output = self.supervisor.output
+        end = Output(output).position().offset
+        print(f"drained up to {end}; comparing", flush=True)
+        self._archive.close()
+        expected = verify.expected_of(self._archive.archive, end)
+        manifests = len(Output(output).manifests())
+        verify.check_rows(output, expected)
+        files = verify.check_directory(output)
+        self.supervisor.compact()
+        verify.check_rows(output, expected)
+        compacted = verify.check_directory(output)
+        verify.check_counts(verify.counts(output), expected)
+        snapshots = [one for one in Output(output).manifests() if one.snapshot]
+        assert not snapshots, "the log was cleaned before it was read: the run says less than it should"
+        left = self.supervisor.orphans()
+        assert not left, f"processes that outlived the export: {left}"
+        assert not self.supervisor.problems, self.supervisor.problems
+        print(f"{manifests} manifests with {files} files; after a compaction {compacted} files")
+        print(f"{len(expected.aborted)} records of aborted transactions; {len(expected.epochs)} offsets")
+        for table, rows in sorted(verify.summary(expected).items()):
+            print(f"  {table:40} {rows:>9} rows")
+
+    def report(self) -> None:
+        print(f"\n{'kill':50} times")
+        for name, count in sorted(self.done.items()):
+            print(f"{name:50} {count:>5}")
+        for title, counter in (
+            ("phases", self.phases),
+            ("what became of the export", self.supervisor.survived),
+            ("exit statuses", self.supervisor.ends),
+            ("steps that did not come", self.missed),
+        ):
+            print(f"{title}: {dict(counter)}")
+        print(f"starts of the export: {self.supervisor.starts}; problems: {self.supervisor.problems}")
+
+    def close(self) -> None:
+        with suppress(OSError, AssertionError):
+            self._churn.stop()
+        self.supervisor.stop()
+        self._archive.close()
+        self._controller.kill()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--first-burst", type=int, default=150_000, help="records to catch up with at first")
+    parser.add_argument("--directory", type=Path, help="where everything is kept [a temporary directory]")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="kraftctl-soak-") as temporary:
+        directory = options.directory or Path(temporary)
+        directory.mkdir(parents=True, exist_ok=True)
+        soak = Soak(directory, options.kills, options.seed, options.first_burst)
+        try:
+            soak.run()
+            soak.check()
+        finally:
+            soak.report()
+            soak.close()
+    print(f"exact after {options.kills} kills, seed {options.seed}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

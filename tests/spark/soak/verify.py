@@ -1,0 +1,157 @@
+"""Holds the tables against the log that they were exported from, as any reader of the directory sees them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_spark.manifest import MANIFESTS, Output
+from kraftctl_spark.reader import read_table
+from kraftctl_spark.rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, column_name
+from kraftctl_spark.tables import RECORDS, table_schemas
+from tests.support.kafka import dump_log
+
+DUMPED = re.compile(r'^\| offset: (\d+) .*? payload: \{"type":"([A-Z_]+)"')
+TABLE_OF = {
+    column_name(message).upper(): column_name(message)
+    for message in TYPED_CLASSES
+    if message not in CONTROL_RECORD_CLASSES
+}
+"""By kafka-dump-log's word for the type; records of the raft layer have none."""
+
+
+@dataclass
+class Expected:
+    """What the tables must hold: from the segments, by our decoder of batches and by kafka-dump-log."""
+
+    payloads: list[bytes] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
+    timestamps_ms: list[int] = field(default_factory=list)
+    offsets: dict[str, list[int]] = field(default_factory=dict)
+    """Of every table, by Kafka's own word for the type."""
+    aborted: set[int] = field(default_factory=set)
+
+
+def expected_of(segments: Path, end: int) -> Expected:
+    """Of the offsets below `end`."""
+    expected = Expected()
+    files = sorted(segments.glob("*.log"))
+    for batch in _batches(files):
+        for record in batch.records:
+            if record.offset < end:
+                assert record.offset == len(expected.payloads), f"the archive has a gap at {record.offset}"
+                expected.payloads.append(record.value or b"")
+                expected.epochs.append(batch.header.partition_leader_epoch)
+                expected.timestamps_ms.append(record.timestamp_ms)
+    assert len(expected.payloads) == end, f"the archive ends at {len(expected.payloads)}, before {end}"
+    began: int | None = None
+    for offset, kind in _dumped_types(files):
+        if offset >= end:
+            break
+        if kind in TABLE_OF and TABLE_OF[kind] in table_schemas():
+            expected.offsets.setdefault(TABLE_OF[kind], []).append(offset)
+        if kind == "BEGIN_TRANSACTION_RECORD":
+            began = offset
+        elif kind == "ABORT_TRANSACTION_RECORD" and began is not None:
+            expected.aborted.update(range(began + 1, offset))
+    expected.offsets[RECORDS] = list(range(end))
+    return expected
+
+
+def _batches(files: list[Path]) -> Iterator[RecordBatch]:
+    for file in files:
+        yield from read_batches(file.read_bytes(), partial_tail=True)
+
+
+def _dumped_types(files: list[Path]) -> Iterator[tuple[int, str]]:
+    for line in dump_log(*files).splitlines():
+        if found := DUMPED.match(line):
+            yield int(found[1]), found[2]
+
+
+def check_rows(output: Path, expected: Expected) -> None:
+    """Every table by its manifests; `records` with every byte, epoch, time and mark."""
+    records = read_table(output, RECORDS)
+    assert records.column("offset").to_pylist() == expected.offsets[RECORDS]
+    assert records.column("payload").to_pylist() == expected.payloads
+    assert records.column("log_epoch").to_pylist() == expected.epochs
+    stamps = pc.divide(records.column("timestamp").cast(pa.int64()), 1000)
+    assert stamps.to_pylist() == expected.timestamps_ms
+    marks = records.filter(records.column("aborted")).column("offset").to_pylist()
+    assert marks == sorted(expected.aborted)
+    for table in sorted(TABLE_OF.values() & table_schemas().keys()):
+        rows = read_table(output, table)
+        assert rows.column("offset").to_pylist() == expected.offsets.get(table, []), table
+        marked = rows.filter(rows.column("aborted")).column("offset").to_pylist()
+        assert marked == [
+            offset for offset in rows.column("offset").to_pylist() if offset in expected.aborted
+        ]
+
+
+def check_directory(output: Path) -> int:
+    """Nothing there but what the manifests name, all of it readable; returns the number of files."""
+    named = {file.path: file for one in Output(output).all_manifests() for file in one.files}
+    there = {
+        str(path.relative_to(output))
+        for table in table_schemas()
+        if (output / table).is_dir()
+        for path in (output / table).iterdir()
+    }
+    assert there == set(named), f"unlisted {sorted(there - set(named))}, lost {sorted(set(named) - there)}"
+    strange = [path.name for path in (output / MANIFESTS).iterdir() if path.suffix != ".json"]
+    assert not strange, strange
+    for path, file in named.items():
+        assert pq.ParquetFile(output / path).read().num_rows == file.rows, path
+    return len(named)
+
+
+def counts(output: Path) -> dict[str, dict[str, tuple[int, int]]]:
+    """Rows and different offsets of every table, by what reads it; none of them knows the manifests."""
+    tables = [table for table in table_schemas() if (output / table).is_dir()]
+    with_arrow = {}
+    for table in tables:
+        offsets = pq.read_table(output / table, columns=["offset"]).column("offset")
+        with_arrow[table] = (len(offsets), pc.count_distinct(offsets).as_py())
+    with_duckdb = {}
+    for table in tables:
+        query = f"select count(*), count(distinct \"offset\") from read_parquet('{output / table}/*.parquet')"
+        row = duckdb.connect().execute(query).fetchone()
+        assert row is not None
+        with_duckdb[table] = (int(row[0]), int(row[1]))
+    return {"pyarrow": with_arrow, "DuckDB": with_duckdb, "Spark": _counted_by_spark(output, tables)}
+
+
+def _counted_by_spark(output: Path, tables: list[str]) -> dict[str, tuple[int, int]]:
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    try:
+        found = {}
+        for table in tables:
+            frame = spark.read.parquet(str(output / table))
+            row = frame.selectExpr("count(*) as n", "count(distinct offset) as d").collect()[0]
+            found[table] = (int(row["n"]), int(row["d"]))
+        return found
+    finally:
+        spark.stop()
+
+
+def check_counts(found: dict[str, dict[str, tuple[int, int]]], expected: Expected) -> None:
+    for reader, tables in found.items():
+        for table, (rows, distinct) in tables.items():
+            assert rows == distinct, f"{reader} finds {rows} rows of {distinct} offsets in {table}"
+            if table in expected.offsets:
+                assert rows == len(expected.offsets[table]), f"{reader}: {table} has {rows} rows"
+        assert tables == next(iter(found.values())), f"{reader} finds other rows than the others"
+
+
+def summary(expected: Expected) -> Counter[str]:
+    return Counter({table: len(offsets) for table, offsets in expected.offsets.items()})
