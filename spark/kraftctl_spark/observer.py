@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kraftctl_protocol.api_keys import ApiKey
@@ -37,6 +36,25 @@ from kraftctl_protocol.record_batch import (
 )
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark.connection import ControllerConnection, Endpoint, UnusableControllerError
+from kraftctl_spark.log_reader import (
+    LogChangedError,
+    LogPosition,
+    ObserverError,
+    OffsetAndEpoch,
+    OffsetsGoneError,
+    WrongClusterError,
+)
+
+__all__ = [
+    "LogChangedError",
+    "LogPosition",
+    "ObserverError",
+    "OffsetAndEpoch",
+    "OffsetsGoneError",
+    "QuorumObserver",
+    "QuorumUnavailableError",
+    "WrongClusterError",
+]
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLER_ENDPOINTS = 2
@@ -52,10 +70,6 @@ Answer = TypeVar("Answer")
 log = logging.getLogger(__name__)
 
 
-class ObserverError(Exception):
-    """Reading cannot go on, and trying again would not help."""
-
-
 class QuorumUnavailableError(ObserverError):
     """No leader gave a usable answer in time."""
 
@@ -64,39 +78,8 @@ class AccessDeniedError(ObserverError):
     """The quorum does not let us read; it needs ClusterAction on the cluster."""
 
 
-class WrongClusterError(ObserverError):
-    """These controllers belong to another cluster than the offsets do."""
-
-
-class OffsetsGoneError(ObserverError):
-    """The leader has deleted that part of the log; only a snapshot is left."""
-
-
-class LogChangedError(ObserverError):
-    """What was committed once is not there any more: the log was truncated, restored or replaced."""
-
-
-@dataclass(frozen=True)
-class OffsetAndEpoch:
-    """Names a snapshot: its end offset is exclusive."""
-
-    offset: int
-    epoch: int
-
-
-@dataclass(frozen=True)
-class LogPosition:
-    """What the leader says about a place in the log."""
-
-    high_watermark: int
-    """Exclusive; -1 while a new leader has not committed anything."""
-    leader_epoch: int
-    snapshot: OffsetAndEpoch | None
-    """Set when the place can no longer be read from the log."""
-
-
 class QuorumObserver:
-    """Keeps one connection, to the leader once it is known. Not thread-safe."""
+    """A `LogReader` of a quorum. Keeps one connection, to the leader once it is known. Not thread-safe."""
 
     def __init__(
         self,
