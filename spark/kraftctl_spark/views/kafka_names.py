@@ -1,0 +1,45 @@
+"""Kafka's names for the numbers in records, as its tools print them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CONFIG_RESOURCES = {2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP"}
+ACL_RESOURCES = {
+    2: "TOPIC",
+    3: "GROUP",
+    4: "CLUSTER",
+    5: "TRANSACTIONAL_ID",
+    6: "DELEGATION_TOKEN",
+    7: "USER",
+}
+PATTERN_TYPES = {3: "LITERAL", 4: "PREFIXED"}
+OPERATIONS = dict(
+    enumerate(
+        [
+            "ALL",
+            "READ",
+            "WRITE",
+            "CREATE",
+            "DELETE",
+            "ALTER",
+            "DESCRIBE",
+            "CLUSTER_ACTION",
+            "DESCRIBE_CONFIGS",
+            "ALTER_CONFIGS",
+            "IDEMPOTENT_WRITE",
+            "CREATE_TOKENS",
+            "DESCRIBE_TOKENS",
+            "TWO_PHASE_COMMIT",
+        ],
+        start=2,
+    )
+)
+PERMISSIONS = {2: "DENY", 3: "ALLOW"}
+SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+
+
+def named(column: str, names: Mapping[int, str]) -> str:
+    """SQL for the name of a number; the number itself where Kafka has given it a name since."""
+    cases = " ".join(f"WHEN {number} THEN '{name}'" for number, name in names.items())
+    return f"CASE {column} {cases} ELSE CAST({column} AS STRING) END"

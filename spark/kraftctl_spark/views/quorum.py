@@ -1,0 +1,44 @@
+"""The controllers' quorum: who led it for how long, and who could vote (KIP-595, KIP-853)."""
+
+from __future__ import annotations
+
+from kraftctl_spark.views.log import Log
+from kraftctl_spark.views.partitions import duration_ms
+
+
+def quorum_changes(log: Log) -> str:
+    return f"""
+        {_leaders(log)}
+        UNION ALL
+        {_told(log, "voters", "voters_record", "array_sort(transform(voters, v -> v.voter_id))", "ARRAY<INT>")}
+        UNION ALL
+        {_told(log, "kraft.version", "kraft_version_record", "kraft_version", "INT")}"""
+
+
+def _leaders(log: Log) -> str:
+    window = "(PARTITION BY stretch ORDER BY at)"
+    return f"""
+        SELECT at AS offset, time, log_epoch, 'leader' AS change, leader_id, granting_voters, voters,
+               CAST(NULL AS INT) AS kraft_version, next_at AS end_offset, end_time,
+               {duration_ms("time", "end_time")} AS duration_ms
+        FROM (
+            SELECT at, time, log_epoch, leader_id, lead(at) OVER {window} AS next_at,
+                   array_sort(transform(granting_voters, v -> v.voter_id)) AS granting_voters,
+                   array_sort(transform(voters, v -> v.voter_id)) AS voters,
+                   coalesce(lead(time) OVER {window}, {log.end_time()}) AS end_time
+            FROM {log.rows("leader_change_message")}
+        )"""
+
+
+def _told(log: Log, change: str, table: str, value: str, kind: str) -> str:
+    """Snapshots repeat what holds; that counts only when it is news."""
+    voters = "told" if kind != "INT" else "CAST(NULL AS ARRAY<INT>)"
+    version = "told" if kind == "INT" else "CAST(NULL AS INT)"
+    return f"""
+        SELECT at, time, log_epoch, '{change}', CAST(NULL AS INT), CAST(NULL AS ARRAY<INT>), {voters},
+               {version}, CAST(NULL AS BIGINT), CAST(NULL AS TIMESTAMP), CAST(NULL AS BIGINT)
+        FROM (
+            SELECT at, time, log_epoch, in_snapshot, {value} AS told,
+                   lag({value}) OVER (ORDER BY at) AS told_before
+            FROM {log.rows(table)}
+        ) WHERE NOT (in_snapshot AND told <=> told_before)"""

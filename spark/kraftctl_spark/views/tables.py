@@ -1,0 +1,56 @@
+"""The exported tables as temporary views: exactly the files that the manifests name, in today's schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from kraftctl_spark.manifest import Output
+from kraftctl_spark.tables import table_schemas
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SQL_TYPES: dict[pa.DataType, str] = {
+    pa.bool_(): "BOOLEAN",
+    pa.int32(): "INT",
+    pa.int64(): "BIGINT",
+    pa.float64(): "DOUBLE",
+    pa.string(): "STRING",
+    pa.binary(): "BINARY",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMP",
+}
+
+
+def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
+    """Registers every table of the export, those without rows too; returns their names.
+
+    Files of an older release get nulls for the columns they lack. ExportRefusedError when the manifests do
+    not cover the log.
+    """
+    files: dict[str, list[str]] = {name: [] for name in table_schemas()}
+    for manifest in Output(Path(directory)).manifests():
+        for file in manifest.files:
+            files[file.table].append(str(Path(directory).absolute() / file.path))
+    for name, paths in files.items():
+        _table(spark, table_schemas()[name], paths).createOrReplaceTempView(name)
+    return list(files)
+
+
+def _table(spark: SparkSession, schema: pa.Schema, paths: list[str]) -> DataFrame:
+    if paths:
+        columns = ", ".join(f"`{field.name}` {sql_type(field.type)}" for field in schema)
+        return spark.read.schema(columns).parquet(*paths)
+    nulls = ", ".join(f"CAST(NULL AS {sql_type(field.type)}) AS `{field.name}`" for field in schema)
+    return spark.sql(f"SELECT {nulls} WHERE false")
+
+
+def sql_type(kind: pa.DataType) -> str:
+    """Spark's name of an Arrow type of ours."""
+    if pa.types.is_struct(kind):
+        return f"STRUCT<{', '.join(f'`{field.name}`: {sql_type(field.type)}' for field in kind)}>"
+    if pa.types.is_list(kind):
+        return f"ARRAY<{sql_type(kind.value_type)}>"
+    return _SQL_TYPES[kind]

@@ -1,0 +1,137 @@
+"""Generated histories of a metadata log: all record types, aborted transactions, parts that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kraftctl.image.image_writer import ImageWriter
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl.metadata import features
+from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
+from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
+from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
+from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
+from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batch_header
+from tests.support.record_sequences import RecordSequence
+
+START_MS = 1_800_000_000_000
+MS_PER_OFFSET = 40_000
+RECORDS_PER_BATCH_MAX = 9
+EPOCH = 1
+
+
+def time_of(offset: int) -> int:
+    return START_MS + offset * MS_PER_OFFSET
+
+
+@dataclass
+class History:
+    """Batches as a leader has them, and what of them counts."""
+
+    batches: list[bytes] = field(default_factory=list)
+    values: dict[int, bytes] = field(default_factory=dict)
+    """By offset, data records that have an effect."""
+    aborted: set[int] = field(default_factory=set)
+    snapshots: dict[int, bytes] = field(default_factory=dict)
+    """By the offset at which they end."""
+    end: int = 0
+
+    def batches_from(self, offset: int) -> list[bytes]:
+        return [batch for batch in self.batches if read_batch_header(batch, 0).base_offset >= offset]
+
+
+class Generator:
+    """Appends random batches to a history, and replays them as kraftctl does."""
+
+    def __init__(self, seed: int) -> None:
+        self.history = History()
+        self._image = MetadataImage()
+        self._sequence = RecordSequence(seed, self._image)
+        self._pending: dict[int, bytes] = {}
+        """Of the transaction that is open."""
+        self.history.batches.append(
+            _control(0, ControlRecordType.LEADER_CHANGE, LeaderChangeMessage(leader_id=1))
+        )
+        self.history.end = 1
+        self._append(
+            [FeatureLevelRecord(name=features.METADATA_VERSION, feature_level=features.LATEST_PRODUCTION)]
+        )
+        self._append([FeatureLevelRecord(name=features.ELIGIBLE_LEADER_REPLICAS_VERSION, feature_level=1)])
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._image.journal.transaction_start is not None
+
+    def append_random(self) -> None:
+        """A batch of some records."""
+        self._append([None] * self._sequence.rng.randint(1, RECORDS_PER_BATCH_MAX))
+
+    def append_snapshot(self) -> None:
+        """Of what the log has come to; not within a transaction."""
+        end = self.history.end
+        writer = ImageWriter(self._image, end)
+        entries = writer.next_records(1_000_000)
+        writer.close()
+        header = SnapshotHeaderRecord(last_contained_log_timestamp=time_of(end - 1))
+        values = [encode_metadata_record(entry.record, entry.version) for entry in entries]
+        self.history.snapshots[end] = (
+            _control(0, ControlRecordType.SNAPSHOT_HEADER, header)
+            + encode_batch(1, EPOCH, time_of(end), values)
+            + _control(len(values) + 1, ControlRecordType.SNAPSHOT_FOOTER, SnapshotFooterRecord())
+        )
+
+    def _append(self, records: Sequence[Message | None]) -> None:
+        """Draws what is None, each for the image that those before it have made."""
+        start = self.history.end
+        values = [self._replayed(record or self._next()) for record in records]
+        self.history.batches.append(encode_batch(start, EPOCH, time_of(self.history.end - 1), values))
+
+    def _next(self) -> Message:
+        brokers = self._image.cluster.brokers
+        if brokers and self._sequence.rng.random() < 0.02:
+            broker_id = self._sequence.rng.choice(sorted(brokers))
+            kind = self._sequence.rng.choice([FenceBrokerRecord, UnfenceBrokerRecord])
+            return kind(id=broker_id, epoch=brokers[broker_id].epoch)
+        return self._sequence.next()
+
+    def _replayed(self, record: Message) -> bytes:
+        """The record's bytes, after it has had its effect."""
+        offset = self.history.end
+        value = encode_metadata_record(record, record.HIGHEST_VERSION)
+        replay(self._image, decode_metadata_record(value).record, offset)
+        self.history.end += 1
+        if isinstance(record, AbortTransactionRecord):
+            self.history.aborted |= set(self._pending)
+            self._pending = {}
+        elif self.in_transaction and not isinstance(record, BeginTransactionRecord):
+            self._pending[offset] = value
+        elif not isinstance(record, BeginTransactionRecord):
+            self.history.values |= {**self._pending, offset: value}
+            self._pending = {}
+        return value
+
+
+def generate(seed: int, count: int, snapshots: Sequence[int]) -> History:
+    """About `count` records, with a snapshot at, or soon after, each of these offsets. No transaction stays open."""
+    generator = Generator(seed)
+    for goal in (*snapshots, count):
+        while generator.history.end < goal or generator.in_transaction:
+            generator.append_random()
+        if goal != count:
+            generator.append_snapshot()
+    return generator.history
+
+
+def _control(offset: int, control_type: ControlRecordType, message: Message) -> bytes:
+    return encode_control_batch(
+        offset, EPOCH, time_of(offset), [(control_type, encode_control_value(message))]
+    )

@@ -1,0 +1,100 @@
+"""Holds the state views against a replay by Kafka's own MetadataImage."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import Row, SparkSession
+
+from kraftctl_spark.spark_home import light_spark_home
+from kraftctl_spark.views import state_at
+from tests.support.kafka import run_java_source
+from tests.support.spark_export import SPARK_ARGUMENTS
+
+REPLAY = Path(__file__).parent / "MetadataReplay.java"
+SORTED_LISTS = ("end_points", "features", "log_dirs", "entity")
+"""What Kafka keeps as sets or maps."""
+
+
+@contextmanager
+def local_spark() -> Iterator[SparkSession]:
+    """One session for small data: what is compiled for each query takes longer than to interpret it."""
+    arguments = SPARK_ARGUMENTS.replace(
+        "pyspark-shell",
+        "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
+        "--conf spark.sql.adaptive.enabled=false pyspark-shell",
+    )
+    before = os.environ.get("PYSPARK_SUBMIT_ARGS")
+    os.environ["PYSPARK_SUBMIT_ARGS"] = arguments
+    try:
+        with light_spark_home():
+            session = SparkSession.builder.master("local[2]").getOrCreate()
+            session.sparkContext.setLogLevel("ERROR")
+            yield session
+            session.stop()
+    finally:
+        if before is None:
+            del os.environ["PYSPARK_SUBMIT_ARGS"]
+        else:
+            os.environ["PYSPARK_SUBMIT_ARGS"] = before
+
+
+def kafka_states(
+    values: Mapping[int, bytes], offsets: Iterable[int], scratch: Path
+) -> dict[int, dict[str, Any]]:
+    """The state as of each offset, in Kafka's view of the records that have an effect."""
+    wanted = set(offsets)
+    lines: list[str] = []
+    for offset in sorted(wanted | set(values)):
+        if offset in values:
+            lines.append(f"record {offset} {values[offset].hex()}")
+        if offset in wanted:
+            lines.append(f"print {offset}")
+    scratch.write_text("\n".join(lines))
+    printed = run_java_source(REPLAY, str(scratch))
+    states = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    return {int(state.pop("name")): state for state in states}
+
+
+def compare_states(spark: SparkSession, directory: Path, expected: Mapping[int, dict[str, Any]]) -> None:
+    """AssertionError that names the offset, the view and the rows that differ."""
+    for offset, state in expected.items():
+        views = state_at(spark, directory, offset=offset)
+        assert set(views) == set(state)
+        for name, rows in state.items():
+            columns = set(rows[0]) if rows else set()
+            found = comparable((row.asDict(True) for row in views[name].collect()), columns)
+            wanted = comparable(rows, columns)
+            differing = [row for row in found + wanted if (row in found) != (row in wanted)]
+            assert found == wanted, f"{name} as of {offset}: " + "\n".join(differing[:6])
+
+
+def comparable(rows: Iterable[Mapping[str, Any]], columns: set[str]) -> list[str]:
+    """Rows as sorted text: only these columns, all of them when there are none."""
+    return sorted(
+        json.dumps(
+            {
+                name: _plain(name, value)
+                for name, value in sorted(row.items())
+                if not columns or name in columns
+            }
+        )
+        for row in rows
+    )
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in SORTED_LISTS and value is not None:
+        return sorted(value, key=str)
+    if name.endswith("_time") and hasattr(value, "timestamp"):
+        return round(value.timestamp() * 1000)
+    return value
+
+
+def rows_of(frame_rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [row.asDict(True) for row in frame_rows]
