@@ -2,6 +2,7 @@
 
     kraftctl-export run --bootstrap-controllers host:port --output DIR [--available-now]
     kraftctl-export compact --output DIR
+    kraftctl-export status --output DIR [--json]
 
 `run` goes on until SIGTERM or SIGINT, or with --available-now until it has caught up. What it was writing
 when it died is written again at the next start, under the same names.
@@ -16,7 +17,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kraftctl_spark.commands import compact, run
+from kraftctl_spark.commands import compact, run, status
 
 if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "run": (run, "write what is committed, and go on"),
     "compact": (compact, "merge small files"),
+    "status": (status, "tell how far the tables go, and what is in them"),
 }
 """A module of `kraftctl_spark.commands` each, and what it is for."""
 

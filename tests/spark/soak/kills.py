@@ -148,9 +148,8 @@ class Supervisor:
             self._export = None
         if self._export is None:
             size = str(self._random.choice(BATCH_SIZES))
-            compact_after = str(self._random.choice((0, 3)))
             self._export = self._start(
-                "--interval", "1 second", "--max-offsets-per-trigger", size, "--compact-after", compact_after
+                "--interval", "1 second", "--max-offsets-per-trigger", size, "--compact-after", "4"
             )
             self.starts += 1
 
