@@ -27,6 +27,10 @@ START_MS = 1_800_000_000_000
 MS_PER_OFFSET = 40_000
 RECORDS_PER_BATCH_MAX = 9
 EPOCH = 1
+FEATURES = {
+    features.METADATA_VERSION: features.LATEST_PRODUCTION,
+    features.ELIGIBLE_LEADER_REPLICAS_VERSION: 1,
+}
 
 
 def time_of(offset: int) -> int:
@@ -121,7 +125,7 @@ class Generator:
 
 
 def generate(seed: int, count: int, snapshots: Sequence[int]) -> History:
-    """About `count` records, with a snapshot at, or soon after, each of these offsets. No transaction stays open."""
+    """About `count` records, with a snapshot at or soon after each of these offsets; no open transaction."""
     generator = Generator(seed)
     for goal in (*snapshots, count):
         while generator.history.end < goal or generator.in_transaction:

@@ -18,8 +18,9 @@ _CHANGED = ("fenced", "in_controlled_shutdown", "log_dirs", "cordoned_log_dirs")
 
 def _events(log: Log) -> str:
     return f"""
-        SELECT stretch, at, time, broker_id, CASE WHEN in_snapshot THEN 'snapshot' ELSE 'registered' END AS event,
-               broker_epoch, incarnation_id, rack, end_points, features, coalesce(fenced, true) AS fenced,
+        SELECT stretch, at, time, broker_id,
+               CASE WHEN in_snapshot THEN 'snapshot' ELSE 'registered' END AS event, broker_epoch,
+               incarnation_id, rack, end_points, features, coalesce(fenced, true) AS fenced,
                coalesce(in_controlled_shutdown, false) AS in_controlled_shutdown, log_dirs, cordoned_log_dirs
         FROM {log.rows("register_broker_record")}
         UNION ALL
@@ -35,7 +36,8 @@ def _events(log: Log) -> str:
         SELECT stretch, at, time, id, 'changed', NULL, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL
         FROM {log.rows("unfence_broker_record")}
         UNION ALL
-        SELECT stretch, at, time, broker_id, 'unregistered', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        SELECT stretch, at, time, broker_id, 'unregistered',
+               NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
         FROM {log.rows("unregister_broker_record")}"""
 
 

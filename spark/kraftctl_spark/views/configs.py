@@ -38,8 +38,8 @@ def _changes(log: Log) -> str:
 
 def configs(log: Log) -> str:
     return f"""
-        SELECT {named("resource_type", CONFIG_RESOURCES)} AS resource_type, resource_name, topic_id, name, value,
-               at AS changed_offset, time AS changed_time
+        SELECT {named("resource_type", CONFIG_RESOURCES)} AS resource_type, resource_name, topic_id,
+               name, value, at AS changed_offset, time AS changed_time
         FROM ({_changes(log)}) WHERE is_last AND value IS NOT NULL"""
 
 
@@ -65,6 +65,7 @@ def _changed_in_gap(log: Log, before: int, after: int) -> str:
         SELECT {key}, max(CASE WHEN stretch = {before} THEN value END) AS old_value,
                max(CASE WHEN stretch = {after} THEN value END) AS value, 'gap' AS cause
         FROM ({_changes(log)})
-        WHERE value IS NOT NULL AND (stretch = {before} AND is_last OR stretch = {after} AND cause = 'snapshot')
+        WHERE value IS NOT NULL
+              AND (stretch = {before} AND is_last OR stretch = {after} AND cause = 'snapshot')
         GROUP BY {key}
         HAVING NOT (old_value <=> value)"""

@@ -47,7 +47,8 @@ def difference(views: Mapping[str, Callable[[Log], str]], before: Log, after: Lo
 def _difference(name: str, view: Callable[[Log], str], before: Log, after: Log) -> str:
     return f"""
         SELECT '{name}' AS view, key, name,
-               CASE WHEN old IS NULL THEN 'added' WHEN new IS NULL THEN 'removed' ELSE 'changed' END AS change,
+               CASE WHEN old IS NULL THEN 'added' WHEN new IS NULL THEN 'removed' ELSE 'changed' END
+                   AS change,
                field, old[field] AS before, new[field] AS after
         FROM (
             SELECT *, explode(array_union(coalesce(map_keys(old), array()), coalesce(map_keys(new), array())))

@@ -76,13 +76,13 @@ class Log:
             f"ELSE timestamp END AS time, offset IS NULL AS in_snapshot FROM {table} WHERE {where})"
         )
 
-    def end_time(self) -> str:
-        """SQL for up to when the column `stretch` is known."""
-        return self._times("stretch", "end_ms")
+    def end_time(self, stretch: str = "stretch") -> str:
+        """SQL for up to when a stretch, a column, is known."""
+        return self._times(stretch, "end_ms")
 
-    def end_reason(self) -> str:
-        """SQL for why nothing is known of what comes after `stretch`."""
-        return f"CASE WHEN stretch = {self.last.start} THEN 'end' ELSE 'gap' END"
+    def end_reason(self, stretch: str = "stretch") -> str:
+        """SQL for why nothing is known of what comes after a stretch."""
+        return f"CASE WHEN {stretch} = {self.last.start} THEN 'end' ELSE 'gap' END"
 
     def _stretch(self) -> str:
         starts = [one.start for one in reversed(self.stretches)]

@@ -104,9 +104,9 @@ def partition_states(log: Log) -> str:
                s.old_leader, s.old_isr, s.old_eligible_leader_replicas AS old_elr, s.old_replicas,
                s.old_adding_replicas, s.old_removing_replicas, s.next_replicas,
                coalesce(s.next_at, t.end_at) AS end_at,
-               coalesce(s.next_time, t.end_time, {log.end_time().replace("stretch", "s.stretch")}) AS end_time,
+               coalesce(s.next_time, t.end_time, {log.end_time("s.stretch")}) AS end_time,
                CASE WHEN s.next_at IS NOT NULL THEN 'change' WHEN t.end_at IS NOT NULL THEN 'deleted'
-                    ELSE {log.end_reason().replace("stretch", "s.stretch")} END AS ended_by
+                    ELSE {log.end_reason("s.stretch")} END AS ended_by
         FROM followed s JOIN ({topic_lives(log)}) t ON t.stretch = s.stretch AND t.topic_id = s.topic_id"""
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from kraftctl_spark.views.log import Log
 from kraftctl_spark.views.partitions import duration_ms
 
+_IDS = "array_sort(transform(voters, v -> v.voter_id))"
+
 
 def quorum_changes(log: Log) -> str:
     return f"""
         {_leaders(log)}
         UNION ALL
-        {_told(log, "voters", "voters_record", "array_sort(transform(voters, v -> v.voter_id))", "ARRAY<INT>")}
+        {_told(log, "voters", "voters_record", _IDS, "ARRAY<INT>")}
         UNION ALL
         {_told(log, "kraft.version", "kraft_version_record", "kraft_version", "INT")}"""
 
@@ -24,7 +26,7 @@ def _leaders(log: Log) -> str:
         FROM (
             SELECT at, time, log_epoch, leader_id, lead(at) OVER {window} AS next_at,
                    array_sort(transform(granting_voters, v -> v.voter_id)) AS granting_voters,
-                   array_sort(transform(voters, v -> v.voter_id)) AS voters,
+                   {_IDS} AS voters,
                    coalesce(lead(time) OVER {window}, {log.end_time()}) AS end_time
             FROM {log.rows("leader_change_message")}
         )"""

@@ -1,4 +1,4 @@
-"""Reassignments of replicas: from the first record that moves them to the one that completes or cancels it."""
+"""Reassignments of replicas: from the record that begins one to the one that completes or cancels it."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def reassignments(log: Log) -> str:
                    CASE WHEN NOT under_way THEN first_time END AS start_time,
                    CASE WHEN ended_by IN ('change', 'deleted') THEN end_at END AS end_offset,
                    CASE WHEN ended_by IN ('change', 'deleted') THEN end_time END AS end_time,
-                   CASE ended_by WHEN 'end' THEN 'running' WHEN 'gap' THEN 'unknown' WHEN 'deleted' THEN 'deleted'
-                        ELSE CASE WHEN array_sort(then_replicas) = array_sort(new_replicas)
-                                  THEN 'completed' ELSE 'cancelled' END END AS outcome,
+                   CASE WHEN ended_by = 'end' THEN 'running' WHEN ended_by = 'gap' THEN 'unknown'
+                        WHEN ended_by = 'deleted' THEN 'deleted'
+                        WHEN array_sort(then_replicas) = array_sort(new_replicas) THEN 'completed'
+                        ELSE 'cancelled' END AS outcome,
                    old_replicas, new_replicas
             FROM moves
             UNION ALL

@@ -1,4 +1,4 @@
-"""Registers the views with a Spark session: history, the state as of a point, and what differs between two."""
+"""Registers the views with a Spark session: history, state as of a point, what differs between two."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Point = int | str | datetime
 
 
 def register_views(spark: SparkSession, directory: Path | str) -> list[str]:
-    """Registers the tables, all history views, and the state views as of the end; returns the views' names."""
+    """Registers the tables, all history views, and the state views as of the end; returns their names."""
     log = _log(spark, directory)
     _register(spark, "log_stretches", _log_stretches(log))
     for name, view in HISTORY_VIEWS.items():

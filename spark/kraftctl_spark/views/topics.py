@@ -27,7 +27,7 @@ def topics(log: Log) -> str:
 
 
 def topic_history(log: Log) -> str:
-    """A topic that is in several stretches is one row; in the last one it was either deleted or is missing."""
+    """A topic may be in several stretches; if it is not in the last one it went in a gap."""
     return f"""
         SELECT topic_id, max_by(topic, stretch) AS topic,
                min(CASE WHEN NOT in_snapshot THEN start_at END) AS created_offset,
