@@ -21,12 +21,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
 PYTEST_ARGS ?=
 DEV_ARGS ?=
+BENCH_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' 2>/dev/null | sort)
 # A source that was removed changes no time stamp of another: its absence is in this name.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 
-.PHONY: build setup dev test test-compiled test-pure check format bench generate lock clean
+.PHONY: build setup dev test test-compiled test-pure check format bench bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -82,6 +83,10 @@ generate: $(STAMPS)/dev
 
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
+
+# `--records 500000 --runs 1` for a first look: BENCH_ARGS="--records 500000 --runs 1"
+bench-export: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/export.py $(BENCH_ARGS)
 
 # New versions of what we depend on; the lock files name exact versions and hashes, and no index.
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \

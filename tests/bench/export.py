@@ -1,0 +1,268 @@
+"""How fast metadata becomes Parquet, beside pyarrow alone. `make bench-export` fails when a target is missed.
+
+A kraftctl controller, a process of its own, loads a log of `--records` records. Then, `--runs` times in turn:
+
+* pyarrow alone: one process writes the same rows, ready as Arrow tables in memory, one file per table, with
+  the same row groups, zstd, forced to the disk;
+* end to end: `kraftctl-export run --available-now` in a Spark session (local[2]) that is warm already. All
+  from the start of the command to its end counts: planning, fetching (the controller's processor time too),
+  decoding, redacting, writing, fsync, manifests. Starting the JVM and importing do not;
+* write step: Spark's tasks write the same ready rows through the same files and manifests;
+* source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones and decoded ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+# At the end of the path, so that what is installed (and compiled) comes before the sources.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+
+from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.settings import random_id
+from kraftctl_spark import cli
+from kraftctl_spark.export import build_session
+from kraftctl_spark.manifest import Manifest, Output
+from kraftctl_spark.spark_home import light_spark_home
+from kraftctl_spark.table_files import RangeWriter, TableFile
+from tests.bench import codec, export_log, export_ready, export_sources
+from tests.bench.export_measured import (
+    ALONE,
+    DECODED_ARROW,
+    DECODED_TUPLES,
+    END_TO_END,
+    READY_ARROW,
+    READY_TUPLES,
+    WRITE,
+    Measured,
+    Sample,
+)
+from tests.bench.processes import PeakMemory, cpu_s
+from tests.bench.table import render
+from tests.support import metadata_row
+
+RECORDS = 5_000_000
+RUNS = 5
+SOURCE_RECORDS = 500_000
+READY_BATCH_ROWS = 10_000
+MANIFEST_RECORDS = 1_000_000
+"""As many as `kraftctl-export run` takes at a time."""
+START_TIMEOUT_S = 600.0
+NEVER = str(2**60)
+SPARK_ARGUMENTS = (
+    "--driver-memory 600m --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false "
+    "--conf spark.driver.bindAddress=127.0.0.1 --conf spark.driver.host=127.0.0.1 pyspark-shell"
+)
+
+
+def say(text: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def controller(directory: Path, records: int) -> Iterator[KraftctlController]:
+    """Leads its own quorum, has loaded the log, and writes no snapshot."""
+    node = KraftctlController(
+        1,
+        directory,
+        random_id(),
+        properties={
+            "metadata.log.max.record.bytes.between.snapshots": NEVER,
+            "metadata.log.max.snapshot.interval.ms": "0",
+        },
+    )
+    node.format()
+    say(f"writing a log of {records:,} records")
+    size_bytes = export_log.write_log(node.metadata_directory, records)
+    say(f"{size_bytes / 1e6:.0f} MB; the controller loads it")
+    node.start(timeout_s=START_TIMEOUT_S)
+    try:
+        yield node
+    finally:
+        node.stop()
+
+
+class Bench:
+    """What all measurements share."""
+
+    def __init__(
+        self, spark: SparkSession, node: KraftctlController, scratch: Path, records: int, measured: Measured
+    ) -> None:
+        self._spark = spark
+        self._node = node
+        self._scratch = scratch
+        self._records = records
+        self._measured = measured
+        self._ready = scratch / "ready"
+        self._batch_file = scratch / "batch.arrow"
+
+    def prepare(self) -> None:
+        """One export that is not counted; its tables are the ready rows."""
+        say("exporting once to warm up")
+        exported = self._export()
+        say("making ready rows of it")
+        count = export_ready.make_ready(exported, self._ready)
+        assert count >= self._records, f"{count} of {self._records} records are in the tables"
+        shutil.rmtree(exported)
+        first = min(self._records // 2, self._records - READY_BATCH_ROWS)
+        batch = export_sources.ready_batch(
+            self._node.address, self._node.cluster_id, max(first, 0), READY_BATCH_ROWS
+        )
+        export_sources.write_batch(batch, self._batch_file)
+        for source in (export_sources.ReadyRowsDataSource, export_sources.DecodedRowsDataSource):
+            self._spark.dataSource.register(source)
+        say("reading once to warm up")
+        for kind in ("arrow", "tuples"):
+            self._read_ready(kind)
+            self._read_decoded(kind)
+
+    def run(self, number: int, runs: int) -> None:
+        self._alone()
+        with PeakMemory() as memory:
+            self._measure(END_TO_END, lambda: shutil.rmtree(self._export()))
+        self._measured.worker_bytes = max(self._measured.worker_bytes, memory.worker_bytes)
+        self._measured.driver_bytes = max(self._measured.driver_bytes, memory.driver_bytes)
+        self._measure(WRITE, self._write)
+        self._measure(READY_ARROW, lambda: self._read_ready("arrow"))
+        self._measure(READY_TUPLES, lambda: self._read_ready("tuples"))
+        self._measure(DECODED_ARROW, lambda: self._read_decoded("arrow"))
+        self._measure(DECODED_TUPLES, lambda: self._read_decoded("tuples"))
+        say(f"run {number} of {runs} done")
+
+    def _measure(self, what: str, run: Callable[[], object]) -> None:
+        used, started = self._cpu_s(), time.perf_counter()
+        run()
+        self._took(what, Sample(time.perf_counter() - started, self._cpu_s() - used))
+
+    def _took(self, what: str, sample: Sample) -> None:
+        self._measured.add(what, sample)
+        say(f"{what}: {sample.wall_s:.2f} s, {sample.cpu_s:.2f} CPU s, load {sample.load:.1f}")
+
+    def _cpu_s(self) -> float:
+        """The controller is a child, too."""
+        return cpu_s(os.getpid())
+
+    def _alone(self) -> None:
+        output = self._scratch / "alone"
+        command = [sys.executable, export_ready.__file__, str(self._ready), str(output)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        took = json.loads(done.stdout)
+        shutil.rmtree(output)
+        self._took(ALONE, Sample(took["wall_s"], took["cpu_s"]))
+
+    def _export(self) -> Path:
+        """`kraftctl-export run` in this process and session."""
+        output = self._scratch / "export"
+        arguments = ["run", "--bootstrap-controllers", self._node.address, "--output", str(output)]
+        with mock.patch.object(SparkSession, "stop"):
+            status = cli.main([*arguments, "--available-now", "--master", "local[2]"])
+        assert status == 0, f"the export ended with {status}"
+        return output
+
+    def _write(self) -> None:
+        directory = self._scratch / "written"
+        directory.mkdir()
+        output = Output(directory)
+        names = export_ready.ranges(self._ready)
+        per_manifest = max(1, MANIFEST_RECORDS * len(names) // self._records)
+        with output.locked():
+            for first in range(0, len(names), per_manifest):
+                self._write_some(output, names[first : first + per_manifest])
+        shutil.rmtree(directory)
+
+    def _write_some(self, output: Output, names: list[str]) -> None:
+        ready, directory = self._ready, output.directory
+
+        def write(name: str) -> list[TableFile]:
+            with RangeWriter(directory, name) as writer:
+                writer.add(dict(export_ready.tables_of(ready, name)))
+                return writer.finish()
+
+        tasks = self._spark.sparkContext.parallelize(names, len(names))
+        files = [file for some in tasks.map(write).collect() for file in some]
+        start, end = int(names[0][:20]), int(names[-1][-20:]) + 1
+        output.commit(
+            Manifest(
+                cluster_id=self._node.cluster_id,
+                start=start,
+                end=end,
+                epoch=export_log.EPOCH,
+                files=tuple(files),
+                counts={"records": end - start},
+                high_watermark=end,
+            )
+        )
+
+    def _read_ready(self, kind: str) -> None:
+        times = self._measured.source_records // READY_BATCH_ROWS // 2
+        options = {"batch": str(self._batch_file), "times": str(times), "as": kind}
+        self._read(export_sources.ReadyRowsDataSource.name(), options)
+
+    def _read_decoded(self, kind: str) -> None:
+        options = {
+            "bootstrapControllers": self._node.address,
+            "clusterId": self._node.cluster_id,
+            "count": str(self._measured.source_records),
+            "as": kind,
+        }
+        self._read(export_sources.DecodedRowsDataSource.name(), options)
+
+    def _read(self, source: str, options: dict[str, str]) -> None:
+        rows = self._spark.read.format(source).options(**options).load()
+        rows.write.format("noop").mode("overwrite").save()
+
+
+def session() -> Any:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", SPARK_ARGUMENTS)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    for module in (export_log, export_ready, export_sources, metadata_row, sys.modules[__name__]):
+        cloudpickle.register_pickle_by_value(module)
+    spark = build_session("local[2]")
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make bench-export", description=__doc__.splitlines()[0])
+    parser.add_argument("--records", type=int, default=RECORDS, help=f"in the log [{RECORDS}]")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"of which the medians are taken [{RUNS}]")
+    options = parser.parse_args(arguments)
+    if not codec.compiled():
+        print("These are the sources, uncompiled: the numbers say little. `make` compiles first.")
+    source_records = max(2 * READY_BATCH_ROWS, min(SOURCE_RECORDS, options.records))
+    measured = Measured(options.records, source_records)
+    with TemporaryDirectory(prefix="bench-export-") as scratch, light_spark_home():
+        with controller(Path(scratch) / "controller", options.records) as node:
+            say("starting Spark")
+            spark = session()
+            bench = Bench(spark, node, Path(scratch), options.records, measured)
+            bench.prepare()
+            for number in range(1, options.runs + 1):
+                bench.run(number, options.runs)
+            spark.stop()
+    print("\n".join(measured.lines()))
+    rows = measured.rows()
+    print(render(rows))
+    missed = [row for row in rows if row.met is False]
+    print(f"\n{len(missed)} of {sum(row.met is not None for row in rows)} targets missed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

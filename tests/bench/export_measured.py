@@ -1,0 +1,78 @@
+"""What was measured of an export, run by run, and what is said about it in the end."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from dataclasses import dataclass, field
+
+from tests.bench.table import Row
+
+ALONE, END_TO_END, WRITE = "pyarrow alone", "end to end", "write step"
+READY_ARROW, READY_TUPLES = "ready Arrow batches", "ready tuples"
+DECODED_ARROW, DECODED_TUPLES = "decoded to Arrow batches", "decoded to tuples"
+
+END_TO_END_AT_LEAST = 0.5
+WRITE_AT_LEAST = 1.0
+ARROW_AT_LEAST = 4.5
+WORKER_MAX_MB = 600.0
+
+
+@dataclass
+class Sample:
+    """One run of one thing."""
+
+    wall_s: float
+    cpu_s: float
+    """Of all processes that had a part in it, the controller included."""
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
+    """How many processes wanted a core at the end of it, also such as have nothing to do with this."""
+
+
+@dataclass
+class Measured:
+    """All samples by what was measured, and memory."""
+
+    records: int
+    source_records: int
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    worker_bytes: int = 0
+    driver_bytes: int = 0
+
+    def add(self, what: str, sample: Sample) -> None:
+        self.samples.setdefault(what, []).append(sample)
+
+    def per_record_us(self, what: str) -> float:
+        """The median."""
+        count = self.records if what in (ALONE, END_TO_END, WRITE) else self.source_records
+        return statistics.median(sample.wall_s for sample in self.samples[what]) / count * 1e6
+
+    def rows(self) -> list[Row]:
+        return [
+            self._row(END_TO_END, "fetch, decode, write typed tables", ALONE, END_TO_END_AT_LEAST),
+            self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE, WRITE_AT_LEAST),
+            self._row(READY_ARROW, "source: ready Arrow batches", READY_TUPLES, ARROW_AT_LEAST),
+            self._row(DECODED_ARROW, "source: fetch, decode, Arrow batches", DECODED_TUPLES, None),
+            Row("memory of the largest Python worker", self.worker_bytes / 1e6, "MB", at_most=WORKER_MAX_MB),
+            Row("memory of the driver's Python", self.driver_bytes / 1e6, "MB"),
+        ]
+
+    def _row(self, what: str, shown: str, other: str, at_least: float | None) -> Row:
+        return Row(
+            shown, self.per_record_us(what), "us/record", other, self.per_record_us(other), at_least=at_least
+        )
+
+    def lines(self) -> list[str]:
+        """Median, range and processor time of everything."""
+        lines = []
+        for what, samples in self.samples.items():
+            walls = [sample.wall_s for sample in samples]
+            cpu_s = statistics.median(sample.cpu_s for sample in samples)
+            loads = [sample.load for sample in samples]
+            per_second = 1e3 / self.per_record_us(what)
+            lines.append(
+                f"{what:26} median {statistics.median(walls):6.2f} s ({min(walls):.2f} to {max(walls):.2f}), "
+                f"{per_second:6.0f} k records/s, {cpu_s:6.2f} CPU s, "
+                f"load {min(loads):.1f} to {max(loads):.1f}"
+            )
+        return lines
