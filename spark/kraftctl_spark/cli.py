@@ -47,8 +47,8 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     from kraftctl_spark.durable import no_hook
+    from kraftctl_spark.log_reader import ObserverError
     from kraftctl_spark.manifest import ExportRefusedError
-    from kraftctl_spark.observer import ObserverError
 
     try:
         code: int = command.run(options, hook or no_hook)

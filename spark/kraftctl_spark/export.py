@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
-from kraftctl_spark.source import OFFSETS_PER_TRIGGER_DEFAULT, KraftDataSource, parse_endpoints
+from kraftctl_spark.source import KraftDataSource
+from kraftctl_spark.source_options import OFFSETS_PER_TRIGGER_DEFAULT
 from kraftctl_spark.spark_home import light_spark_home
 
 if TYPE_CHECKING:
@@ -62,24 +64,20 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m kraftctl_spark.export", description=__doc__.splitlines()[0]
     )
-    parser.add_argument(
-        "--bootstrap-controllers", required=True, help="host:port,host:port of any controllers"
-    )
+    add_location_flags(parser)
     parser.add_argument("--output", required=True, type=Path, help="directory of the Parquet files")
     parser.add_argument(
         "--checkpoint", type=Path, help="directory of the query's progress [OUTPUT/_checkpoint]"
     )
-    parser.add_argument("--cluster-id", help="what the controllers should belong to [they are asked]")
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", default="10 seconds", help="pause between batches [10 seconds]")
     parser.add_argument("--max-offsets-per-trigger", type=int, default=OFFSETS_PER_TRIGGER_DEFAULT)
-    parser.add_argument("--request-timeout-ms", type=int, default=60_000)
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
     options = parser.parse_args(arguments)
     try:
-        parse_endpoints(options.bootstrap_controllers)
+        options.location = location_of(options)
     except ValueError as error:
-        parser.error(f"--bootstrap-controllers: {error}")
+        parser.error(str(error))
     if options.checkpoint is None:
         options.checkpoint = options.output / "_checkpoint"
     return options
@@ -123,9 +121,8 @@ def start_query(spark: SparkSession, options: argparse.Namespace) -> StreamingQu
     """The running query."""
     reader = (
         spark.readStream.format("kraft")
-        .option("bootstrapControllers", options.bootstrap_controllers)
+        .options(**options.location.options())
         .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
-        .option("requestTimeoutMs", options.request_timeout_ms)
     )
     if options.cluster_id is not None:
         reader = reader.option("clusterId", options.cluster_id)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
-from kraftctl_spark.observer import LogChangedError, OffsetAndEpoch, QuorumObserver
+from kraftctl_spark.log_location import LogLocation
+from kraftctl_spark.log_reader import LogChangedError, LogReader, OffsetAndEpoch
 from kraftctl_spark.redaction import redact
 from kraftctl_spark.rows import MetadataRows, rows_of_log, rows_of_snapshot
 from kraftctl_spark.table_files import RangeWriter, TableFile, range_name
@@ -29,9 +29,8 @@ class TaskSettings:
     """What all tasks of an export share. Pickled, so no secrets and no open files."""
 
     output: Path
-    bootstrap: tuple[Endpoint, ...]
+    location: LogLocation
     cluster_id: str
-    timeout_s: float
     include_secrets: bool = False
     hook: Hook = no_hook
 
@@ -62,6 +61,8 @@ class TaskReport:
     counts: dict[str, int]
     epoch: int
     """Of the last record."""
+    timestamp_ms: int
+    """Of the last record."""
     markers: tuple[Marker, ...]
     missing: tuple[int, ...] = field(default=())
 
@@ -76,20 +77,18 @@ def plan_tasks(start: int, end: int, epoch: int, end_epoch: int) -> list[ExportT
 
 def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
     """Writes the files of a task. May be run again at any time."""
-    observer = QuorumObserver(
-        list(settings.bootstrap), cluster_id=settings.cluster_id, timeout_s=settings.timeout_s
-    )
+    reader = settings.location.open(settings.cluster_id)
     try:
-        return write_range(settings, task, _rows(observer, task))
+        return write_range(settings, task, _rows(reader, task))
     finally:
-        observer.close()
+        reader.close()
 
 
 def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[MetadataRows]) -> TaskReport:
     """The files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()
     markers: list[Marker] = []
-    epoch = task.epoch
+    epoch, timestamp_ms = task.epoch, 0
     with RangeWriter(settings.output, task.name, settings.hook) as writer:
         for rows in chunks:
             mark_aborted(rows, task.aborted)
@@ -97,13 +96,13 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
             if not settings.include_secrets:
                 redact(rows)
             counts.add(rows)
-            epoch = rows.epochs[-1]
+            epoch, timestamp_ms = rows.epochs[-1], rows.timestamps_ms[-1]
             writer.add(encode_tables(rows))
         missing = _missing(task, counts.records)
         files = writer.finish()
     if task.snapshot:
         epoch = task.epoch
-    return TaskReport(task, tuple(files), counts.to_dict(), epoch, tuple(markers), missing)
+    return TaskReport(task, tuple(files), counts.to_dict(), epoch, timestamp_ms, tuple(markers), missing)
 
 
 def _missing(task: ExportTask, records: int) -> tuple[int, ...]:
@@ -116,7 +115,7 @@ def _missing(task: ExportTask, records: int) -> tuple[int, ...]:
     raise LogChangedError(f"offsets {task.start} to {task.end - 1} came as {records} records")
 
 
-def _rows(observer: QuorumObserver, task: ExportTask) -> Iterator[MetadataRows]:
+def _rows(reader: LogReader, task: ExportTask) -> Iterator[MetadataRows]:
     if task.snapshot:
-        return rows_of_snapshot(observer.read_snapshot(OffsetAndEpoch(task.end, task.epoch)), task.end)
-    return rows_of_log(observer.read(task.start, task.epoch, task.end), task.start, task.end)
+        return rows_of_snapshot(reader.read_snapshot(OffsetAndEpoch(task.end, task.epoch)), task.end)
+    return rows_of_log(reader.read(task.start, task.epoch, task.end), task.start, task.end)

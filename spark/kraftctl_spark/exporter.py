@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, plan_tasks
+from kraftctl_spark.log_reader import LogChangedError, LogReader
 from kraftctl_spark.manifest import ExportRefusedError, Manifest, Output, Position
-from kraftctl_spark.observer import LogChangedError, QuorumObserver
 from kraftctl_spark.transactions import Transactions, resolve
 
 TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
@@ -24,14 +24,14 @@ log = logging.getLogger(__name__)
 
 
 class Exporter:
-    """Owns an output while it is locked. `observer` must be one of the same quorum as the tasks'."""
+    """Owns an output while it is locked. `reader` must read the same log as the tasks do."""
 
     def __init__(
-        self, output: Output, settings: TaskSettings, observer: QuorumObserver, run_tasks: TaskRunner
+        self, output: Output, settings: TaskSettings, reader: LogReader, run_tasks: TaskRunner
     ) -> None:
         self._output = output
         self._settings = settings
-        self._observer = observer
+        self._reader = reader
         self._run_tasks = run_tasks
         self._swept = False
 
@@ -67,7 +67,7 @@ class Exporter:
             self._swept = True
 
     def _export_some(self, position: Position, end: int, end_epoch: int) -> Manifest | None:
-        place = self._observer.position(position.offset, position.epoch)
+        place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
             task = ExportTask(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
             reports = self._run_tasks([task])
@@ -138,7 +138,7 @@ def checked_position(output: Output, cluster_id: str) -> Position:
     position = output.position()
     if position.cluster_id not in (None, cluster_id):
         raise ExportRefusedError(
-            f"{output.directory} holds the metadata of cluster {position.cluster_id}, but the controllers "
-            f"belong to {cluster_id}: choose another output directory, or name the right controllers"
+            f"{output.directory} holds the metadata of cluster {position.cluster_id}, but the log belongs "
+            f"to {cluster_id}: choose another output directory, or name the right controllers"
         )
     return position

@@ -45,17 +45,6 @@ from kraftctl_spark.log_reader import (
     WrongClusterError,
 )
 
-__all__ = [
-    "LogChangedError",
-    "LogPosition",
-    "ObserverError",
-    "OffsetAndEpoch",
-    "OffsetsGoneError",
-    "QuorumObserver",
-    "QuorumUnavailableError",
-    "WrongClusterError",
-]
-
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""

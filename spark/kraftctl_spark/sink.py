@@ -13,14 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.exporter import Exporter, TaskRunner
+from kraftctl_spark.log_location import LogLocation
+from kraftctl_spark.log_range import LogRange
+from kraftctl_spark.log_reader import LogReader
 from kraftctl_spark.manifest import ExportRefusedError, Position
-from kraftctl_spark.observer import QuorumObserver
 from kraftctl_spark.rows import rows_of_log
-from kraftctl_spark.source import KraftDataSource, KraftOffset, KraftStreamReader, LogRange
+from kraftctl_spark.source import KraftDataSource, KraftOffset, KraftStreamReader
 from kraftctl_spark.transactions import BEGIN
 
 if TYPE_CHECKING:
@@ -43,12 +45,15 @@ class KraftRangesDataSource(KraftDataSource):
 
         return StructType([StructField("end", LongType()), StructField("epoch", IntegerType())])
 
+    def reader(self, schema: StructType) -> DataSourceReader:
+        raise ValueError(f"{self.name()} is a stream: use spark.readStream")
+
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         return _RangesReader(self._options)
 
 
 class _RangesReader(KraftStreamReader):
-    """Asks the quorum how far the log goes, and leaves reading it to the sink's tasks."""
+    """Asks how far the log is committed, and leaves reading it to the sink's tasks."""
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         planned = super().partitions(start, end)
@@ -77,6 +82,7 @@ def start_query(
     spark: SparkSession,
     write_batch: Callable[[DataFrame, int], None],
     options: argparse.Namespace,
+    location: LogLocation,
     checkpoint: Path,
     cluster_id: str,
 ) -> StreamingQuery:
@@ -84,10 +90,9 @@ def start_query(
     spark.dataSource.register(KraftRangesDataSource)
     writer = (
         spark.readStream.format(KraftRangesDataSource.name())
-        .option("bootstrapControllers", options.bootstrap_controllers)
+        .options(**location.options())
         .option("clusterId", cluster_id)
         .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
-        .option("requestTimeoutMs", options.request_timeout_ms)
         .load()
         .writeStream.foreachBatch(write_batch)
         .option("checkpointLocation", str(checkpoint))
@@ -123,7 +128,7 @@ def last_committed(checkpoint: Path) -> KraftOffset | None:
         ) from error
 
 
-def check_checkpoint(checkpoint: Path, position: Position, observer: QuorumObserver) -> None:
+def check_checkpoint(checkpoint: Path, position: Position, reader: LogReader) -> None:
     """Refuses a checkpoint of other tables, or of tables that have lost their end since.
 
     A checkpoint that is behind, or gone, is no problem: what is in the tables is not written again.
@@ -131,12 +136,12 @@ def check_checkpoint(checkpoint: Path, position: Position, observer: QuorumObser
     done = last_committed(checkpoint)
     if done is None:
         return
-    if done.cluster != observer.cluster_id():
+    if done.cluster != reader.cluster_id():
         raise ExportRefusedError(
-            f"{checkpoint} belongs to cluster {done.cluster}, but the controllers to "
-            f"{observer.cluster_id()}: name the right controllers, or another checkpoint directory"
+            f"{checkpoint} belongs to cluster {done.cluster}, but the log to "
+            f"{reader.cluster_id()}: name the right controllers, or another checkpoint directory"
         )
-    if done.offset > position.offset and not _begins_transaction(position, done.offset, observer):
+    if done.offset > position.offset and not _begins_transaction(position, done.offset, reader):
         raise ExportRefusedError(
             f"{checkpoint} says that everything before offset {done.offset} was written, but the tables end "
             f"at {position.offset}: if this is the right output directory, and it has lost files, remove the "
@@ -144,11 +149,11 @@ def check_checkpoint(checkpoint: Path, position: Position, observer: QuorumObser
         )
 
 
-def _begins_transaction(position: Position, end: int, observer: QuorumObserver) -> bool:
+def _begins_transaction(position: Position, end: int, reader: LogReader) -> bool:
     """Whether the tables end there on purpose: before a transaction that was open."""
-    place = observer.position(position.offset, position.epoch)
+    place = reader.position(position.offset, position.epoch)
     if place.snapshot is not None or place.high_watermark <= position.offset:
         return False
     last = min(end, position.offset + 1)
-    batches = observer.read(position.offset, position.epoch, last)
+    batches = reader.read(position.offset, position.epoch, last)
     return any(BEGIN in rows.types for rows in rows_of_log(batches, position.offset, last))

@@ -26,10 +26,11 @@ from confluent_kafka.cimpl import NewPartitions
 from kraftctl.dev.settings import replication_for
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.export import ExportRefusedError, check_output
-from kraftctl_spark.observer import OffsetAndEpoch, QuorumObserver
+from kraftctl_spark.log_location import parse_endpoints
+from kraftctl_spark.log_reader import OffsetAndEpoch
+from kraftctl_spark.observer import QuorumObserver
 from kraftctl_spark.reader import read_table
 from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.source import parse_endpoints
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
 from tests.support.clients import admin_client, create_topic, produce

@@ -14,8 +14,8 @@ import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark import export_tasks, observer
+from kraftctl_spark.log_reader import LogChangedError
 from kraftctl_spark.manifest import ExportRefusedError, Output, Position
-from kraftctl_spark.observer import LogChangedError
 from kraftctl_spark.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import (
@@ -166,7 +166,7 @@ def test_another_cluster_is_refused(controller: FakeController, quorum: FakeQuor
         exporter.export_to(20, 1)
     quorum.cluster_id = "another"
     with exporting(tmp_path, controller.endpoint, cluster_id="another") as exporter:
-        with pytest.raises(ExportRefusedError, match="belong to another: choose another output"):
+        with pytest.raises(ExportRefusedError, match="belongs to another: choose another output"):
             exporter.export_to(20, 1)
 
 

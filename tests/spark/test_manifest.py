@@ -15,6 +15,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batches
 from kraftctl_spark.compaction import RegularCompaction, compact
 from kraftctl_spark.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
+from kraftctl_spark.log_location import QuorumLocation
 from kraftctl_spark.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.reader import read_table
 from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
@@ -40,7 +41,7 @@ def written(output: Output, start: int, end: int, snapshot: bool = False) -> Man
     ]
     batches = read_batches(encode_batch(start, 4, 1000, values))
     rows = rows_of_snapshot(batches, end) if snapshot else rows_of_log(batches, start, end)
-    settings = TaskSettings(output.directory, (("127.0.0.1", 1),), CLUSTER, 1.0)
+    settings = TaskSettings(output.directory, QuorumLocation((("127.0.0.1", 1),)), CLUSTER)
     report = write_range(settings, ExportTask(start, end, 4, snapshot), rows)
     return Manifest(CLUSTER, start, end, report.epoch, report.files, report.counts, end + 5, snapshot)
 

@@ -128,7 +128,7 @@ def test_tables_of_another_cluster(
 ) -> None:
     quorum.cluster_id = "another"
     text = refusal(caplog, flags(controller, exported))
-    assert f"holds the metadata of cluster {CLUSTER_ID}, but the controllers belong to another" in text
+    assert f"holds the metadata of cluster {CLUSTER_ID}, but the log belongs to another" in text
 
 
 def test_tables_that_lost_a_file(

@@ -21,13 +21,14 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark import export_tasks, observer
+from kraftctl_spark.client_config import ClientConfig
 from kraftctl_spark.compaction import compact
 from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.exporter import Exporter
+from kraftctl_spark.log_location import QuorumLocation
 from kraftctl_spark.manifest import Output
-from kraftctl_spark.observer import QuorumObserver
 from tests.spark.fake_controller import CLUSTER_ID
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)
@@ -70,13 +71,14 @@ def exporting(
     cluster_id: str = CLUSTER_ID,
 ) -> Iterator[Exporter]:
     """An exporter that runs its tasks in reverse order, in this process."""
-    settings = TaskSettings(directory, (endpoint,), cluster_id, 5.0, include_secrets, hook)
+    location = QuorumLocation((endpoint,), ClientConfig(request_timeout_ms=5000))
+    settings = TaskSettings(directory, location, cluster_id, include_secrets, hook)
 
     def run_tasks(tasks: list[ExportTask]) -> list[TaskReport]:
         return [run_task(settings, task) for task in reversed(tasks)]
 
     output = Output(directory, hook)
-    asking = QuorumObserver([endpoint], cluster_id=cluster_id, timeout_s=5.0)
+    asking = location.open(cluster_id)
     try:
         with output.locked():
             yield Exporter(output, settings, asking, run_tasks)

@@ -11,12 +11,13 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import add_grace_minutes
+from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 
 if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
     from kraftctl_spark.export_tasks import TaskSettings
+    from kraftctl_spark.log_reader import LogReader
     from kraftctl_spark.manifest import Output
-    from kraftctl_spark.observer import QuorumObserver
 
 NEEDED = ("pyspark", "pyarrow")
 BATCHES_PER_COMPACTION = 60
@@ -25,16 +26,12 @@ log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--bootstrap-controllers", required=True, help="host:port,host:port of any controllers"
-    )
+    add_location_flags(parser)
     parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
     parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
-    parser.add_argument("--cluster-id", help="what the controllers should belong to [they are asked]")
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", default="1 minute", help="pause between batches [1 minute]")
     parser.add_argument("--max-offsets-per-trigger", type=int, default=1_000_000)
-    parser.add_argument("--request-timeout-ms", type=int, default=60_000)
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(
         "--compact-after",
@@ -50,33 +47,27 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code: 0 after an orderly end, 1 when the query failed."""
     from kraftctl_spark.export_tasks import TaskSettings
     from kraftctl_spark.manifest import ExportRefusedError, Output
-    from kraftctl_spark.observer import QuorumObserver
-    from kraftctl_spark.source import parse_endpoints
 
     try:
-        bootstrap = parse_endpoints(options.bootstrap_controllers)
+        location = location_of(options)
     except ValueError as error:
-        raise ExportRefusedError(f"--bootstrap-controllers: {error}") from error
+        raise ExportRefusedError(str(error)) from error
     if (options.output / "_spark_metadata").exists():
         raise ExportRefusedError(
             f"{options.output} holds a table of kraftctl_spark.export: choose another output directory"
         )
-    timeout_s = options.request_timeout_ms / 1000
-    observer = QuorumObserver(list(bootstrap), cluster_id=options.cluster_id, timeout_s=timeout_s)
+    reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)
     try:
         with output.locked():
-            settings = TaskSettings(
-                output.directory, bootstrap, observer.cluster_id(), timeout_s, options.include_secrets, hook
-            )
-            return _run_query(options, output, settings, observer)
+            cluster_id = reader.cluster_id()
+            settings = TaskSettings(output.directory, location, cluster_id, options.include_secrets, hook)
+            return _run_query(options, output, settings, reader)
     finally:
-        observer.close()
+        reader.close()
 
 
-def _run_query(
-    options: argparse.Namespace, output: Output, settings: TaskSettings, observer: QuorumObserver
-) -> int:
+def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
     from kraftctl_spark.compaction import RegularCompaction
     from kraftctl_spark.export import build_session, run_until
     from kraftctl_spark.exporter import Exporter, checked_position
@@ -86,16 +77,18 @@ def _run_query(
     checkpoint = options.checkpoint or output.directory / "_checkpoint"
     position = checked_position(output, settings.cluster_id)
     output.check_files()
-    check_checkpoint(checkpoint, position, observer)
+    check_checkpoint(checkpoint, position, reader)
     log.info("the tables go up to offset %d of cluster %s", position.offset, settings.cluster_id)
     stop = _stop_on_signals()
     with light_spark_home():
         spark = build_session(options.master)
         try:
-            exporter = Exporter(output, settings, observer, spark_tasks(spark, settings))
+            exporter = Exporter(output, settings, reader, spark_tasks(spark, settings))
             compaction = RegularCompaction(output, options.compact_after, options.grace_minutes * 60_000)
             write_batch = batch_writer(exporter, compaction.after_batch)
-            query = start_query(spark, write_batch, options, checkpoint, settings.cluster_id)
+            query = start_query(
+                spark, write_batch, options, settings.location, checkpoint, settings.cluster_id
+            )
             return 0 if run_until(query, stop) else 1
         finally:
             spark.stop()

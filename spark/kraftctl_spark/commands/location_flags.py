@@ -1,0 +1,61 @@
+"""The flags that say where the log is: on controllers or in a directory, and how to talk to controllers."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from kraftctl_spark.client_config import ClientConfig, parse_client_config, read_properties
+from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+
+
+def add_location_flags(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--bootstrap-controllers", help="host:port,host:port of any controllers")
+    where.add_argument(
+        "--directory", type=Path, help="a controller's metadata.log.dir, or the first of its log.dirs"
+    )
+    parser.add_argument(
+        "--assume-committed",
+        action="store_true",
+        help="of a directory: read also what may not be committed; for a stopped controller or a copy",
+    )
+    parser.add_argument("--cluster-id", help="what the log should belong to [as the log says]")
+    parser.add_argument(
+        "--command-config",
+        type=Path,
+        help="properties of the client: security.protocol=PLAINTEXT, client.id, request.timeout.ms",
+    )
+    parser.add_argument(
+        "--request-timeout-ms",
+        type=int,
+        help=f"how long to look for a leader [{ClientConfig.request_timeout_ms}]",
+    )
+
+
+def location_of(options: argparse.Namespace) -> LogLocation:
+    """ValueError that names the flag."""
+    client = _client_of(options)
+    if options.directory is not None:
+        return DirectoryLocation(options.directory.absolute(), options.assume_committed)
+    if options.assume_committed:
+        raise ValueError("--assume-committed is for --directory: controllers say what is committed")
+    try:
+        return QuorumLocation(parse_endpoints(options.bootstrap_controllers), client)
+    except ValueError as error:
+        raise ValueError(f"--bootstrap-controllers: {error}") from error
+
+
+def _client_of(options: argparse.Namespace) -> ClientConfig:
+    client = ClientConfig()
+    if options.command_config is not None:
+        try:
+            client = parse_client_config(read_properties(options.command_config))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"--command-config {options.command_config}: {error}") from error
+    if options.request_timeout_ms is None:
+        return client
+    if options.request_timeout_ms < 1:
+        raise ValueError(f"--request-timeout-ms {options.request_timeout_ms}: give a whole number above 0")
+    return replace(client, request_timeout_ms=options.request_timeout_ms)
