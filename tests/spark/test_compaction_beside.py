@@ -73,6 +73,13 @@ def interleaved(directory: Path, endpoint: Endpoint, job: Job, other: Job, step:
         sys.exit(3)
 
 
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what `append` does in this very process is undone for other tests."""
+    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", PER_TASK)
+    monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
+
+
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
