@@ -17,7 +17,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kraftctl_spark.commands import compact, run, status
+from kraftctl_spark.commands import compact, report, run, status
 
 if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "run": (run, "write what is committed, and go on"),
     "compact": (compact, "merge small files"),
+    "report": (report, "write one HTML page of plots about what happened"),
     "status": (status, "tell how far the tables go, and what is in them"),
 }
 """A module of `kraftctl_spark.commands` each, and what it is for."""
@@ -39,8 +40,9 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
     missing = [name for name in command.NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         needed = " and ".join(missing)
+        extra = "report" if options.command == "report" else "spark"
         print(
-            f"kraftctl-export {options.command} needs {needed}: pip install 'kraftctl[spark]'",
+            f"kraftctl-export {options.command} needs {needed}: pip install 'kraftctl[{extra}]'",
             file=sys.stderr,
         )
         return 2

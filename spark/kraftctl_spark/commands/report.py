@@ -1,0 +1,82 @@
+"""`kraftctl-export report`: one HTML page of plots about the cluster's history."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kraftctl_spark.durable import Hook
+
+NEEDED = ("pyspark", "pyarrow", "plotly")
+SPARK_SHUFFLE_PARTITIONS = "200"
+SHUFFLE_PARTITIONS = 8
+"""In place of Spark's default, with which most of the time would go into empty tasks."""
+
+log = logging.getLogger(__name__)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--output", required=True, type=Path, help="directory of the tables, as given to run")
+    parser.add_argument("--to", required=True, type=Path, help="the HTML file to write")
+    parser.add_argument(
+        "--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [all there is]"
+    )
+    parser.add_argument("--until", metavar="TIME", help="the same; exclusive")
+    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+
+
+def run(options: argparse.Namespace, hook: Hook) -> int:
+    """Exit code; ExportRefusedError for a directory without tables, or times that cannot be."""
+    from kraftctl_spark.durable import write_whole
+    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
+    from kraftctl_spark.report.page import render
+    from kraftctl_spark.report.period import shown_time
+    from kraftctl_spark.report.queries import fetch
+
+    began = time.monotonic()
+    from_ms, until_ms = _time(options, "from_time"), _time(options, "until")
+    if not (options.output / MANIFESTS).is_dir():
+        raise ExportRefusedError(f"{options.output} holds no tables of kraftctl-export")
+    if options.to.is_dir() or not options.to.absolute().parent.is_dir():
+        raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
+    spark = _session(options.master)
+    try:
+        contents = fetch(spark, options.output, from_ms, until_ms)
+    finally:
+        spark.stop()
+    page = render(contents, f"made by kraftctl-export at {shown_time(int(time.time() * 1000))} UTC").encode()
+    write_whole(options.to.absolute(), page, hook)
+    log.info("wrote %s: %.1f MB in %.1f s", options.to, len(page) / 1e6, time.monotonic() - began)
+    return 0
+
+
+def _time(options: argparse.Namespace, name: str) -> int | None:
+    from kraftctl_spark.manifest import ExportRefusedError
+    from kraftctl_spark.report.period import parse_time
+
+    text = getattr(options, name)
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise ExportRefusedError(f"--{name.removesuffix('_time')}: {error}") from error
+
+
+def _session(master: str | None) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("kraftctl-export report")
+    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.ui.enabled", "false")
+    if master is not None:
+        builder = builder.master(master)
+    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    if spark.conf.get("spark.sql.shuffle.partitions") == SPARK_SHUFFLE_PARTITIONS:
+        spark.conf.set("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
+    return spark

@@ -1,0 +1,211 @@
+"""What a report is about, as plain values: sums that SQL has made, or lists cut to a stated length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from kraftctl_spark.report.period import Period
+
+Row = TypeVar("Row")
+
+OTHERS = "others"
+"""The row that stands for all that are not among the first ones."""
+
+
+@dataclass(frozen=True)
+class Listed(Generic[Row]):
+    """Rows that may be fewer than there are."""
+
+    rows: tuple[Row, ...] = ()
+    total: int = 0
+
+    @property
+    def cut(self) -> bool:
+        return len(self.rows) < self.total
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the tables hold; `records` and what follows counts the whole output, not the period."""
+
+    cluster_id: str
+    start_offset: int
+    end_offset: int
+    start_ms: int
+    end_ms: int
+    records: int
+    unknown: int
+    undecodable: int
+    redacted: int
+    aborted: int
+    brokers: int
+    topics: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class BrokerState:
+    """A broker was in one state from when to when."""
+
+    broker_id: int
+    state: str
+    start_ms: int
+    end_ms: int
+    started_by: str
+    ended_by: str
+
+
+@dataclass(frozen=True)
+class FencedBroker:
+    """How often and how long a broker was fenced."""
+
+    broker_id: int
+    fenced: int
+    fenced_ms: int
+    shutdowns: int
+
+
+@dataclass(frozen=True)
+class ElectionCount:
+    """Elections in a bucket."""
+
+    bucket_ms: int
+    kind: str
+    cause: str
+    elections: int
+
+
+@dataclass(frozen=True)
+class BrokerElections:
+    """How often a broker was elected."""
+
+    broker: str
+    kind: str
+    elections: int
+
+
+@dataclass(frozen=True)
+class UncleanElection:
+    """One after which data may be missing."""
+
+    time_ms: int
+    offset: int
+    partition: str
+    old_leader: int
+    new_leader: int
+
+
+@dataclass(frozen=True)
+class Churn:
+    """Changes of the ISR of a partition, or of a topic's partitions, in a bucket."""
+
+    name: str
+    bucket_ms: int
+    shrinks: int
+    expansions: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many there were at the end of a bucket; None where the log is not known."""
+
+    bucket_ms: int
+    topics: int | None
+    partitions: int | None
+    brokers: int | None
+
+
+@dataclass(frozen=True)
+class ConfigChange:
+    """One configuration was set, changed or removed."""
+
+    time_ms: int
+    offset: int
+    resource: str
+    name: str
+    old_value: str | None
+    new_value: str | None
+    cause: str
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Availability:
+    """How long partitions were leaderless and under-replicated: one partition's, or all others'."""
+
+    partition: str
+    leaderless_ms: int
+    under_replicated_ms: int
+
+
+@dataclass(frozen=True)
+class AvailabilityInBucket:
+    """The same, of all partitions, in a bucket."""
+
+    bucket_ms: int
+    leaderless_ms: int
+    under_replicated_ms: int
+
+
+@dataclass(frozen=True)
+class QuorumLeader:
+    """A controller led the quorum from when to when."""
+
+    leader_id: int
+    log_epoch: int
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True)
+class VoterChange:
+    """The voters, or the kraft.version, became others."""
+
+    time_ms: int
+    offset: int
+    change: str
+    value: str
+
+
+@dataclass(frozen=True)
+class RecordCount:
+    """Records of a type in a bucket."""
+
+    bucket_ms: int
+    type: str
+    records: int
+
+
+@dataclass(frozen=True)
+class Reassignment:
+    """One partition got other replicas. `duration_ms` is the time so far while it runs, None if unknown."""
+
+    partition: str
+    start_ms: int
+    duration_ms: int | None
+    outcome: str
+    old_replicas: str
+    new_replicas: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that is on the page."""
+
+    header: Header
+    period: Period
+    fencing: Listed[BrokerState] = field(default_factory=Listed)
+    fenced_brokers: Listed[FencedBroker] = field(default_factory=Listed)
+    elections: tuple[ElectionCount, ...] = ()
+    broker_elections: tuple[BrokerElections, ...] = ()
+    unclean_elections: Listed[UncleanElection] = field(default_factory=Listed)
+    churn: tuple[Churn, ...] = ()
+    growth: tuple[Size, ...] = ()
+    config_changes: Listed[ConfigChange] = field(default_factory=Listed)
+    availability: tuple[Availability, ...] = ()
+    availability_over_time: tuple[AvailabilityInBucket, ...] = ()
+    quorum_leaders: Listed[QuorumLeader] = field(default_factory=Listed)
+    voter_changes: Listed[VoterChange] = field(default_factory=Listed)
+    record_types: tuple[RecordCount, ...] = ()
+    reassignments: Listed[Reassignment] = field(default_factory=Listed)

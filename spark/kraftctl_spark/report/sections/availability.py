@@ -1,0 +1,104 @@
+"""When, and which, partitions had no leader or too few replicas in sync."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from kraftctl_spark.report.contents import OTHERS, Contents
+from kraftctl_spark.report.period import plot_time, shown_duration, shown_time
+from kraftctl_spark.report.section import (
+    ORANGE,
+    VERMILLION,
+    Plot,
+    Section,
+    counted,
+    figure,
+    label,
+    row_axis,
+    rows_height,
+    time_axis,
+)
+
+MEASURES = (("under-replicated", "under_replicated_ms", ORANGE), ("leaderless", "leaderless_ms", VERMILLION))
+
+SECONDS_BELOW_MS = 3 * 60_000
+"""So short a time is shown in seconds."""
+
+
+def availability(contents: Contents) -> Section:
+    section = Section(
+        "availability",
+        "Leaderless and under-replicated partitions",
+        "A leaderless partition serves nobody. An under-replicated one has fewer replicas in sync than it "
+        "should have; what a reassignment is still adding does not count.",
+    )
+    rows = contents.availability
+    if not rows:
+        return section
+    in_all = {name: sum(getattr(row, field) for row in rows) for name, field, _ in MEASURES}
+    named = [row for row in rows if row.partition != OTHERS]
+    worst = max(named, key=lambda row: (row.leaderless_ms, row.under_replicated_ms))
+    more = ", and others" if len(named) < len(rows) else ""
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        f"{counted(len(named), 'partition')}{more}: under-replicated for "
+        f"{shown_duration(in_all['under-replicated'])} and leaderless for "
+        f"{shown_duration(in_all['leaderless'])}, "
+        f"summed over partitions. First on the list: {worst.partition}.",
+        (
+            Plot("Leaderless and under-replicated partitions over time", _over_time(contents)),
+            Plot("Time without a leader or under-replicated, by partition", _by_partition(contents)),
+        ),
+    )
+
+
+def _over_time(contents: Contents) -> go.Figure:
+    period = contents.period
+    traces = []
+    for name, field, color in MEASURES:
+        rows = [row for row in contents.availability_over_time if getattr(row, field)]
+        traces.append(
+            go.Bar(
+                x=[plot_time(row.bucket_ms + period.bucket_ms // 2) for row in rows],
+                y=[getattr(row, field) / period.bucket_ms for row in rows],
+                customdata=[
+                    [
+                        shown_time(row.bucket_ms),
+                        shown_time(row.bucket_ms + period.bucket_ms),
+                        shown_duration(getattr(row, field)),
+                    ]
+                    for row in rows
+                ],
+                width=period.bucket_ms,
+                name=name,
+                showlegend=True,
+                marker={"color": color, "line": {"color": "white", "width": 0.5}},
+                hovertemplate="%{customdata[0]} to %{customdata[1]}<br>"
+                f"{name}: %{{y:,.3~f}} partitions at a time<br>%{{customdata[2]}} in all<extra></extra>",
+            )
+        )
+    axis = {"title": {"text": "partitions, mean"}, "rangemode": "tozero"}
+    return figure(traces, 280, barmode="overlay", xaxis=time_axis(period), yaxis=axis)
+
+
+def _by_partition(contents: Contents) -> go.Figure:
+    rows = contents.availability
+    names = [row.partition for row in rows]
+    longest_ms = max(max(row.leaderless_ms, row.under_replicated_ms) for row in rows)
+    unit, unit_ms = ("seconds", 1000) if longest_ms < SECONDS_BELOW_MS else ("minutes", 60_000)
+    traces = [
+        go.Bar(
+            orientation="h",
+            y=list(range(len(rows))),
+            x=[getattr(row, field) / unit_ms for row in rows],
+            name=name,
+            customdata=[[label(row.partition), shown_duration(getattr(row, field))] for row in rows],
+            marker={"color": color},
+            hovertemplate=f"%{{customdata[0]}}<br>{name} for %{{customdata[1]}}<extra></extra>",
+        )
+        for name, field, color in MEASURES
+    ]
+    axis = {"title": {"text": unit}, "rangemode": "tozero"}
+    return figure(traces, rows_height(len(rows)), barmode="group", xaxis=axis, yaxis=row_axis(names))

@@ -1,0 +1,87 @@
+"""Where and when ISRs shrank and grew."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from kraftctl_spark.report.contents import OTHERS, Contents
+from kraftctl_spark.report.period import plot_time, shown_time
+from kraftctl_spark.report.section import (
+    Plot,
+    Section,
+    counted,
+    figure,
+    label,
+    row_axis,
+    rows_height,
+    time_axis,
+)
+
+COLORS = ((0.0, "#dbe9f6"), (0.25, "#9ecae1"), (0.5, "#4292c6"), (0.75, "#08519c"), (1.0, "#06244d"))
+"""From light to dark in one hue: also in black and white more is darker."""
+
+
+def churn(contents: Contents) -> Section:
+    section = Section(
+        "churn",
+        "Churn of ISRs",
+        "How often the ISR of a partition lost or gained a broker, the busiest on top. Where more partitions "
+        "churned than can be shown, each row is a topic.",
+    )
+    if not contents.churn:
+        return section
+    shrinks = sum(row.shrinks for row in contents.churn)
+    expansions = sum(row.expansions for row in contents.churn)
+    totals = _totals(contents)
+    busiest = next((name for name in totals if name != OTHERS), OTHERS)
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        f"{counted(shrinks, 'time')} an ISR shrank, {counted(expansions, 'time')} one grew; "
+        f"most often that of {busiest} ({totals[busiest]:,}).",
+        (Plot("Changes of ISRs by partition or topic, over time", _heat_map(contents, list(totals))),),
+    )
+
+
+def _totals(contents: Contents) -> dict[str, int]:
+    """Changes of each row, the most first, but others last."""
+    totals: dict[str, int] = {}
+    for row in contents.churn:
+        totals[row.name] = totals.get(row.name, 0) + row.shrinks + row.expansions
+    return dict(sorted(totals.items(), key=lambda item: (item[0] == OTHERS, -item[1], item[0])))
+
+
+def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
+    period = contents.period
+    buckets = period.buckets()
+    found = {(row.name, row.bucket_ms): row for row in contents.churn}
+    changes: list[list[int | None]] = []
+    texts: list[list[str]] = []
+    for name in names:
+        rows = [found.get((name, bucket)) for bucket in buckets]
+        changes.append([None if row is None else row.shrinks + row.expansions for row in rows])
+        texts.append(
+            [
+                ""
+                if row is None
+                else f"<b>{label(name)}</b><br>{shown_time(row.bucket_ms)} to "
+                f"{shown_time(row.bucket_ms + period.bucket_ms)}<br>"
+                f"{row.shrinks:,} shrank, {row.expansions:,} grew"
+                for row in rows
+            ]
+        )
+    heat_map = go.Heatmap(
+        x=[plot_time(bucket + period.bucket_ms // 2) for bucket in buckets],
+        y=list(range(len(names))),
+        z=changes,
+        customdata=texts,
+        hovertemplate="%{customdata}<extra></extra>",
+        hoverongaps=False,
+        xgap=1,
+        ygap=1,
+        zmin=0,
+        colorscale=[list(step) for step in COLORS],
+        colorbar={"title": {"text": "changes", "side": "right"}, "tickformat": ",~d", "thickness": 14},
+    )
+    return figure([heat_map], rows_height(len(names), 22), xaxis=time_axis(period), yaxis=row_axis(names))

@@ -1,0 +1,114 @@
+"""Which configurations were changed, when, from what to what."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import plotly.graph_objects as go
+
+from kraftctl_spark.report.contents import OTHERS, ConfigChange, Contents
+from kraftctl_spark.report.period import plot_time, shown_time
+from kraftctl_spark.report.section import (
+    BLUE,
+    GREY,
+    PURPLE,
+    VERMILLION,
+    Plot,
+    Section,
+    Table,
+    counted,
+    cut_note,
+    figure,
+    row_axis,
+    rows_height,
+    shortened,
+    time_axis,
+)
+
+RESOURCES_MAX = 20
+TABLE_ROWS_MAX = 100
+
+CAUSES = {
+    "set": (BLUE, "circle"),
+    "removed": (VERMILLION, "x"),
+    "topic deleted": (GREY, "square"),
+    "gap": (PURPLE, "diamond-open"),
+}
+"""Color and symbol. A gap: seen in a snapshot after a part of the log that is not known."""
+
+
+def config_changes(contents: Contents) -> Section:
+    listed = contents.config_changes
+    section = Section(
+        "config-changes",
+        "Changes of configurations",
+        "Point at a mark to see the value before and after. Values that the export redacted are shown as "
+        "(redacted). Who made a change is not in Kafka's log.",
+    )
+    if not listed.rows:
+        return section
+    latest = sorted(listed.rows, key=lambda row: row.offset, reverse=True)[:TABLE_ROWS_MAX]
+    causes = Counter(row.cause for row in listed.rows)
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        f"{counted(listed.total, 'change')}. Of those shown: "
+        + ", ".join(f"{cause} {count:,}" for cause, count in sorted(causes.items()))
+        + ".",
+        (Plot("Changes of configurations by resource, over time", _timeline(contents)),),
+        (
+            Table(
+                "Latest first" if len(latest) == listed.total else f"The latest {len(latest)}, latest first",
+                ("time (UTC)", "offset", "resource", "configuration", "before", "after", "cause"),
+                tuple(_table_row(row) for row in latest),
+            ),
+        ),
+        cut_note(listed, "latest", "changes"),
+    )
+
+
+def _timeline(contents: Contents) -> go.Figure:
+    rows = contents.config_changes.rows
+    changes = Counter(row.resource for row in rows)
+    names = [name for name, _ in sorted(changes.items(), key=lambda item: (-item[1], item[0]))]
+    if len(names) > RESOURCES_MAX:
+        names = [*names[: RESOURCES_MAX - 1], OTHERS]
+    places = {name: place for place, name in enumerate(names)}
+    traces = []
+    for cause, (color, symbol) in CAUSES.items():
+        mine = [row for row in rows if row.cause == cause]
+        if mine:
+            traces.append(
+                go.Scatter(
+                    mode="markers",
+                    x=[plot_time(row.time_ms) for row in mine],
+                    y=[places.get(row.resource, len(names) - 1) for row in mine],
+                    name=cause,
+                    showlegend=True,
+                    marker={"color": color, "symbol": symbol, "size": 11, "opacity": 0.75},
+                    customdata=[_text(row) for row in mine],
+                    hovertemplate="%{customdata}<extra></extra>",
+                )
+            )
+    return figure(traces, rows_height(len(names)), xaxis=time_axis(contents.period), yaxis=row_axis(names))
+
+
+def _text(row: ConfigChange) -> str:
+    return (
+        f"<b>{shortened(row.name)}</b> of {shortened(row.resource)}<br>{_time(row)}, offset {row.offset}<br>"
+        f"{_value(row.old_value)} → {_value(row.new_value)}"
+    )
+
+
+def _time(row: ConfigChange) -> str:
+    return shown_time(row.time_ms) if row.exact else f"before {shown_time(row.time_ms)}"
+
+
+def _value(value: str | None) -> str:
+    return "<i>not set</i>" if value is None else shortened(value)
+
+
+def _table_row(row: ConfigChange) -> tuple[str, ...]:
+    values = ["(not set)" if value is None else value for value in (row.old_value, row.new_value)]
+    return (_time(row), str(row.offset), row.resource, row.name, *values, row.cause)

@@ -1,0 +1,82 @@
+"""What kinds of records the log is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import plotly.graph_objects as go
+
+from kraftctl_spark.report.contents import OTHERS, Contents
+from kraftctl_spark.report.section import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    YELLOW,
+    Plot,
+    Section,
+    Table,
+    bucket_bars,
+    count_axis,
+    counted,
+    figure,
+    label,
+    time_axis,
+)
+
+COLORS = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW)
+IDLE = "NoOpRecord"
+"""An idle controller writes two of them a second: they would hide all else."""
+
+
+def record_types(contents: Contents) -> Section:
+    section = Section(
+        "record-types",
+        "Records by type",
+        "What was written to the metadata log. An idle controller writes a NoOpRecord every 500 ms by "
+        "default; these are hidden until you click on them in the legend.",
+    )
+    if not contents.record_types:
+        return section
+    totals: Counter[str] = Counter()
+    for row in contents.record_types:
+        totals[row.type] += row.records
+    ordered = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    busiest = ", ".join(f"{name} {count:,}" for name, count in ordered[:3])
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        f"{counted(totals.total(), 'record')} of {counted(len(totals), 'type')}. Most frequent: {busiest}.",
+        (Plot("Records by type over time", _over_time(contents, [name for name, _ in ordered])),),
+        (
+            Table(
+                "Records by type", ("type", "records"), tuple((name, f"{count:,}") for name, count in ordered)
+            ),
+        ),
+    )
+
+
+def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:
+    busiest = [name for name in ordered if name != IDLE][: len(COLORS)]
+    shown = [*zip(busiest, COLORS, strict=False), (OTHERS, GREY), (IDLE, "#CBD2D9")]
+    counts: dict[str, Counter[int]] = {name: Counter() for name, _ in shown}
+    for row in contents.record_types:
+        counts[row.type if row.type in counts else OTHERS][row.bucket_ms] += row.records
+    traces = [
+        bucket_bars(
+            contents.period,
+            counts[name],
+            label(name),
+            color,
+            "records",
+            visible="legendonly" if name == IDLE and busiest else True,
+            showlegend=True,
+        )
+        for name, color in shown
+        if counts[name]
+    ]
+    return figure(traces, 380, barmode="stack", xaxis=time_axis(contents.period), yaxis=count_axis("records"))

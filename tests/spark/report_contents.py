@@ -1,0 +1,145 @@
+"""Contents of a report for tests of the page: busy, quiet, hostile, and far too big ones."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+from kraftctl_spark.report.contents import (
+    OTHERS,
+    Availability,
+    AvailabilityInBucket,
+    BrokerElections,
+    BrokerState,
+    Churn,
+    ConfigChange,
+    Contents,
+    ElectionCount,
+    FencedBroker,
+    Header,
+    Listed,
+    QuorumLeader,
+    Reassignment,
+    RecordCount,
+    Size,
+    UncleanElection,
+    VoterChange,
+)
+from kraftctl_spark.report.period import Period
+
+START_MS = 1_795_262_400_000
+"""2026-11-21T12:00:00Z."""
+
+HOSTILE = "<script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&%{x}"
+"""A value that must be shown, and do nothing."""
+
+HEADER = Header(
+    "4L6g3nShT-eMCtK--X86sw", 0, 12_346, START_MS, START_MS + 7_200_000, 12_346, 1, 0, 2, 3, 3, 12, 96
+)
+
+
+def quiet(span_ms: int = 7_200_000) -> Contents:
+    """A period in which nothing happened at all."""
+    return Contents(HEADER, Period(START_MS, START_MS + span_ms))
+
+
+def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 1) -> Contents:
+    """Something in every section; the same for the same arguments."""
+    dice = random.Random(seed)
+    period = Period(START_MS, START_MS + span_ms)
+    buckets = period.buckets()
+    names = [f"orders-{number}" for number in range(rows)]
+    times = sorted(dice.randrange(START_MS, START_MS + span_ms) for _ in range(40))
+    fencing = [state for broker in range(1, brokers + 1) for state in _states(dice, broker, period)]
+    churn = [
+        Churn(name, bucket, dice.randrange(4), dice.randrange(1, 4))
+        for name in [*names, OTHERS]
+        for bucket in dice.sample(buckets, len(buckets) // 3)
+    ]
+    return Contents(
+        header=HEADER,
+        period=period,
+        fencing=Listed(tuple(fencing), len(fencing)),
+        fenced_brokers=Listed(
+            tuple(FencedBroker(broker, 3, 61_500, 1) for broker in range(1, brokers + 1)), brokers
+        ),
+        elections=tuple(
+            ElectionCount(bucket, kind, "failover", dice.randrange(1, 9))
+            for bucket in dice.sample(buckets, len(buckets) // 4)
+            for kind in ("clean", "elr", "unclean")
+        ),
+        broker_elections=tuple(
+            BrokerElections(f"broker {broker}", kind, dice.randrange(1, 30))
+            for broker in range(1, brokers + 1)
+            for kind in ("clean", "elr", "unclean")
+        ),
+        unclean_elections=Listed((UncleanElection(times[3], 77, "orders-3", -1, 2),), 1),
+        churn=tuple(churn),
+        growth=tuple(
+            Size(bucket, 3 + place // 9, 40 + place, brokers) for place, bucket in enumerate(buckets)
+        ),
+        config_changes=Listed(tuple(_config_changes(times)), len(times)),
+        availability=(
+            *(Availability(name, 2_000 * place, 9_000 * place) for place, name in enumerate(names, 1)),
+        ),
+        availability_over_time=tuple(
+            AvailabilityInBucket(bucket, dice.randrange(9_000), 9_000 + dice.randrange(99_000))
+            for bucket in dice.sample(buckets, len(buckets) // 3)
+        ),
+        quorum_leaders=Listed(
+            (
+                QuorumLeader(3000, 1, START_MS, START_MS + span_ms // 3),
+                QuorumLeader(3001, 2, START_MS + span_ms // 3, START_MS + span_ms),
+            ),
+            2,
+        ),
+        voter_changes=Listed((VoterChange(START_MS, 0, "voters", "3000, 3001, 3002"),), 1),
+        record_types=tuple(
+            RecordCount(bucket, name, dice.randrange(1, 50))
+            for bucket in buckets
+            for name in (
+                "NoOpRecord",
+                "PartitionChangeRecord",
+                "ConfigRecord",
+                "TopicRecord",
+                "PartitionRecord",
+            )
+        ),
+        reassignments=Listed(
+            tuple(
+                Reassignment(name, time_ms, 900 * place, outcome, "1, 2, 3", "2, 3, 4")
+                for place, (name, time_ms) in enumerate(zip(names, times, strict=False))
+                for outcome in (("completed", "cancelled", "running")[place % 3],)
+            ),
+            rows,
+        ),
+    )
+
+
+def _states(dice: random.Random, broker_id: int, period: Period) -> list[BrokerState]:
+    ends = sorted(dice.randrange(period.start_ms, period.end_ms) for _ in range(6))
+    edges = [period.start_ms, *ends, period.end_ms]
+    names = ("fenced", "unfenced", "controlled shutdown")
+    return [
+        BrokerState(
+            broker_id, names[place % 3], start, end, "changed", "end" if end == period.end_ms else "changed"
+        )
+        for place, (start, end) in enumerate(pairwise(edges))
+    ]
+
+
+def _config_changes(times: list[int]) -> list[ConfigChange]:
+    causes = ("set", "removed", "topic deleted", "gap")
+    return [
+        ConfigChange(
+            time_ms,
+            100 + place,
+            f"topic orders-{place % 5}",
+            "retention.ms",
+            None if place % 7 == 0 else str(place * 1000),
+            HOSTILE if place % 11 == 0 else None if causes[place % 4] == "removed" else str(place * 1001),
+            causes[place % 4],
+            place % 4 != 3,
+        )
+        for place, time_ms in enumerate(times)
+    ]
