@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,20 @@ def test_a_spark_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch, vari
     before = os.environ.get("SPARK_HOME")
     with light_spark_home():
         assert os.environ.get("SPARK_HOME") == before
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [(None, sys.executable), ("python3.99", "python3.99")])
+def test_workers_run_the_python_that_has_the_package(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None, expected: str
+) -> None:
+    """Of an environment that is not on the path, say: Spark would run the system's python3."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    monkeypatch.setenv("PYSPARK_PYTHON", chosen or "")
+    if chosen is None:
+        monkeypatch.delenv("PYSPARK_PYTHON")
+    with light_spark_home():
+        assert os.environ["PYSPARK_PYTHON"] == expected
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    with light_spark_home():
+        assert "PYSPARK_PYTHON" not in os.environ, "spark-submit has decided that"

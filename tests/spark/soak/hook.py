@@ -23,7 +23,10 @@ _seen: Counter[str] = Counter()
 
 @dataclass(frozen=True)
 class Arm:
-    """`role` is whose step it is: `run`, `compact` or `worker`; `victim` is `self`, `driver` or `jvm`."""
+    """`role` is whose step it is: `run`, `compact` or `worker`.
+
+    `victim` is `self`, `driver`, `jvm` or `executor`.
+    """
 
     name: str
     role: str
@@ -83,4 +86,6 @@ class SoakHook:
             return os.getpid()
         if victim == "driver":
             return self._main
+        if victim == "executor":
+            return processes.executor_of(os.getpid())
         return processes.jvm_of(self._main)

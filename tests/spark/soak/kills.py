@@ -80,9 +80,11 @@ def schedule(kills: int, seed: int) -> list[Kill]:
     named = max(min(kills, len(NAMED)), kills * 3 // 5)
     planned = [NAMED[number % len(NAMED)] for number in range(named)]
     planned += [(chance.choice(RANDOM), "", "") for _ in range(kills - named)]
-    return [
-        Kill(*place, delay_s=chance.uniform(0, 4), count=chance.randrange(1, 4)) for place in planned[:kills]
-    ]
+    made = []
+    for role, step, victim in planned[:kills]:
+        count = 1 if role == "compact" else chance.randrange(1, 4)
+        made.append(Kill(role, step, victim, chance.uniform(0, 4), count))
+    return made
 
 
 class Supervisor:
@@ -204,8 +206,12 @@ class Supervisor:
         return False
 
     def _kill_compaction(self, kill: Kill, number: int) -> bool:
-        """Beside the export, which goes on."""
+        """Beside the export, which goes on and leaves something to merge."""
         hook.disarm(self.control)
+        deadline = time.monotonic() + STRIKE_TIMEOUT_S
+        while len(Output(self.output).manifests()) < 2 and time.monotonic() < deadline:
+            self._keep_running()
+            threading.Event().wait(0.1)
         if kill.step:
             name = f"{self.mark}-{number}"
             hook.arm(self.control, hook.Arm(name, kill.role, kill.step, kill.count, kill.victim))

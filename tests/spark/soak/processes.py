@@ -61,5 +61,13 @@ def jvm_of(driver: int) -> int:
     return os.getpid()
 
 
+def executor_of(worker: int) -> int:
+    """The JVM on whose behalf a worker works."""
+    pid = worker
+    while "java" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode():
+        pid = _parent(pid)
+    return pid
+
+
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -149,6 +150,7 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, help="where everything is kept [a temporary directory]")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     with tempfile.TemporaryDirectory(prefix="kraftctl-soak-") as temporary:
         directory = options.directory or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
