@@ -10,13 +10,15 @@ what the first try may have written.
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import signal
 import sys
 import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 POLL_S = 0.5
 IDLE_WAIT_S = 60.0
 """How long an orderly stop waits for the batch that is being written."""
+
+LineOfProgress = Callable[[Mapping[str, Any]], str | None]
 
 log = logging.getLogger("kraftctl_spark.export")
 
@@ -55,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     with light_spark_home():
         spark = build_session(options.master)
         try:
-            return 0 if run_until(start_query(spark, options), stop) else 1
+            return 0 if run_until(start_query(spark, options), stop, progress_line) else 1
         finally:
             spark.stop()
 
@@ -138,10 +142,14 @@ def start_query(spark: SparkSession, options: argparse.Namespace) -> StreamingQu
     return writer.trigger(processingTime=options.interval).start()
 
 
-def run_until(query: StreamingQuery, stop: threading.Event) -> bool:
-    """Waits for the end of the query or for `stop`; False when the query failed."""
+def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgress | None = None) -> bool:
+    """Waits for the end of the query or for `stop`; False when the query failed.
+
+    `line_of` makes a line to log of Spark's progress, or None; a batch may come too fast to be told of.
+    """
+    told: str | None = None
     while query.isActive and not stop.wait(POLL_S):
-        pass
+        told = _tell_progress(query, line_of, told)
     if query.isActive:
         log.info("stopping after the batch that is being written")
         _await_idle(query)
@@ -150,9 +158,31 @@ def run_until(query: StreamingQuery, stop: threading.Event) -> bool:
     if failure is not None:
         log.error("the query failed: %s", failure)
         return False
+    _tell_progress(query, line_of, told)
     progress = query.lastProgress
     log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
     return True
+
+
+def _tell_progress(query: StreamingQuery, line_of: LineOfProgress | None, told: str | None) -> str | None:
+    """What was told last."""
+    progress = query.lastProgress
+    line = None if progress is None or line_of is None else line_of(progress)
+    if line is not None and line != told:
+        log.info("%s", line)
+    return line or told
+
+
+def progress_line(progress: Mapping[str, Any]) -> str | None:
+    """What Spark says of a batch of `format("kraft")`; None if it had nothing to do."""
+    source = progress["sources"][0]
+    end, latest = (json.loads(source.get(name) or "null") for name in ("endOffset", "latestOffset"))
+    if not progress["numInputRows"] or not end or not latest:
+        return None
+    return (
+        f"batch {progress['batchId']}: {progress['numInputRows']} records up to offset {end['offset'] - 1}, "
+        f"{progress['processedRowsPerSecond']:.0f} records/s; lag {latest['offset'] - end['offset']} records"
+    )
 
 
 def _await_idle(query: StreamingQuery) -> None:

@@ -8,6 +8,7 @@ again can lose or double a row.
 from __future__ import annotations
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -43,18 +44,14 @@ class Exporter:
         self._sweep()
         position = checked_position(self._output, self._settings.cluster_id)
         while position.offset < end:
-            manifest = self._export_some(position, end, end_epoch)
-            if manifest is None:
+            began_s = time.monotonic()
+            done = self._export_some(position, end, end_epoch)
+            if done is None:
                 break
+            manifest, timestamp_ms = done
             self._output.commit(manifest)
-            log.info(
-                "committed offsets %d to %d: %d records in %d files, %d behind",
-                manifest.start,
-                manifest.end - 1,
-                manifest.counts["records"],
-                len(manifest.files),
-                manifest.lag,
-            )
+            lag_ms = time.time_ns() // 1_000_000 - timestamp_ms
+            log.info("%s", progress_line(manifest, time.monotonic() - began_s, lag_ms))
             position = Position(manifest.end, manifest.epoch, manifest.cluster_id)
         return position
 
@@ -66,7 +63,8 @@ class Exporter:
                 log.info("removed %d files that an interrupted export had left behind", removed)
             self._swept = True
 
-    def _export_some(self, position: Position, end: int, end_epoch: int) -> Manifest | None:
+    def _export_some(self, position: Position, end: int, end_epoch: int) -> tuple[Manifest, int] | None:
+        """What to commit, and the timestamp of its last record; None when a transaction is in the way."""
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
             task = ExportTask(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
@@ -114,12 +112,12 @@ class Exporter:
 
     def _manifest(
         self, reports: Iterable[TaskReport], end: int, high_watermark: int, snapshot: bool = False
-    ) -> Manifest:
+    ) -> tuple[Manifest, int]:
         ordered = sorted(reports, key=lambda report: report.task.start)
         counts: Counter[str] = Counter()
         for report in ordered:
             counts.update(report.counts)
-        return Manifest(
+        manifest = Manifest(
             cluster_id=self._settings.cluster_id,
             start=ordered[0].task.start,
             end=end,
@@ -131,6 +129,17 @@ class Exporter:
             missing=tuple(offset for report in ordered for offset in report.missing),
             secrets=self._settings.include_secrets,
         )
+        return manifest, ordered[-1].timestamp_ms
+
+
+def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
+    """One batch, and what is left; the age of its last record is how old the tables are."""
+    records = manifest.counts["records"]
+    return (
+        f"committed offsets {manifest.start} to {manifest.end - 1}: {records} records in "
+        f"{len(manifest.files)} files, {records / max(took_s, 0.001):.0f} records/s; "
+        f"lag {manifest.lag} records, {max(0, lag_ms)} ms"
+    )
 
 
 def checked_position(output: Output, cluster_id: str) -> Position:

@@ -196,8 +196,28 @@ def test_options() -> None:
         pytest.param({"bootstrapControllers": "a:0"}, id="port-0"),
         pytest.param({"bootstrapControllers": "a:x"}, id="port-not-a-number"),
         pytest.param({"bootstrapControllers": "a:1", "maxOffsetsPerTrigger": "0"}, id="limit-0"),
+        pytest.param({"bootstrapControllers": "a:1", "directory": "d"}, id="two-places"),
+        pytest.param({"bootstrapControllers": "a:1", "assumeCommitted": "true"}, id="assumed-of-controllers"),
+        pytest.param({"directory": "d", "assumeCommitted": "yes"}, id="neither-true-nor-false"),
+        pytest.param({"directory": "d", "startingOffset": "-1"}, id="negative-start"),
+        pytest.param({"directory": "d", "endingOffset": "latest"}, id="end-not-a-number"),
+        pytest.param({"directory": "d", "startingOffsets": "5"}, id="misspelt"),
+        pytest.param({"bootstrapControllers": "a:1", "kafka.security.protocol": "SSL"}, id="tls"),
     ],
 )
 def test_options_that_cannot_work(options: dict[str, str]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"option|host:port"):
         KraftDataSource(options)
+
+
+def test_a_stream_has_no_end(controller: FakeController) -> None:
+    source = KraftDataSource({"bootstrapControllers": "a:1", "startingOffset": "5"})
+    with pytest.raises(ValueError, match=r"are for spark\.read"):
+        source.streamReader(schema=source.schema())
+
+
+def test_reports_how_far_the_log_is_committed(reader: KraftStreamReader, quorum: FakeQuorum) -> None:
+    assert reader.reportLatestOffset() is None
+    quorum.append(batch(0, 10))
+    end = reader.latestOffset(reader.initialOffset(), ReadMaxRows(4))
+    assert (end, reader.reportLatestOffset()) == (at(4), at(10))

@@ -1,0 +1,101 @@
+"""`spark.read.format("kraft")`: what it plans and reads, from controllers and from a directory."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from kraftctl_spark import log_range
+from kraftctl_spark.batch_source import KraftBatchReader
+from kraftctl_spark.source import KraftDataSource
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.log_directory import LogDirectory
+from tests.spark.typed_export import mixed_batches
+
+Place = tuple[int | None, int | None]
+
+
+@pytest.fixture(autouse=True)
+def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_range, "OFFSETS_PER_PARTITION", 25)
+
+
+def places(options: dict[str, str]) -> list[Place]:
+    """Offset and index in a snapshot of every row; partitions are read elsewhere than planned."""
+    source = KraftDataSource(options)
+    reader = source.reader(schema=source.schema())
+    assert isinstance(reader, KraftBatchReader)
+    found: list[Place] = []
+    for planned in reader.partitions():
+        worker, carried = pickle.loads(pickle.dumps((reader, planned)))
+        for batch in worker.read(carried):
+            columns = batch.select(["offset", "snapshot_index"]).to_pydict()
+            found += zip(columns["offset"], columns["snapshot_index"], strict=True)
+    return found
+
+
+def log_places(start: int, end: int) -> list[Place]:
+    return [(offset, None) for offset in range(start, end)]
+
+
+@pytest.fixture
+def options(controller: FakeController) -> dict[str, str]:
+    host, port = controller.endpoint
+    return {"bootstrapControllers": f"{host}:{port}", "requestTimeoutMs": "3000"}
+
+
+def test_reads_what_is_committed_when_it_is_planned(options: dict[str, str], quorum: FakeQuorum) -> None:
+    quorum.append(*mixed_batches(0, 90))
+    quorum.append(*mixed_batches(90, 95), commit=False)
+    assert places(options) == log_places(0, 90)
+    assert places({**options, "startingOffset": "31", "endingOffset": "64"}) == log_places(31, 64)
+    assert places({**options, "startingOffset": "90"}) == []
+
+
+def test_begins_with_the_snapshot_of_a_log_that_was_trimmed(
+    options: dict[str, str], quorum: FakeQuorum
+) -> None:
+    quorum.log_start_offset, quorum.snapshot = 100, (120, 1)
+    quorum.snapshot_bytes = mixed_batches(0, 3)[0]
+    quorum.append(*mixed_batches(100, 150))
+    assert places(options) == [(None, 0), (None, 1), (None, 2), *log_places(120, 150)]
+    assert places({**options, "startingOffset": "120"}) == log_places(120, 150)
+    with pytest.raises(ValueError, match=r"startingOffset=7 .* deleted.* begin at 120"):
+        places({**options, "startingOffset": "7"})
+    with pytest.raises(ValueError, match=r"endingOffset=110 .* before 120 has been deleted"):
+        places({**options, "endingOffset": "110"})
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "message"),
+    [
+        pytest.param("0", "91", "endingOffset=91 is out of range: the log is committed up to 90", id="end"),
+        pytest.param("91", None, "startingOffset=91 is out of range: .* ends at 90", id="start"),
+        pytest.param("50", "40", "startingOffset=50 is out of range: .* ends at 40", id="backwards"),
+    ],
+)
+def test_offsets_out_of_range(
+    options: dict[str, str], quorum: FakeQuorum, start: str, end: str | None, message: str
+) -> None:
+    quorum.append(*mixed_batches(0, 90))
+    given = {**options, "startingOffset": start, **({} if end is None else {"endingOffset": end})}
+    with pytest.raises(ValueError, match=message):
+        places(given)
+
+
+def test_reads_a_directory(tmp_path: Path) -> None:
+    directory = LogDirectory(tmp_path / "data")
+    for epoch in (1, 2, 5):
+        directory.append(300, epoch=epoch)
+    options = {"directory": str(directory.path)}
+    assert places(options) == log_places(0, 900)
+    assert places({**options, "startingOffset": "299", "endingOffset": "601"}) == log_places(299, 601)
+    directory.checkpoint(600, epoch=2)
+    directory.clean_before(600)
+    assert places(options) == [(None, 0), (None, 1), (None, 2), (None, 3), *log_places(600, 900)]
+    directory.static_voters([1, 2, 3])
+    assert len(places(options)) == 4
+    assert len(places({**options, "assumeCommitted": "TRUE"})) == 304
+    directory.close()
