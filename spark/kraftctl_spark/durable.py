@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 Hook = Callable[[str], None]
 """Called with the name of a step that was just done; tests end the process there."""
 
 TEMPORARY_SUFFIX = ".tmp"
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def no_hook(step: str) -> None:
@@ -20,6 +24,21 @@ def no_hook(step: str) -> None:
 def temporary_path(path: Path) -> Path:
     """Hidden from readers of the directory, and never the same twice."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}{TEMPORARY_SUFFIX}")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Says which file it was when there is no space for it, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise OSError(
+            error.errno,
+            f"no space to write {path} ({os.strerror(error.errno)}): make room and start again; what was "
+            "committed is whole, and the rest follows",
+        ) from error
 
 
 def fsync(path: Path) -> None:
@@ -40,6 +59,11 @@ def publish(temporary: Path, path: Path) -> None:
 
 def write_whole(path: Path, data: bytes, hook: Hook = no_hook) -> None:
     temporary = temporary_path(path)
-    temporary.write_bytes(data)
-    hook(f"{path.suffix.removeprefix('.')}-written")
-    publish(temporary, path)
+    try:
+        with writing(path):
+            temporary.write_bytes(data)
+            hook(f"{path.suffix.removeprefix('.')}-written")
+            publish(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -225,6 +225,17 @@ class Output:
         write_whole(self._manifests / f"{manifest.name}.json", stamped.to_json().encode(), self.hook)
         self.hook("manifest-committed")
 
+    def changed_redaction(self, include_secrets: bool) -> str | None:
+        """What to say when from here on secrets are treated in another way than before; None if not."""
+        live = self.manifests()
+        if not live or live[-1].secrets == include_secrets:
+            return None
+        before, after = ("redacted", "left in") if include_secrets else ("left in", "redacted")
+        return (
+            f"secrets were {before} up to offset {live[-1].end - 1} and will be {after} from there on; what "
+            f"{self.directory} holds already stays as it is"
+        )
+
     def check_files(self) -> None:
         """ExportRefusedError when a file that was committed is gone or has another size."""
         damaged = self._damaged_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.durable import Hook, fsync, no_hook, publish, temporary_path
+from kraftctl_spark.durable import Hook, fsync, no_hook, publish, temporary_path, writing
 from kraftctl_spark.tables import table_schemas
 
 COMPRESSION = "zstd"
@@ -56,7 +57,8 @@ class RangeWriter:
     ) -> None:
         """Removes what was not finished."""
         for temporary, writer in self._writers.values():
-            writer.close()
+            with suppress(OSError):  # What cannot be written to its end is removed all the same.
+                writer.close()
             temporary.unlink(missing_ok=True)
         self._writers = {}
 
@@ -74,14 +76,22 @@ class RangeWriter:
         """One row group each."""
         for name, table in tables.items():
             if name not in self._writers:
-                path = self._path(name)
+                self._writers[name] = self._open(name)
+            with writing(self._path(name)):
+                self._writers[name][1].write_table(table, row_group_size=ROWS_PER_GROUP)
+            self._rows[name] = self._rows.get(name, 0) + table.num_rows
+
+    def _open(self, name: str) -> tuple[Path, pq.ParquetWriter]:
+        path = self._path(name)
+        temporary = temporary_path(path)
+        try:
+            with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 fsync(self._output)
-                temporary = temporary_path(path)
-                writer = pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
-                self._writers[name] = temporary, writer
-            self._writers[name][1].write_table(table, row_group_size=ROWS_PER_GROUP)
-            self._rows[name] = self._rows.get(name, 0) + table.num_rows
+                return temporary, pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
 
     def finish(self) -> list[TableFile]:
         """Everything durable under its name; what was there under the same name is replaced."""
@@ -89,13 +99,16 @@ class RangeWriter:
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})
         self._held = {}
-        for _, writer in self._writers.values():
-            writer.close()
+        for name, (_, writer) in self._writers.items():
+            with writing(self._path(name)):
+                writer.close()
         self._hook("files-written")
         files: list[TableFile] = []
         for name in list(self._writers):
             path = self._path(name)
-            publish(self._writers.pop(name)[0], path)
+            with writing(path):
+                publish(self._writers[name][0], path)
+            del self._writers[name]
             relative = str(path.relative_to(self._output))
             files.append(TableFile(name, relative, self._rows[name], path.stat().st_size))
             self._hook("file-renamed")

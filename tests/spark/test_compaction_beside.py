@@ -138,7 +138,6 @@ def test_each_at_every_step_of_the_other(
             assert_exact(directory, END)
         append(directory, controller.endpoint, nothing)
         merge(directory, controller.endpoint, nothing)
-        merge(directory, controller.endpoint, nothing)
         assert_exact(directory, END)
         assert len(Output(directory).all_manifests()) == 1
     assert step > 10

@@ -79,6 +79,8 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
     output.check_files()
     check_checkpoint(checkpoint, position, reader)
     log.info("the tables go up to offset %d of cluster %s", position.offset, settings.cluster_id)
+    if (change := output.changed_redaction(options.include_secrets)) is not None:
+        log.warning("%s", change)
     stop = _stop_on_signals()
     with light_spark_home():
         spark = build_session(options.master)
