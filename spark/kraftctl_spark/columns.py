@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -31,6 +32,9 @@ _uuid_texts = _UuidTexts()
 
 def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
     """What is said about every row, whatever its type, by the names of the wide table."""
+    count = len(rows)
+    of_snapshot = rows.snapshot_end_offset is not None
+    places = pa.array(rows.offsets, pa.int64())
     kinds = list(rows.by_kind())
     numbers = {kind: number for number, kind in enumerate(kinds)}
     kind_of_row = pa.array([numbers[kind] for kind in rows.kinds], pa.int32())
@@ -39,7 +43,7 @@ def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
         return pa.array(values, type).take(kind_of_row)
 
     return {
-        "offset": pa.array(rows.offsets, pa.int64()),
+        "offset": pa.nulls(count, pa.int64()) if of_snapshot else places,
         "epoch": pa.array(rows.epochs, pa.int32()),
         "timestamp": _microseconds(rows.timestamps_ms),
         "type": of_kind([kind.type for kind in kinds], pa.string()),
@@ -47,11 +51,17 @@ def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
         "version": of_kind([kind.version for kind in kinds], pa.int32()),
         "is_control": of_kind([kind.is_control for kind in kinds], pa.bool_()),
         "payload": pa.array(rows.payloads, pa.binary()),
-        "snapshot_end_offset": pa.array(rows.snapshot_end_offsets, pa.int64()),
-        "snapshot_index": pa.array(rows.snapshot_indices, pa.int64()),
-        "aborted": pa.array(rows.aborted, pa.bool_()),
-        "redacted": pa.array(rows.redacted, pa.bool_()),
+        "snapshot_end_offset": pa.repeat(pa.scalar(rows.snapshot_end_offset, pa.int64()), count),
+        "snapshot_index": places if of_snapshot else pa.nulls(count, pa.int64()),
+        "aborted": _flags(rows.aborted, count),
+        "redacted": _flags(rows.redacted, count),
     }
+
+
+def _flags(places: Collection[int], count: int) -> pa.Array:
+    if not places:
+        return pa.repeat(False, count)
+    return pa.array([place in places for place in range(count)], pa.bool_())
 
 
 def _microseconds(timestamps_ms: list[int]) -> pa.Array:
@@ -106,16 +116,15 @@ def field_columns(message: type[Message], messages: Sequence[Any], version: int)
 def _field_column(field: Field, messages: Sequence[Any], version: int) -> pa.Array:
     if not field.in_version(version):
         return pa.nulls(len(messages), field_type(field))
-    name = field.name
-    return _column(field, [getattr(message, name) for message in messages], version)
+    return _column(field, list(map(attrgetter(field.name), messages)), version)
 
 
 def _column(field: Field, values: list[Any], version: int) -> pa.Array:
     if field.struct is None:
         if field.type == "uuid":
-            values = [None if value is None else _uuid_texts[value] for value in values]
+            values = list(map(_uuid_texts.__getitem__, values))
         elif field.type == "[]uuid":
-            values = [None if value is None else [_uuid_texts[uuid] for uuid in value] for value in values]
+            values = [value and list(map(_uuid_texts.__getitem__, value)) for value in values]
         return pa.array(values, field_type(field))
     if not field.type.startswith("[]"):
         return _structs(field.struct, values, version)

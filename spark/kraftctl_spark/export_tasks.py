@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kraftctl_spark.collector import collector_paused
 from kraftctl_spark.durable import Hook, no_hook
 from kraftctl_spark.log_location import LogLocation
 from kraftctl_spark.log_reader import LogChangedError, LogReader, OffsetAndEpoch
@@ -84,6 +85,7 @@ def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
         reader.close()
 
 
+@collector_paused()
 def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[MetadataRows]) -> TaskReport:
     """The files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()

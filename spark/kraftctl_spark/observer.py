@@ -334,6 +334,7 @@ class QuorumObserver:
         deadline = time.monotonic() + self._timeout_s
         last_problem = "no leader"
         while time.monotonic() < deadline:
+            knew = self._leader_epoch
             try:
                 answer = attempt()
                 if answer is not None:
@@ -341,7 +342,8 @@ class QuorumObserver:
             except (OSError, DecodeError, UnusableControllerError) as error:
                 last_problem = str(error)
                 self._forget_connection()
-            time.sleep(RETRY_PAUSE_S)
+            if self._leader_epoch == knew:  # Else something was learned that may help at once.
+                time.sleep(RETRY_PAUSE_S)
         raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {last_problem}")
 
 

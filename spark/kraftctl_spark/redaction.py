@@ -53,7 +53,7 @@ def redact(rows: MetadataRows) -> None:
 def _withhold(rows: MetadataRows, place: int) -> None:
     if _may_hide_secrets(rows.payloads[place] or b""):
         rows.payloads[place] = None
-        rows.redacted[place] = True
+        rows.redacted.add(place)
 
 
 def _may_hide_secrets(payload: bytes) -> bool:
@@ -86,4 +86,4 @@ def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
     version = rows.kinds[place].version
     assert version is not None
     rows.payloads[place] = encode_metadata_record(record, version)
-    rows.redacted[place] = True
+    rows.redacted.add(place)

@@ -35,6 +35,7 @@ UNKNOWN_TYPE = "Unknown"
 UNDECODABLE_TYPE = "Undecodable"
 """`type` of a record whose bytes make no sense."""
 
+OFFSET_MAX = 2**63 - 1
 ROWS_PER_CHUNK = 10_000
 """How many rows are taken together, but for the rest of a batch: few enough for the processor's caches."""
 
@@ -90,20 +91,17 @@ class RecordKind:
         return f"RecordKind({self.type}, type_id={self.type_id}, version={self.version})"
 
 
-_UNDERSTOOD: dict[tuple[type[Message], int, int], RecordKind] = {}
-"""By class, version, and type id (a control record's class has no id of its own)."""
+class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
+    """Of decoded data records, by class and version."""
 
+    def __missing__(self, key: tuple[type[Message], int]) -> RecordKind:
+        message, version = key
+        kind = self[key] = RecordKind(message.NAME, message.API_KEY, version, False, message)
+        return kind
+
+
+_DATA_KINDS = _DataKinds()
 _UNKNOWN_KINDS_REMEMBERED = 1_000
-
-
-def _understood(message: type[Message], version: int, control_type: int = -1) -> RecordKind:
-    kind = _UNDERSTOOD.get((message, version, control_type))
-    if kind is None:
-        is_control = control_type >= 0
-        type_id = control_type if is_control else message.API_KEY
-        kind = RecordKind(message.NAME, type_id, version, is_control, message)
-        _UNDERSTOOD[message, version, control_type] = kind
-    return kind
 
 
 @lru_cache(maxsize=_UNKNOWN_KINDS_REMEMBERED)
@@ -112,23 +110,23 @@ def _not_understood(type: str, type_id: int | None, version: int | None, is_cont
 
 
 class MetadataRows:
-    """Rows in the order of the log, a list per column; all of the same length."""
+    """Rows of a log, or of one snapshot, in its order: a list per column, all of the same length."""
 
-    def __init__(self) -> None:
-        self.offsets: list[int | None] = []
-        """Of the log; None for a record that comes out of a snapshot, which has no offset of its own."""
+    def __init__(self, snapshot_end_offset: int | None = None) -> None:
+        self.snapshot_end_offset = snapshot_end_offset
+        """The first offset that the snapshot does not contain; None for rows of a log."""
+        self.offsets: list[int] = []
+        """In the log; in a snapshot, whose records have no offset of their own, the place there."""
         self.epochs: list[int] = []
         self.timestamps_ms: list[int] = []
         self.payloads: list[bytes | None] = []
-        self.snapshot_end_offsets: list[int | None] = []
-        self.snapshot_indices: list[int | None] = []
         self.kinds: list[RecordKind] = []
         self.messages: list[object] = []
         """What was decoded, or stands for it with the same attributes; None when not understood."""
-        self.aborted: list[bool] = []
-        """Set by who knows the transactions around them."""
-        self.redacted: list[bool] = []
-        """Set by who takes secrets out of `payloads` and `messages`."""
+        self.aborted: set[int] = set()
+        """Places of rows. Set by who knows the transactions around them."""
+        self.redacted: set[int] = set()
+        """Places of rows. Set by who takes secrets out of `payloads` and `messages`."""
         self._by_kind: dict[RecordKind, list[int]] | None = None
 
     def __len__(self) -> int:
@@ -150,34 +148,16 @@ class MetadataRows:
             self._by_kind = places
         return self._by_kind
 
-    def add_batch(self, batch: RecordBatch, first_offset: int, end_offset: int) -> None:
-        """Those records of a log batch that lie in [first_offset, end_offset)."""
+    def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
+        """Those records of a batch that lie in [first_offset, end_offset)."""
         records = batch.records
         if batch.header.base_offset < first_offset or batch.header.last_offset >= end_offset:
             records = [record for record in records if first_offset <= record.offset < end_offset]
-        nothing: list[int | None] = [None] * len(records)
-        self.offsets += [record.offset for record in records]
-        self.snapshot_end_offsets += nothing
-        self.snapshot_indices += nothing
-        self._add(batch, records)
-
-    def add_snapshot_batch(self, batch: RecordBatch, snapshot_end_offset: int) -> None:
-        """All records of a batch of the snapshot that ends (exclusively) at `snapshot_end_offset`."""
-        records = batch.records
-        nothing: list[int | None] = [None] * len(records)
-        self.offsets += nothing
-        self.snapshot_end_offsets += [snapshot_end_offset] * len(records)
-        self.snapshot_indices += [record.offset for record in records]
-        self._add(batch, records)
-
-    def _add(self, batch: RecordBatch, records: list[Record]) -> None:
         values = [record.value for record in records]
-        no = [False] * len(records)
+        self.offsets += [record.offset for record in records]
         self.epochs += [batch.header.partition_leader_epoch] * len(records)
         self.timestamps_ms += [record.timestamp_ms for record in records]
         self.payloads += values
-        self.aborted += no
-        self.redacted += no
         self._by_kind = None
         if batch.header.is_control:
             for record in records:
@@ -191,16 +171,15 @@ class MetadataRows:
             return
         messages = [one.record for one in decoded]
         self.messages += messages
-        self.kinds += [
-            _understood(type(message), one.version) for message, one in zip(messages, decoded, strict=True)
-        ]
+        versions = [one.version for one in decoded]
+        self.kinds += map(_DATA_KINDS.__getitem__, zip(map(type, messages), versions, strict=True))
 
     def _decode(self, value: bytes) -> None:
         message: Message | None = None
         try:
             decoded = decode_metadata_record(value)
             message = decoded.record
-            kind = _understood(type(message), decoded.version)
+            kind = _DATA_KINDS[type(message), decoded.version]
         except UnknownRecordError as error:
             known = record_class(error.record_type)
             name = UNKNOWN_TYPE if known is None else known.NAME
@@ -216,7 +195,7 @@ class MetadataRows:
         try:
             type_id = decode_control_key(record.key)
             message = decode_control_value(type_id, record.value)
-            kind = _understood(type(message), _own_version(message), type_id)
+            kind = RecordKind(message.NAME, type_id, _own_version(message), True, type(message))
         except UnknownControlRecordError:
             kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)
         except DecodeError:
@@ -236,7 +215,7 @@ def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: i
     """All rows of [first_offset, end_offset), in chunks."""
     rows = MetadataRows()
     for batch in batches:
-        rows.add_batch(batch, first_offset, end_offset)
+        rows.add(batch, first_offset, end_offset)
         if len(rows) >= ROWS_PER_CHUNK:
             yield rows
             rows = MetadataRows()
@@ -245,12 +224,12 @@ def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: i
 
 
 def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
-    """All rows of a snapshot, in chunks."""
-    rows = MetadataRows()
+    """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
+    rows = MetadataRows(snapshot_end_offset)
     for batch in batches:
-        rows.add_snapshot_batch(batch, snapshot_end_offset)
+        rows.add(batch)
         if len(rows) >= ROWS_PER_CHUNK:
             yield rows
-            rows = MetadataRows()
+            rows = MetadataRows(snapshot_end_offset)
     if len(rows):
         yield rows

@@ -79,8 +79,8 @@ class RowCounts:
 
     def add(self, rows: MetadataRows) -> None:
         self.records += len(rows)
-        self.redacted += sum(rows.redacted)
-        self.aborted += sum(rows.aborted)
+        self.redacted += len(rows.redacted)
+        self.aborted += len(rows.aborted)
         for kind, places in rows.by_kind().items():
             if kind.type == UNDECODABLE_TYPE:
                 self.undecodable += len(places)

@@ -51,12 +51,13 @@ def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
 
 def markers_of(rows: MetadataRows) -> list[Marker]:
     """In no particular order. A snapshot's records belong to no transaction that could still end."""
+    if rows.snapshot_end_offset is not None:
+        return []
     return [
-        (offset, kind.type)
+        (rows.offsets[place], kind.type)
         for kind, places in rows.by_kind().items()
         if kind.type in MARKERS and kind.message is not None
         for place in places
-        if (offset := rows.offsets[place]) is not None
     ]
 
 
@@ -64,7 +65,8 @@ def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
     """The raft layer's own records are part of no transaction."""
     if not aborted:
         return
-    rows.aborted = [
-        offset is not None and not kind.is_control and any(first <= offset <= last for first, last in aborted)
-        for offset, kind in zip(rows.offsets, rows.kinds, strict=True)
-    ]
+    rows.aborted = {
+        place
+        for place, (offset, kind) in enumerate(zip(rows.offsets, rows.kinds, strict=True))
+        if not kind.is_control and any(first <= offset <= last for first, last in aborted)
+    }

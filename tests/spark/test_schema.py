@@ -55,11 +55,11 @@ def test_rows_come_back_as_they_were() -> None:
 
 
 def test_rows_of_one_type_only_and_no_rows() -> None:
-    rows = MetadataRows()
+    rows = MetadataRows(1643)
     for batch in read_batches(CHECKPOINT.read_bytes()):
         batch.records = [record for record in batch.records if (record.value or b"").startswith(b"\x01\x03")]
         if not batch.header.is_control:
-            rows.add_snapshot_batch(batch, 1643)
+            rows.add(batch)
     assert set(rows.types) == {"PartitionRecord"}
     assert encode_wide_rows(rows).column("partition_record").null_count == 0
     assert encode_wide_rows(MetadataRows()).num_rows == 0

@@ -33,14 +33,16 @@ class MetadataRow:
 
 
 def row_list(rows: MetadataRows) -> list[MetadataRow]:
+    """The rows, one by one."""
     return [_row(rows, place) for place in range(len(rows))]
 
 
 def _row(rows: MetadataRows, place: int) -> MetadataRow:
+    of_snapshot = rows.snapshot_end_offset is not None
     kind = rows.kinds[place]
     message = kind.message if kind.message is not None and kind.message.FIELDS else None
     return MetadataRow(
-        offset=rows.offsets[place],
+        offset=None if of_snapshot else rows.offsets[place],
         epoch=rows.epochs[place],
         timestamp_ms=rows.timestamps_ms[place],
         type=kind.type,
@@ -48,10 +50,10 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
         version=kind.version,
         is_control=kind.is_control,
         payload=rows.payloads[place],
-        snapshot_end_offset=rows.snapshot_end_offsets[place],
-        snapshot_index=rows.snapshot_indices[place],
-        aborted=rows.aborted[place],
-        redacted=rows.redacted[place],
+        snapshot_end_offset=rows.snapshot_end_offset,
+        snapshot_index=rows.offsets[place] if of_snapshot else None,
+        aborted=place in rows.aborted,
+        redacted=place in rows.redacted,
         understood=kind.message is not None,
         column=None if message is None else column_name(message),
         value=None if message is None else struct_value(message, rows.messages[place], kind.version or 0),
