@@ -1,0 +1,179 @@
+"""Columns of many rows equal what each record gives by itself, whatever the log holds."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from kraftctl_protocol.control_record import encode_control_record
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.record_batch import RecordBatch, encode_batch, encode_control_batch, read_batches
+from kraftctl_spark.redaction import redact
+from kraftctl_spark.rows import (
+    CONTROL_RECORD_CLASSES,
+    TYPED_CLASSES,
+    MetadataRows,
+    column_name,
+    rows_of_log,
+    rows_of_snapshot,
+)
+from kraftctl_spark.schema import COMMON_FIELDS
+from kraftctl_spark.tables import encode_tables, table_schemas
+from kraftctl_spark.transactions import mark_aborted
+from kraftctl_spark.wide_rows import encode_wide_rows
+from tests.support.metadata_row import MetadataRow, row_list
+from tests.support.random_messages import RandomMessages
+from tests.support.reference_rows import reference_rows, table_rows
+
+SEEDS = 8
+RECORDS = 400
+WORDS = ["", "retention.ms", "my.plugin.token", "ünï", "x" * 300]
+DATA_CLASSES = [message for message in TYPED_CLASSES if message not in CONTROL_RECORD_CLASSES]
+
+
+class RandomLog:
+    """Batches of anything: all types in all versions, unknown ones, damaged ones, control records."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        ids = [self.random.randbytes(16) for _ in range(5)]
+        numbers = [-1, 0, 1, 2, 4, 127]
+        self._messages = RandomMessages(self.random, WORDS, ids, numbers, {})
+
+    def batches(self) -> list[RecordBatch]:
+        encoded = []
+        offset = epoch = 0
+        while offset < RECORDS:
+            count = self.random.randint(1, 30)
+            epoch += self.random.random() < 0.3
+            timestamp_ms = self.random.randrange(1 << 41)
+            if self.random.random() < 0.2:
+                records = [self._control() for _ in range(count)]
+                encoded.append(encode_control_batch(offset, epoch, timestamp_ms, records))
+            else:
+                values = [self._value() for _ in range(count)]
+                encoded.append(encode_batch(offset, epoch, timestamp_ms, values))
+            offset += count
+        return read_batches(b"".join(encoded))
+
+    def _value(self) -> bytes:
+        chance = self.random.random()
+        if chance < 0.05:
+            return bytes([1, self.random.choice((29, 60, 100)), 0]) + self.random.randbytes(3)
+        if chance < 0.08:
+            return bytes([1, self.random.choice((2, 4, 5, 11, 20)), 99]) + self.random.randbytes(3)
+        message = self.random.choice(DATA_CLASSES)
+        version = self.random.randint(message.LOWEST_VERSION, message.HIGHEST_VERSION)
+        record = self._messages.message(message, version)
+        _make_encodable(record, message, version)
+        value = encode_metadata_record(record, version)
+        return value[: self.random.randrange(len(value))] if chance < 0.15 else value
+
+    def _control(self) -> tuple[int, bytes]:
+        if self.random.random() < 0.2:
+            return self.random.choice(((99, b"\0\0\0"), (2, b"\0"), (5, b"")))
+        message = self.random.choice(CONTROL_RECORD_CLASSES)
+        version = self.random.randint(message.LOWEST_VERSION, message.HIGHEST_VERSION)
+        record = self._messages.message(message, version)
+        record.version = version
+        return encode_control_record(record)
+
+
+def _make_encodable(record: Any, message: type[Message], version: int) -> None:
+    """A record keeps no field back that its version cannot say; random messages leave those alone."""
+    for field in message.FIELDS:
+        assert field.in_version(version) or field.is_default(getattr(record, field.name))
+
+
+def _tables_as_rows(rows: MetadataRows) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for name, table in encode_tables(rows).items():
+        assert table.schema.equals(table_schemas()[name])
+        table.validate(full=True)
+        found[name] = [_milliseconds(row) for row in table.to_pylist()]
+    return found
+
+
+def _milliseconds(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "timestamp": round(row["timestamp"].timestamp() * 1000)}
+
+
+def _expected_tables(rows: list[MetadataRow]) -> dict[str, list[dict[str, Any]]]:
+    expected: dict[str, list[dict[str, Any]]] = {}
+    for name, row in table_rows(rows, {name: schema.names for name, schema in table_schemas().items()}):
+        expected.setdefault(name, []).append(row)
+    return expected
+
+
+def _with_all_fields(message: type[Message], value: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Also those that the version of the record lacks; in nested structs, too."""
+    if value is None:
+        return None
+    return {
+        field.name.rstrip("_"): _whole(field, value.get(field.name.rstrip("_"))) for field in message.FIELDS
+    }
+
+
+def _whole(field: Field, value: Any) -> Any:
+    if field.struct is None or value is None:
+        return value
+    if isinstance(value, list):
+        return [_with_all_fields(field.struct, element) for element in value]
+    return _with_all_fields(field.struct, value)
+
+
+def _complete(rows: list[MetadataRow]) -> list[MetadataRow]:
+    classes = {column_name(message): message for message in TYPED_CLASSES}
+    for row in rows:
+        if row.column is not None:
+            row.value = _with_all_fields(classes[row.column], row.value)
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("secrets", [False, True], ids=["redacted", "with-secrets"])
+@pytest.mark.parametrize("snapshot", [None, 5000], ids=["log", "snapshot"])
+def test_columns_equal_rows_made_one_by_one(seed: int, secrets: bool, snapshot: int | None) -> None:
+    log = RandomLog(seed)
+    batches = log.batches()
+    first = log.random.randrange(RECORDS)
+    aborted = ((first, first + 40), (RECORDS - 5, RECORDS))
+    expected = reference_rows(batches, snapshot, aborted, secrets)
+    (rows,) = rows_of_log(batches, 0, 9999) if snapshot is None else rows_of_snapshot(batches, snapshot)
+    if snapshot is None:
+        mark_aborted(rows, aborted)
+    if not secrets:
+        redact(rows)
+    assert repr(row_list(rows)) == repr(expected), "as text, where one NaN is like the other"
+    expected = _complete(expected)
+    assert repr(_tables_as_rows(rows)) == repr(_sorted_like(rows, _expected_tables(expected)))
+    wide = encode_wide_rows(rows)
+    wide.validate(full=True)
+    names = wide.schema.names[len(COMMON_FIELDS) :]
+    structs = [{name: row[name] for name in names if row[name] is not None} for row in wide.to_pylist()]
+    assert repr(structs) == repr([{} if row.column is None else {row.column: row.value} for row in expected])
+
+
+def _sorted_like(rows: MetadataRows, tables: dict[str, Any]) -> dict[str, Any]:
+    """In the order of tables and columns in which they are written."""
+    return {name: [dict(row) for row in tables[name]] for name in encode_tables(rows)}
+
+
+def test_the_random_log_has_everything_in_it() -> None:
+    """Or the comparison would say little."""
+    kinds = {kind for seed in range(SEEDS) for kind in _kinds(seed)}
+    versions = {
+        (message.NAME, version)
+        for message in TYPED_CLASSES
+        for version in range(message.LOWEST_VERSION, message.HIGHEST_VERSION + 1)
+    }
+    assert versions <= {(name, version) for name, version, understood in kinds if understood}
+    assert {"Unknown", "Undecodable"} <= {name for name, _, understood in kinds if not understood}
+
+
+def _kinds(seed: int) -> set[tuple[str, int | None, bool]]:
+    (rows,) = rows_of_log(RandomLog(seed).batches(), 0, 9999)
+    return {(kind.type, kind.version, kind.message is not None) for kind in rows.kinds}
