@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
-from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
+from kraftctl_protocol.control_record import (
+    ControlRecordType,
+    decode_control_key,
+    decode_control_value,
+    encode_control_value,
+)
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
@@ -20,10 +26,13 @@ from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRec
 from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batch_header
+from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batch_header, read_batches
+from kraftctl_protocol.uuids import uuid_to_string
+from tests.spark.history_truth import Event
 from tests.support.record_sequences import RecordSequence
 
-START_MS = 1_800_000_000_000
+START_MS = 1_795_251_600_000
+"""2026-11-21T09:00:00Z: the documentation's examples lie in the hours after it."""
 MS_PER_OFFSET = 40_000
 RECORDS_PER_BATCH_MAX = 9
 EPOCH = 1
@@ -47,7 +56,22 @@ class History:
     aborted: set[int] = field(default_factory=set)
     snapshots: dict[int, bytes] = field(default_factory=dict)
     """By the offset at which they end."""
+    times: dict[int, int] = field(default_factory=dict)
+    """By offset, timestamps in ms: a batch has that of its last record."""
     end: int = 0
+
+    def events(self) -> Iterator[Event]:
+        """All that has an effect, decoded."""
+        for batch in read_batches(b"".join(self.batches)):
+            for record in batch.records:
+                if record.offset in self.aborted:
+                    continue
+                if batch.header.is_control:
+                    message = decode_control_value(decode_control_key(record.key), record.value)
+                else:
+                    message = decode_metadata_record(record.value or b"").record
+                table = type(message).__module__.rsplit(".", 1)[-1]
+                yield Event(record.offset, record.timestamp_ms, EPOCH, table, _plain(message))
 
     def batches_from(self, offset: int) -> list[bytes]:
         return [batch for batch in self.batches if read_batch_header(batch, 0).base_offset >= offset]
@@ -65,6 +89,7 @@ class Generator:
         self.history.batches.append(
             _control(0, ControlRecordType.LEADER_CHANGE, LeaderChangeMessage(leader_id=1))
         )
+        self.history.times[0] = time_of(0)
         self.history.end = 1
         self._append(
             [FeatureLevelRecord(name=features.METADATA_VERSION, feature_level=features.LATEST_PRODUCTION)]
@@ -97,7 +122,9 @@ class Generator:
         """Draws what is None, each for the image that those before it have made."""
         start = self.history.end
         values = [self._replayed(record or self._next()) for record in records]
-        self.history.batches.append(encode_batch(start, EPOCH, time_of(self.history.end - 1), values))
+        end = self.history.end
+        self.history.batches.append(encode_batch(start, EPOCH, time_of(end - 1), values))
+        self.history.times |= dict.fromkeys(range(start, end), time_of(end - 1))
 
     def _next(self) -> Message:
         brokers = self._image.cluster.brokers
@@ -139,3 +166,20 @@ def _control(offset: int, control_type: ControlRecordType, message: Message) -> 
     return encode_control_batch(
         offset, EPOCH, time_of(offset), [(control_type, encode_control_value(message))]
     )
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    """A message's fields as the tables have them."""
+    return {
+        field.name.rstrip("_"): _value(field.type, getattr(message, field.name)) for field in message.FIELDS
+    }
+
+
+def _value(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if kind.startswith("[]"):
+        return [_value(kind.removeprefix("[]"), element) for element in value]
+    if isinstance(value, Message):
+        return _plain(value)
+    return uuid_to_string(value) if kind == "uuid" else value

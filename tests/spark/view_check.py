@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
 from kraftctl_spark.spark_home import light_spark_home
 from kraftctl_spark.views import state_at
@@ -27,7 +28,7 @@ def local_spark() -> Iterator[SparkSession]:
     arguments = SPARK_ARGUMENTS.replace(
         "pyspark-shell",
         "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
-        "--conf spark.sql.adaptive.enabled=false pyspark-shell",
+        "--conf spark.sql.adaptive.enabled=false --conf spark.sql.files.minPartitionNum=1 pyspark-shell",
     )
     before = os.environ.get("PYSPARK_SUBMIT_ARGS")
     os.environ["PYSPARK_SUBMIT_ARGS"] = arguments
@@ -61,17 +62,20 @@ def kafka_states(
     return {int(state.pop("name")): state for state in states}
 
 
-def compare_states(spark: SparkSession, directory: Path, expected: Mapping[int, dict[str, Any]]) -> None:
-    """AssertionError that names the offset, the view and the rows that differ."""
-    for offset, state in expected.items():
-        views = state_at(spark, directory, offset=offset)
-        assert set(views) == set(state)
-        for name, rows in state.items():
-            columns = set(rows[0]) if rows else set()
-            found = comparable((row.asDict(True) for row in views[name].collect()), columns)
-            wanted = comparable(rows, columns)
-            differing = [row for row in found + wanted if (row in found) != (row in wanted)]
-            assert found == wanted, f"{name} as of {offset}: " + "\n".join(differing[:6])
+def compare_state(
+    spark: SparkSession,
+    directory: Path,
+    expected: Mapping[str, list[dict[str, Any]]],
+    *,
+    offset: int | None = None,
+    time: str | None = None,
+) -> None:
+    """AssertionError that names the point, the view and the rows that differ."""
+    views = state_at(spark, directory, offset=offset, time=time)
+    assert set(views) == set(expected)
+    for name, rows in expected.items():
+        found = [row.asDict(True) for row in views[name].collect()]
+        compare_rows(f"{name} as of {offset or time}", found, rows)
 
 
 def comparable(rows: Iterable[Mapping[str, Any]], columns: set[str]) -> list[str]:
@@ -91,10 +95,21 @@ def comparable(rows: Iterable[Mapping[str, Any]], columns: set[str]) -> list[str
 def _plain(name: str, value: Any) -> Any:
     if name in SORTED_LISTS and value is not None:
         return sorted(value, key=str)
-    if name.endswith("_time") and hasattr(value, "timestamp"):
+    if isinstance(value, datetime):
         return round(value.timestamp() * 1000)
     return value
 
 
-def rows_of(frame_rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [row.asDict(True) for row in frame_rows]
+def view_rows(spark: SparkSession, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """All rows of registered views, by name."""
+    return {name: [row.asDict(True) for row in spark.table(name).collect()] for name in names}
+
+
+def compare_rows(view: str, found: Iterable[Mapping[str, Any]], wanted: Iterable[Mapping[str, Any]]) -> None:
+    """AssertionError with the first rows that only one of the two has; in the columns of `wanted`."""
+    expected = list(wanted)
+    columns = set(expected[0]) if expected else set()
+    left, right = comparable(found, columns), comparable(expected, columns)
+    differing = [f"found {row}" for row in left if row not in right]
+    differing += [f"wanted {row}" for row in right if row not in left]
+    assert left == right, f"{view}: " + "\n".join(differing[:8])

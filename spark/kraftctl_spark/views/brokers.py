@@ -65,7 +65,9 @@ def broker_states(log: Log) -> str:
 def brokers(log: Log) -> str:
     return f"""
         SELECT broker_id, broker_epoch, state, fenced, in_controlled_shutdown, incarnation_id, rack,
-               log_dirs, cordoned_log_dirs, end_points, features, at AS changed_offset, time AS changed_time
+               array_sort(log_dirs) AS log_dirs, array_sort(cordoned_log_dirs) AS cordoned_log_dirs,
+               array_sort(end_points) AS end_points, array_sort(features) AS features,
+               at AS changed_offset, time AS changed_time
         FROM ({broker_states(log)}) WHERE next_event IS NULL"""
 
 

@@ -22,7 +22,8 @@ def _last(events: str, key: str, wanted: str = "true") -> str:
 
 def controllers(log: Log) -> str:
     return f"""
-        SELECT controller_id, incarnation_id, zk_migration_ready, end_points, features
+        SELECT controller_id, incarnation_id, zk_migration_ready,
+               array_sort(end_points) AS end_points, array_sort(features) AS features
         FROM ({_last(f"SELECT * FROM {log.rows('register_controller_record')}", "controller_id")})"""
 
 

@@ -111,8 +111,8 @@ def partition_states(log: Log) -> str:
 
 
 def duration_ms(start: str, end: str) -> str:
-    """SQL for a duration; clocks may go backwards where another leader begins."""
-    return f"greatest(unix_millis({end}) - unix_millis({start}), 0L)"
+    """SQL for a duration, null without both ends; clocks may go back where another leader begins."""
+    return f"if({end} < {start}, 0L, unix_millis({end}) - unix_millis({start}))"
 
 
 def partition_history(log: Log) -> str:

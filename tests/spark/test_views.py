@@ -1,0 +1,325 @@
+"""State and history views, over generated logs with aborted transactions, gaps and all record types.
+
+Kafka's own MetadataImage says what the state is, a plain loop over the records what the history is.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark import export_tasks
+from kraftctl_spark.compaction import compact
+from kraftctl_spark.manifest import Output
+from kraftctl_spark.views import HISTORY_VIEWS, diff, register_views, state_at
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.history_truth import HistoryTruth, Row, outage_rows
+from tests.spark.metadata_histories import EPOCH, History, generate
+from tests.spark.typed_export import exporting
+from tests.spark.view_check import (
+    compare_rows,
+    compare_state,
+    kafka_states,
+    local_spark,
+    view_rows,
+)
+
+pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
+
+SEED = 20261121
+OFFSETS_COMPARED = 20
+FIRST_PART = 200
+"""How far the log is exported before its start is deleted."""
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with local_spark() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    return generate(SEED, 600, snapshots=(250, 420))
+
+
+def export(history: History, directory: Path, ends: list[int], deleted_up_to: tuple[int, ...] = ()) -> None:
+    """Exports up to each end in turn; after each, the log before the next of these offsets is deleted."""
+    quorum = FakeQuorum()
+    controller = FakeController(quorum, 1)
+    quorum.append(*history.batches)
+    try:
+        with exporting(directory, controller.endpoint, include_secrets=True) as exporter:
+            for index, end in enumerate(ends):
+                exporter.export_to(end, EPOCH)
+                if index < len(deleted_up_to):
+                    start = deleted_up_to[index]
+                    quorum.batches = history.batches_from(start)
+                    quorum.log_start_offset = start
+                    quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
+    finally:
+        controller.close()
+
+
+@pytest.fixture(scope="module")
+def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of the log, in many batches."""
+    directory = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(export_tasks, "OFFSETS_PER_TASK", 80)
+        export(history, directory, [150, 151, 300, history.end])
+    return directory
+
+
+@dataclass
+class Gappy:
+    """The same log of which two parts were deleted before they were exported."""
+
+    directory: Path
+    known: list[range]
+    """Offsets as of which the state is known."""
+
+
+@pytest.fixture(scope="module")
+def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Gappy:
+    directory = tmp_path_factory.mktemp("gappy")
+    first, second = sorted(history.snapshots)
+    export(history, directory, [FIRST_PART, first + 40, history.end], (first, second))
+    ends = [one.start for one in Output(directory).manifests() if one.snapshot]
+    known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
+    return Gappy(directory, known)
+
+
+@pytest.fixture(scope="module")
+def truth(history: History) -> HistoryTruth:
+    return HistoryTruth(history.events(), history.times[history.end - 1])
+
+
+@pytest.fixture(scope="module")
+def whole_rows(spark: SparkSession, whole: Path) -> dict[str, list[Row]]:
+    return view_rows(spark, register_views(spark, whole))
+
+
+@pytest.fixture(scope="module")
+def kafkas(
+    history: History, gappy: Gappy, tmp_path_factory: pytest.TempPathFactory
+) -> dict[int, dict[str, list[Row]]]:
+    """Kafka's state as of random offsets, and of those next to the gaps."""
+    known = [offset for offsets in gappy.known for offset in offsets]
+    offsets = random.Random(SEED).sample(known, OFFSETS_COMPARED)
+    assert all(any(offset in part for offset in offsets) for part in gappy.known)
+    edges = [edge for part in gappy.known for edge in (part[0], part[-1])]
+    return kafka_states(history.values, [*offsets, *edges], tmp_path_factory.mktemp("kafka") / "records.txt")
+
+
+def test_the_history_has_what_is_hard(history: History, truth: HistoryTruth) -> None:
+    assert len(history.aborted) > 20
+    assert len(history.snapshots) == 2
+    lives = [row["topic"] for row in truth.rows["topic_history"]]
+    assert len(set(lives)) < len(lives)
+    assert {row["kind"] for row in truth.rows["elections"]} == {"clean", "elr", "unclean"}
+    assert {row["outcome"] for row in truth.rows["reassignments"]} >= {"completed", "cancelled", "running"}
+    assert any(row["started_by"] == "ClearElrRecord" for row in truth.rows["partition_history"])
+    assert all(len(truth.rows[name]) > 3 for name in set(HISTORY_VIEWS) - {"quorum_changes"})
+
+
+def test_history_views_say_what_a_plain_loop_says(
+    whole_rows: dict[str, list[Row]], truth: HistoryTruth
+) -> None:
+    for name in HISTORY_VIEWS:
+        compare_rows(name, whole_rows[name], truth.rows[name])
+
+
+def test_all_views_are_the_same_after_compaction(
+    spark: SparkSession, whole: Path, whole_rows: dict[str, list[Row]]
+) -> None:
+    """In a session of another time zone: hours are those of UTC all the same."""
+    compacted = compact(Output(whole), grace_ms=0)
+    assert compacted.files_after < compacted.files_before / 3
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
+    try:
+        again = view_rows(spark, register_views(spark, whole))
+    finally:
+        spark.conf.unset("spark.sql.session.timeZone")
+    for name, rows in whole_rows.items():
+        compare_rows(name, again[name], rows)
+
+
+def test_the_state_as_of_random_points_is_kafkas(
+    spark: SparkSession, history: History, gappy: Gappy, kafkas: dict[int, dict[str, list[Row]]]
+) -> None:
+    """The first half by offset, then by time; the second half after compaction."""
+    offsets = list(kafkas)[:OFFSETS_COMPARED]
+    for index, offset in enumerate(offsets):
+        if index == OFFSETS_COMPARED // 2:
+            compact(Output(gappy.directory), grace_ms=0)
+        same_batch = [other for other, time in history.times.items() if time == history.times[offset]]
+        if index % 3 == 0 and max(same_batch) == offset:
+            time = datetime.fromtimestamp(history.times[offset] / 1000, UTC).isoformat()
+            compare_state(spark, gappy.directory, kafkas[offset], time=time)
+        else:
+            compare_state(spark, gappy.directory, kafkas[offset], offset=offset)
+
+
+def test_gaps_are_not_filled(
+    spark: SparkSession,
+    history: History,
+    gappy: Gappy,
+    truth: HistoryTruth,
+    kafkas: dict[int, dict[str, list[Row]]],
+) -> None:
+    """What the whole log says, cut down to what is known."""
+    register_views(spark, gappy.directory)
+    names = ("log_stretches", "partition_history", "partition_availability", "outages", "fencing_timeline")
+    rows = view_rows(spark, [*names, "config_audit", "topic_history"])
+    assert [row["end_offset"] for row in rows["log_stretches"]] == [part.stop for part in gappy.known]
+    expected = {
+        name: clipped(history, gappy, truth.rows[name]) for name in ("partition_history", "fencing_timeline")
+    }
+    expected |= outage_rows(expected["partition_history"])
+    for name in ("partition_history", "fencing_timeline", "outages", "partition_availability"):
+        compare_rows(name, rows[name], expected[name])
+    inexact = [row for row in rows["config_audit"] if not row["exact"]]
+    gaps = list(pairwise(gappy.known))
+    changed = [change for before, after in gaps for change in config_changes(kafkas, before[-1], after[0])]
+    assert changed
+    compare_rows("config_audit", inexact, changed)
+    lost = {
+        topic["topic_id"] for before, after in gaps for topic in lost_topics(kafkas, before[-1], after[0])
+    }
+    assert {row["topic_id"] for row in rows["topic_history"] if row["ended_by"] == "gap"} == lost
+
+
+def clipped(history: History, gappy: Gappy, rows: list[Row]) -> list[Row]:
+    """Intervals of the whole log, cut where it is not known."""
+    found: list[Row] = []
+    for index, part in enumerate(gappy.known):
+        last = index == len(gappy.known) - 1
+        for row in rows:
+            end = history.end if row["end_offset"] is None else row["end_offset"]
+            if row["start_offset"] >= part.stop or end <= part.start:
+                continue
+            cut = dict(row)
+            if index > 0 and row["start_offset"] <= part.start:
+                start = history.times[part.start]
+                cut |= {"start_offset": part.start, "start_time": start, "started_by": "snapshot"}
+            if end >= part.stop:
+                cut |= {"end_offset": None, "end_time": history.times[part.stop - 1]}
+                cut["ended_by"] = "end" if last else "gap"
+            cut["duration_ms"] = cut["end_time"] - cut["start_time"]
+            found.append(cut)
+    return found
+
+
+def config_changes(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int) -> list[Row]:
+    """What is set differently at two offsets, by topic id."""
+    old, new = (config_values(kafkas[offset]) for offset in (before, after))
+    names = ("resource_type", "resource_name", "topic_id", "name")
+    return [
+        dict(zip(names, key, strict=True))
+        | {"offset": after, "old_value": old.get(key), "new_value": new.get(key), "cause": "gap"}
+        for key in sorted(set(old) | set(new), key=str)
+        if old.get(key) != new.get(key)
+    ]
+
+
+def config_values(state: dict[str, list[Row]]) -> dict[tuple[Any, ...], str]:
+    ids = {topic["topic"]: topic["topic_id"] for topic in state["topics"]}
+    return {
+        (
+            row["resource_type"],
+            row["resource_name"],
+            ids[row["resource_name"]] if row["resource_type"] == "TOPIC" else None,
+            row["name"],
+        ): row["value"]
+        for row in state["configs"]
+    }
+
+
+def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int) -> list[Row]:
+    left = {topic["topic_id"] for topic in kafkas[after]["topics"]}
+    return [topic for topic in kafkas[before]["topics"] if topic["topic_id"] not in left]
+
+
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        pytest.param({"offset": FIRST_PART + 10}, "as of offset 210 is not known: choose", id="in-a-gap"),
+        pytest.param({"offset": 10_000}, "not known", id="beyond-the-end"),
+        pytest.param({"time": "2026-11-21T11:20:00Z"}, "lies in a gap of the log", id="time-in-a-gap"),
+        pytest.param({"time": "2026-11-21T08:00:00Z"}, "before all that the tables know", id="too-early"),
+        pytest.param({"time": "2026-11-21T11:20:00"}, "no time zone", id="no-zone"),
+        pytest.param({}, "either offset", id="no-point"),
+        pytest.param({"offset": 1, "time": "2026-11-21T11:20:00Z"}, "either offset", id="two-points"),
+    ],
+)
+def test_points_that_are_refused(
+    spark: SparkSession, gappy: Gappy, point: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        state_at(spark, gappy.directory, **point)
+
+
+def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp_path: Path) -> None:
+    """The second leader's clock is behind that of the first one."""
+    made = History(end=3)
+    for offset, seconds in enumerate((10, 50, 30)):
+        record = FeatureLevelRecord(name="group.version", feature_level=offset + 1)
+        value = encode_metadata_record(record, 0)
+        made.batches.append(encode_batch(offset, EPOCH, 1_795_251_600_000 + seconds * 1000, [value]))
+    export(made, tmp_path, [3])
+    for seconds, level in ((10, 1), (29, 1), (30, 3), (40, 3), (59, 3)):
+        when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
+        (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
+        assert row["level"] == level, seconds
+
+
+def test_a_difference_is_that_of_kafkas_states(
+    spark: SparkSession, gappy: Gappy, kafkas: dict[int, dict[str, list[Row]]]
+) -> None:
+    before, after = gappy.known[0][-1], gappy.known[2][-1]
+    rows = [row.asDict() for row in diff(spark, gappy.directory, before, after).collect()]
+    partitions: list[dict[tuple[str, int], Row]] = [
+        {(row["topic_id"], row["partition_id"]): row for row in kafkas[offset]["partitions"]}
+        for offset in (before, after)
+    ]
+    expected = set()
+    for key in set(partitions[0]) | set(partitions[1]):
+        old, new = (side.get(key, {}) for side in partitions)
+        change = "added" if not old else "removed" if not new else "changed"
+        texts = [{name: as_text(value) for name, value in side.items()} for side in (old, new)]
+        expected |= {
+            (json.dumps(dict(zip(("topic_id", "partition_id"), key, strict=True))), change, field)
+            + (texts[0].get(field), texts[1].get(field))
+            for field in set(old) | set(new)
+            if old.get(field) != new.get(field)
+        }
+    found = {
+        (json.dumps(json.loads(row["key"])), row["change"], row["field"], row["before"], row["after"])
+        for row in rows
+        if row["view"] == "partitions"
+    }
+    assert found == expected
+    configs = {
+        (row["before"], row["after"]) for row in rows if (row["view"], row["field"]) == ("configs", "value")
+    }
+    values = [config_values(kafkas[offset]) for offset in (before, after)]
+    keys = [key for key in set(values[0]) | set(values[1]) if values[0].get(key) != values[1].get(key)]
+    assert configs == {(values[0].get(key), values[1].get(key)) for key in keys}
+    assert not diff(spark, gappy.directory, after, after).collect()
+
+
+def as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
