@@ -25,23 +25,27 @@ from kraftctl_spark.manifest import Output
 from kraftctl_spark.observer import QuorumObserver
 from tests.spark.soak import verify
 from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions
-from tests.spark.soak.kills import Supervisor, schedule
+from tests.spark.soak.kills import Kill, Supervisor, schedule
+
+FIRST_BURST = 150_000
+"""Records to catch up with at first."""
+
+KILLS_PER_DISTURBANCE = 15
+TRIES = 4
 
 BURST = 40_000
-KILLS_PER_BURST = 15
-"""As often the controller starts again, with transactions in its log, and the log grows fast for a while."""
 
-CATCHING_UP = 5_000
+CATCHING_UP = 3_000
 """An export that is further behind does."""
+
+FOLLOWING = 500
 
 
 class Soak:
     """One run in a directory of its own."""
 
-    def __init__(self, directory: Path, kills: int, seed: int, first_burst: int) -> None:
-        self._kills = schedule(kills, seed)
+    def __init__(self, directory: Path, seed: int) -> None:
         self._seed = seed
-        self._first_burst = first_burst
         cluster = random_id()
         self._controller = KraftctlController(3000, directory / "controller", cluster, properties=SETTINGS)
         self._controller.format()
@@ -49,43 +53,47 @@ class Soak:
         self._archive = LogArchive(self._controller.metadata_directory, directory / "archive")
         self._churn = Churn(self._controller, seed)
         self.supervisor = Supervisor(self._controller.address, directory, seed)
+        self._began = time.monotonic()
         self.done: Counter[str] = Counter()
         self.phases: Counter[str] = Counter()
         self.missed: Counter[str] = Counter()
+        self.aborted = 0
+        """Records of aborted transactions, once `check` has counted them."""
 
-    def run(self) -> None:
-        began = time.monotonic()
-        self._churn.burst = self._first_burst
+    def begin(self, records: int) -> None:
+        """The log has that many records to catch up with, and grows from now on."""
+        self._churn.burst = records
         self._churn.start()
         await_result(lambda: self._churn.burst == 0, "a log to catch up with", 300)
-        number = 0
-        while number < len(self._kills):
-            kill = self._kills[number]
-            lag, offset = self._lag()
-            if not self.supervisor.run(kill, number):
-                self.missed[str(kill)] += 1
-                if self.missed[str(kill)] > 3:
-                    raise AssertionError(f"{kill}: never came to that")
-                continue
-            number += 1
-            phase = "catching up" if lag > CATCHING_UP else "tailing"
-            self.done[str(kill)] += 1
-            self.phases[phase] += 1
-            elapsed_s = time.monotonic() - began
-            print(
-                f"{elapsed_s:6.0f} s  kill {number}/{len(self._kills)}: {kill}, {phase}, at {offset}",
-                flush=True,
-            )
-            if number % KILLS_PER_BURST == 0:
-                self._disturb(number)
 
-    def _disturb(self, number: int) -> None:
+    def kill(self, kill: Kill) -> None:
+        """Again, if it never came to the step; not more than a few times."""
+        number = self.done.total()
+        lag, offset = self._lag()
+        while not self.supervisor.run(kill, number):
+            self.missed[str(kill)] += 1
+            assert self.missed[str(kill)] <= TRIES, f"{kill}: never came to that"
+        phase = "catching up" if lag > CATCHING_UP else "tailing"
+        self.done[str(kill)] += 1
+        self.phases[phase] += 1
+        elapsed_s = time.monotonic() - self._began
+        print(f"{elapsed_s:6.0f} s  kill {number + 1}: {kill}, {phase}, at {offset}", flush=True)
+
+    def disturb(self, records: int) -> None:
+        """The controller starts again with transactions in its log, which then grows fast for a while."""
+        number = self.done.total()
         self._churn.stop()
         self._controller.stop()
         append_transactions(self._controller, random.Random(number).randrange(10, 4_000), self._seed + number)
         self._controller.start()
-        self._churn.burst = BURST
+        self._churn.burst = records
         self._churn.start()
+
+    def catch_up(self) -> None:
+        """Until the export follows closely."""
+        await_result(
+            lambda: self.supervisor.alive() and self._lag()[0] < FOLLOWING, "the end of the log", 120
+        )
 
     def _lag(self) -> tuple[int, int]:
         observer = QuorumObserver([("localhost", self._controller.port)], timeout_s=60)
@@ -116,8 +124,9 @@ class Soak:
         left = self.supervisor.orphans()
         assert not left, f"processes that outlived the export: {left}"
         assert not self.supervisor.problems, self.supervisor.problems
+        self.aborted = len(expected.aborted)
         print(f"{manifests} manifests with {files} files; after a compaction {compacted} files")
-        print(f"{len(expected.aborted)} records of aborted transactions; {len(expected.epochs)} offsets")
+        print(f"{self.aborted} records of aborted transactions; {len(expected.epochs)} offsets")
         for table, rows in sorted(verify.summary(expected).items()):
             print(f"  {table:40} {rows:>9} rows")
 
@@ -146,7 +155,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
-    parser.add_argument("--first-burst", type=int, default=150_000, help="records to catch up with at first")
+    parser.add_argument(
+        "--first-burst", type=int, default=FIRST_BURST, help="records to catch up with at first"
+    )
     parser.add_argument("--directory", type=Path, help="where everything is kept [a temporary directory]")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
@@ -154,9 +165,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="kraftctl-soak-") as temporary:
         directory = options.directory or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
-        soak = Soak(directory, options.kills, options.seed, options.first_burst)
+        soak = Soak(directory, options.seed)
         try:
-            soak.run()
+            soak.begin(options.first_burst)
+            for number, kill in enumerate(schedule(options.kills, options.seed), 1):
+                soak.kill(kill)
+                if number % KILLS_PER_DISTURBANCE == 0:
+                    soak.disturb(BURST)
             soak.check()
         finally:
             soak.report()
