@@ -1,0 +1,109 @@
+"""VIEWS.md: every view with its columns and types as they are, every example run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_views
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.metadata_histories import EPOCH, generate
+from tests.spark.typed_export import exporting
+from tests.spark.view_check import local_spark
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+TEXT = (Path(__file__).parents[2] / "spark" / "VIEWS.md").read_text()
+SECTIONS = {
+    found.group(1): found.group(2)
+    for found in re.finditer(r"^### `(\w+)`\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+}
+SQL = re.compile(r"```sql\n(.*?)```", re.DOTALL)
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+DIRECTORY = '"/data/metadata"'
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with local_spark() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The views of a small export."""
+    made = tmp_path_factory.mktemp("export")
+    history = generate(7, 300, snapshots=())
+    quorum = FakeQuorum()
+    controller = FakeController(quorum, 1)
+    quorum.append(*history.batches)
+    try:
+        with exporting(made, controller.endpoint) as exporter:
+            exporter.export_to(history.end, EPOCH)
+    finally:
+        controller.close()
+    register_views(spark, made)
+    return made
+
+
+def documented(rows: str, known: dict[str, list[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """Names and types in a section's table; `as in` another view, or a run of its columns, is looked up."""
+    columns: list[tuple[str, str]] = []
+    for line in re.findall(r"^\| (`.*?) \|", rows.replace("\\|", ""), re.MULTILINE):
+        names = re.findall(r"`(\w+)`", line)
+        kinds = _kinds(next(text for text in rows.splitlines() if text.startswith(f"| {line} |")))
+        if kinds[0].startswith("as in"):
+            like = dict(known[re.findall(r"`(\w+)`", kinds[0])[0]])
+            if "…" in line:
+                all_names = list(like)
+                names = all_names[all_names.index(names[0]) : all_names.index(names[1]) + 1]
+            kinds = [like[name] for name in names]
+        columns += zip(names, kinds if len(kinds) > 1 else kinds * len(names), strict=True)
+    return columns
+
+
+def _kinds(line: str) -> list[str]:
+    """The second cell, split at the commas that are not within a type."""
+    cell = line.split(" | ")[1].strip()
+    return [part.strip() for part in re.split(r",\s*(?![^<]*>)", cell)]
+
+
+def test_every_view_is_documented() -> None:
+    assert set(SECTIONS) == {"log_stretches", *HISTORY_VIEWS, *STATE_VIEWS}
+
+
+def test_columns_are_as_documented(spark: SparkSession, directory: Path) -> None:
+    known: dict[str, list[tuple[str, str]]] = {}
+    for name, section in SECTIONS.items():
+        known[name] = documented(section, known)
+        schema = {field.name: plain(field.dataType.simpleString()) for field in spark.table(name).schema}
+        assert {column: plain(kind) for column, kind in known[name]} == schema, name
+    listed = documented(TEXT.split("## The difference")[1], known)
+    found = [
+        (field.name, plain(field.dataType.simpleString())) for field in diff(spark, directory, 9, 9).schema
+    ]
+    assert [(column, plain(kind)) for column, kind in listed] == found
+
+
+def plain(kind: str) -> str:
+    return kind.lower().replace(" ", "")
+
+
+@pytest.mark.parametrize("view", SECTIONS)
+def test_the_example_of_a_view_runs(spark: SparkSession, directory: Path, view: str) -> None:
+    (example,) = SQL.findall(SECTIONS[view])
+    spark.sql(example).collect()
+
+
+def test_the_examples_in_python_run(spark: SparkSession, directory: Path) -> None:
+    examples = PYTHON.findall(TEXT)
+    assert len(examples) == 2
+    names: dict[str, Any] = {"spark": spark}
+    for example in examples:
+        assert DIRECTORY in example
+        exec(example.replace(DIRECTORY, repr(str(directory))), names)
