@@ -239,6 +239,9 @@ class QuorumObserver:
             request = FetchSnapshotRequest(cluster_id=self._cluster_id, max_bytes=FETCH_BYTES, topics=[topic])
             response = connection.ask(ApiKey.FETCH_SNAPSHOT, version, request)
             assert isinstance(response, FetchSnapshotResponse)
+            if response.error_code == Errors.UNKNOWN_SERVER_ERROR:
+                self._why_no_snapshot(snapshot, partition.current_leader_epoch)
+                return None
             self._check_top_level(response.error_code)
             if len(response.topics) != 1 or len(response.topics[0].partitions) != 1:
                 raise DecodeError("FetchSnapshot was not answered with one partition")
@@ -251,6 +254,17 @@ class QuorumObserver:
             return None
 
         return attempt
+
+    def _why_no_snapshot(self, snapshot: OffsetAndEpoch, asked_epoch: int) -> None:
+        """Java (4.3 at least) fails over its own answer whenever that has no records: asked in another epoch
+        than the leader's, not the leader, or the snapshot deleted. A Fetch tells which of these it was."""
+        data = self._fetch(0, 0, 1, 0)
+        if data is None or self._leader_epoch != asked_epoch:
+            return
+        newest = OffsetAndEpoch(data.snapshot_id.end_offset, data.snapshot_id.epoch)
+        if newest.epoch >= 0 and newest != snapshot:
+            raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}, it has {newest}")
+        raise UnusableControllerError(f"answered with {Errors.UNKNOWN_SERVER_ERROR.name}")
 
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
         """A leader's answer to one Fetch; None when it has to be asked again."""

@@ -26,6 +26,8 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     PartitionSnapshot,
     TopicSnapshot,
 )
+from kraftctl_protocol.generated.fetch_snapshot_response import LeaderIdAndEpoch as SnapshotLeader
+from kraftctl_protocol.generated.fetch_snapshot_response import NodeEndpoint as SnapshotEndpoint
 from kraftctl_protocol.generated.fetch_snapshot_response import SnapshotId as SliceOf
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import read_batch_header
@@ -52,6 +54,8 @@ class FakeQuorum:
         self.requests: list[tuple[int, Message]] = []
         """(id of the node asked, request), in order."""
         self.bytes_max = 1_000_000
+        self.fails_without_records = False
+        """As Java does that has to answer FetchSnapshot with an error."""
 
     def append(self, *batches: bytes, commit: bool = True) -> None:
         """Appends encoded batches; with `commit` they are below the high watermark."""
@@ -178,12 +182,22 @@ class FakeController:
         wanted = request.topics[0].partitions[0]
         snapshot_id = SliceOf(end_offset=wanted.snapshot_id.end_offset, epoch=wanted.snapshot_id.epoch)
         answer = PartitionSnapshot(snapshot_id=snapshot_id, unaligned_records=b"")
+        answer.current_leader = SnapshotLeader(
+            leader_id=self.quorum.leader_id, leader_epoch=self.quorum.epoch
+        )
+        answer.error_code = self._error(wanted.current_leader_epoch)
         if self.quorum.snapshot != (wanted.snapshot_id.end_offset, wanted.snapshot_id.epoch):
-            answer.error_code = Errors.SNAPSHOT_NOT_FOUND
-        else:
+            answer.error_code = answer.error_code or Errors.SNAPSHOT_NOT_FOUND
+        if answer.error_code and self.quorum.fails_without_records:
+            return FetchSnapshotResponse(error_code=Errors.UNKNOWN_SERVER_ERROR)
+        if not answer.error_code:
             answer.size = len(self.quorum.snapshot_bytes)
             answer.position = wanted.position
             end = wanted.position + min(request.max_bytes, self.quorum.bytes_max)
             answer.unaligned_records = self.quorum.snapshot_bytes[wanted.position : end]
         topic = TopicSnapshot(name="__cluster_metadata", partitions=[answer])
-        return FetchSnapshotResponse(topics=[topic])
+        endpoints = [
+            SnapshotEndpoint(node_id=node.node_id, host=node.host, port=node.port)
+            for node in self._leader_endpoints()
+        ]
+        return FetchSnapshotResponse(topics=[topic], node_endpoints=endpoints)

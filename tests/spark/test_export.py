@@ -6,34 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    ResourcePatternType,
-    ResourceType,
-    ScramCredentialInfo,
-    ScramMechanism,
-    UserScramCredentialDeletion,
-    UserScramCredentialUpsertion,
-)
-from confluent_kafka.cimpl import NewPartitions
 
-from kraftctl.dev.settings import replication_for
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.export import ExportRefusedError, check_output
-from kraftctl_spark.log_location import parse_endpoints
+from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.log_reader import OffsetAndEpoch
 from kraftctl_spark.observer import QuorumObserver
 from kraftctl_spark.reader import read_table
 from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
+from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
-from tests.support.clients import admin_client, create_topic, produce
 from tests.support.kafka import Cluster, JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import compare_with_dump, read_export
 from tests.support.spark_export import ExportJob, export_now
@@ -44,7 +27,6 @@ pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 @pytest.fixture(scope="module", params=[True, False], ids=["java-controller", "kraftctl"])
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     directory = tmp_path_factory.mktemp("cluster")
-    single = replication_for(1)
     authorizer = {
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
@@ -52,11 +34,12 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with Cluster(
         kafka(),
         directory,
-        brokers=1,
         java_controller=request.param,
-        broker_settings={**single, **authorizer},
-        controller_settings={**single, **authorizer},
+        broker_settings=authorizer,
+        controller_settings=authorizer,
     ) as started:
+        change_much(started, "first")
+        lose_a_broker(started)
         yield started
 
 
@@ -68,119 +51,61 @@ def _high_watermark(bootstrap_controllers: str) -> int:
         observer.close()
 
 
-def _make_records_of_many_types(cluster: Cluster, name: str) -> None:
-    servers = cluster.bootstrap_servers
-    admin = admin_client(servers)
-    create_topic(servers, name, partitions=3, replicas=1, retention_ms="100000")
-    admin.create_partitions([NewPartitions(name, 5)])[name].result()
-    produce(servers, name, [b"value"] * 10, transactional_id=f"{name}-transaction")
-    entry = ConfigEntry("cleanup.policy", "compact", incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
-    admin.incremental_alter_configs([resource])[resource].result()
-    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
-    admin.alter_user_scram_credentials([UserScramCredentialUpsertion(name, info, b"secret", b"salt")])[
-        name
-    ].result()
-    deletion = UserScramCredentialDeletion(name, ScramMechanism.SCRAM_SHA_256)
-    admin.alter_user_scram_credentials([deletion])[name].result()
-    tools = cluster.tools()
-    quota = [
-        "--alter",
-        "--add-config",
-        "producer_byte_rate=1024",
-        "--entity-type",
-        "users",
-        "--entity-name",
-        name,
-    ]
-    tools.output("kafka-configs", "--bootstrap-server", servers, *quota)
-    binding = AclBinding(
-        ResourceType.TOPIC,
-        name,
-        ResourcePatternType.LITERAL,
-        f"User:{name}",
-        "*",
-        AclOperation.READ,
-        AclPermissionType.ALLOW,
-    )
-    admin.create_acls([binding])[binding].result()
-    every = AclBindingFilter(
-        ResourceType.TOPIC,
-        name,
-        ResourcePatternType.LITERAL,
-        f"User:{name}",
-        "*",
-        AclOperation.ANY,
-        AclPermissionType.ANY,
-    )
-    assert admin.delete_acls([every])[every].result()
-    admin.delete_topics([name])[name].result()
-
-
 @pytest.mark.spark
 def test_every_committed_offset_is_in_the_table_as_kafka_shows_it(cluster: Cluster, tmp_path: Path) -> None:
     output = tmp_path / "table"
     controllers = cluster.bootstrap_controllers
-    _make_records_of_many_types(cluster, "first")
     reached = _high_watermark(controllers)
     export_now(controllers, output, "--max-offsets-per-trigger", "100")
     compare_with_dump(output, cluster.controller.log_directory, reached)
 
-    _make_records_of_many_types(cluster, "second")
-    quota = ["--alter", "--add-config", "producer_byte_rate=1024", "--entity-type", "users"]
-    quota += ["--entity-name", "second"]
-    cluster.tools().output("kafka-configs", "--bootstrap-server", cluster.bootstrap_servers, *quota)
+    change_much(cluster, "second")
     reached = _high_watermark(controllers)
     export_now(controllers, output)
     assert compare_with_dump(output, cluster.controller.log_directory, reached) == reached
-    table = read_export(output)
-    types = set(table.column("type").to_pylist())
-    assert types >= {
-        "LeaderChangeMessage",
-        "KRaftVersionRecord",
-        "VotersRecord",
-        "BeginTransactionRecord",
-        "EndTransactionRecord",
-        "FeatureLevelRecord",
-        "RegisterControllerRecord",
-        "RegisterBrokerRecord",
-        "BrokerRegistrationChangeRecord",
-        "TopicRecord",
-        "PartitionRecord",
-        "ConfigRecord",
-        "ProducerIdsRecord",
-        "UserScramCredentialRecord",
-        "RemoveUserScramCredentialRecord",
-        "ClientQuotaRecord",
-        "AccessControlEntryRecord",
-        "RemoveAccessControlEntryRecord",
-        "RemoveTopicRecord",
-        "NoOpRecord",
-    }
+    types = set(read_export(output).column("type").to_pylist())
+    assert types >= RECORD_TYPES
     assert types.isdisjoint({"Unknown", "Undecodable"})
 
 
 def test_typed_tables_hold_what_kafka_shows(cluster: Cluster, tmp_path: Path) -> None:
-    """The same log, with secrets and without, by the tasks of `kraftctl-export`."""
-    _make_records_of_many_types(cluster, "typed")
-    (endpoint,) = parse_endpoints(cluster.bootstrap_controllers)
-    observer = QuorumObserver([endpoint], timeout_s=20)
-    cluster_id = observer.cluster_id()
-    place = observer.position(0, 0)
-    observer.close()
-    for name, secrets in (("all", True), ("redacted", False)):
-        with exporting(tmp_path / name, endpoint, include_secrets=secrets, cluster_id=cluster_id) as exporter:
-            reached = exporter.export_to(place.high_watermark, place.leader_epoch)
-        assert reached.offset == place.high_watermark
-    types = compare_tables_with_dump(tmp_path / "all", cluster.controller.log_directory, reached.offset)
-    assert types >= {"UserScramCredentialRecord", "ConfigRecord", "PartitionRecord", "BeginTransactionRecord"}
-    assert "salt" in repr(read_table(tmp_path / "all", "user_scram_credential_record").to_pylist())
+    """The same log through the quorum and through the directory, by the tasks of `kraftctl-export`."""
+    quorum = QuorumLocation(parse_endpoints(cluster.bootstrap_controllers))
+    directory = DirectoryLocation(cluster.controller.log_directory)
+    high_watermark = _high_watermark(cluster.bootstrap_controllers)
+    for location in (quorum, directory):
+        output = tmp_path / type(location).__name__
+        reached = _export_to(output, location, high_watermark, include_secrets=True)
+        types = compare_tables_with_dump(output, cluster.controller.log_directory, reached)
+        assert types >= RECORD_TYPES
+        assert len(RECORD_TYPES) >= 20
+    redacted = tmp_path / "redacted"
+    _export_to(redacted, directory, high_watermark, include_secrets=False)
+    _assert_only_secrets_differ(tmp_path / "DirectoryLocation", redacted)
+
+
+def _export_to(output: Path, location: LogLocation, end: int, *, include_secrets: bool) -> int:
+    reader = location.open(None)
+    try:
+        cluster_id = reader.cluster_id()
+        place = reader.position(0, 0)
+        assert place.high_watermark >= end
+    finally:
+        reader.close()
+    with exporting(output, location, include_secrets=include_secrets, cluster_id=cluster_id) as exporter:
+        reached = exporter.export_to(end, place.leader_epoch)
+    assert reached.offset == end
+    return end
+
+
+def _assert_only_secrets_differ(everything: Path, redacted: Path) -> None:
+    assert "salt" in repr(read_table(everything, "user_scram_credential_record").to_pylist())
     for table in ("records", "user_scram_credential_record"):
-        for row in read_table(tmp_path / "redacted", table).to_pylist():
+        for row in read_table(redacted, table).to_pylist():
             assert b"salt" not in (row.get("salt") or row.get("payload") or b"")
-    hidden = read_table(tmp_path / "redacted", "records").to_pylist()
-    shown = read_table(tmp_path / "all", "records").to_pylist()
-    assert [row["offset"] for row in hidden] == list(range(reached.offset))
+    hidden = read_table(redacted, "records").to_pylist()
+    shown = read_table(everything, "records").to_pylist()
+    assert [row["offset"] for row in hidden] == [row["offset"] for row in shown]
     different = {before["type"] for before, after in zip(shown, hidden, strict=True) if before != after}
     assert different == {"UserScramCredentialRecord"}, "nothing else in this log is a secret"
 

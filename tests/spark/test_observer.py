@@ -173,7 +173,32 @@ def test_deleted_offsets_lead_to_the_snapshot(observer: QuorumObserver, quorum: 
     assert found == list(range(8))
 
 
-def test_a_snapshot_that_was_replaced(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+@pytest.mark.parametrize("fails_without_records", [False, True], ids=["kraftctl", "java"])
+def test_a_snapshot_read_by_who_knows_neither_leader_nor_epoch(
+    controller: FakeController,
+    second_controller: FakeController,
+    quorum: FakeQuorum,
+    fails_without_records: bool,
+) -> None:
+    """As every task does, in a process of its own; the leader changes in the midst of it."""
+    quorum.fails_without_records = fails_without_records
+    quorum.log_start_offset, quorum.snapshot, quorum.epoch = 100, (100, 1), 5
+    quorum.snapshot_bytes = b"".join(batch(offset, 1) for offset in range(8))
+    quorum.append(batch(100, 3, epoch=5))
+    quorum.bytes_max = 100
+    observer = QuorumObserver([controller.endpoint, second_controller.endpoint], timeout_s=5)
+    batches = observer.read_snapshot(OffsetAndEpoch(100, 1))
+    first = next(batches)
+    quorum.leader_id, quorum.epoch = 2, 6
+    assert [found.header.base_offset for found in (first, *batches)] == list(range(8))
+    observer.close()
+
+
+@pytest.mark.parametrize("fails_without_records", [False, True], ids=["kraftctl", "java"])
+def test_a_snapshot_that_was_replaced(
+    observer: QuorumObserver, quorum: FakeQuorum, fails_without_records: bool
+) -> None:
+    quorum.fails_without_records = fails_without_records
     quorum.log_start_offset = 100
     quorum.snapshot = (200, 1)
     quorum.append(batch(100, 3))

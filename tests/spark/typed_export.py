@@ -27,7 +27,7 @@ from kraftctl_spark.connection import Endpoint
 from kraftctl_spark.durable import Hook, no_hook
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.exporter import Exporter
-from kraftctl_spark.log_location import QuorumLocation
+from kraftctl_spark.log_location import LogLocation, QuorumLocation
 from kraftctl_spark.manifest import Output
 from tests.spark.fake_controller import CLUSTER_ID
 
@@ -65,13 +65,14 @@ def batches_of(values: dict[int, bytes], size: int = 7, epoch: int = 1) -> list[
 @contextmanager
 def exporting(
     directory: Path,
-    endpoint: Endpoint,
+    where: Endpoint | LogLocation,
     hook: Hook = no_hook,
     include_secrets: bool = False,
     cluster_id: str = CLUSTER_ID,
 ) -> Iterator[Exporter]:
     """An exporter that runs its tasks in reverse order, in this process."""
-    location = QuorumLocation((endpoint,), ClientConfig(request_timeout_ms=5000))
+    soon = ClientConfig(request_timeout_ms=5000)
+    location = QuorumLocation((where,), soon) if isinstance(where, tuple) else where
     settings = TaskSettings(directory, location, cluster_id, include_secrets, hook)
 
     def run_tasks(tasks: list[ExportTask]) -> list[TaskReport]:
