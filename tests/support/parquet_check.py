@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kraftctl.dev.kafka_distribution import DEFAULT_KAFKA_VERSION
 from kraftctl_protocol.message import Field, Message
 from kraftctl_spark.rows import TYPED_CLASSES, column_name, field_name
 from kraftctl_spark.schema import arrow_schema, typed_columns
@@ -23,12 +24,22 @@ RECORD_LINE = re.compile(
     r"^\| offset: (\d+) CreateTime: (-?\d+) keySize: -?\d+ valueSize: (-?\d+) .*?"
     r"headerKeys: \[\] (payload|[A-Za-z]+):? (\{.*)$"
 )
+CONTROL_LINE = re.compile(
+    r"^\| offset: (\d+) CreateTime: (-?\d+) keySize: -?\d+ valueSize: (-?\d+) .*? "
+    r"controlType: ([A-Z_]+)\(\d+\)$"
+)
+"""Before 4.0: the type of a control record and nothing of what is in it."""
 CONTROL_NAMES = {
     "LeaderChange": "LeaderChangeMessage",
     "SnapshotHeader": "SnapshotHeaderRecord",
     "SnapshotFooter": "SnapshotFooterRecord",
     "KRaftVersion": "KRaftVersionRecord",
     "KRaftVoters": "VotersRecord",
+}
+CONTROL_TYPES = {
+    "LEADER_CHANGE": "LeaderChangeMessage",
+    "KRAFT_VERSION": "KRaftVersionRecord",
+    "KRAFT_VOTERS": "VotersRecord",
 }
 CLASSES = {message.NAME: message for message in TYPED_CLASSES}
 NAMES_IN_DUMP = {column_name(message).upper(): message.NAME for message in TYPED_CLASSES}
@@ -46,7 +57,8 @@ class DumpedRecord:
     value_size: int
     name: str
     version: int
-    data: dict[str, Any]
+    data: dict[str, Any] | None
+    """None when the tool does not show it; then `version` says nothing, either."""
 
 
 def compare_with_dump(parquet_dir: Path, log_dir: Path, upto_offset: int) -> int:
@@ -98,12 +110,12 @@ def _batch_number(listing: Path) -> tuple[int, bool]:
     return int(listing.name.partition(".")[0]), listing.suffix == ".compact"
 
 
-def read_dump(log_dir: Path) -> list[DumpedRecord]:
+def read_dump(log_dir: Path, release: str = DEFAULT_KAFKA_VERSION) -> list[DumpedRecord]:
     """All records of the metadata log's segments, in order."""
     metadata_dir = log_dir / "__cluster_metadata-0"
     segments = sorted((metadata_dir if metadata_dir.is_dir() else log_dir).glob("*.log"))
     assert segments, f"no segments in {log_dir}"
-    return parse_dump(dump_log(*segments))
+    return parse_dump(dump_log(*segments, version=release))
 
 
 def parse_dump(text: str) -> list[DumpedRecord]:
@@ -120,6 +132,11 @@ def parse_dump(text: str) -> list[DumpedRecord]:
                     int(record[1]), epoch, int(record[2]), is_control, int(record[3]), name, version, data
                 )
             )
+        elif control := CONTROL_LINE.match(line):
+            name = CONTROL_TYPES[control[4]]
+            records.append(
+                DumpedRecord(int(control[1]), epoch, int(control[2]), True, int(control[3]), name, 0, None)
+            )
         else:
             assert not line.startswith("| offset"), f"a line of the dump that is not understood: {line}"
     return records
@@ -134,6 +151,7 @@ def _name_version_data(kind: str, content: dict[str, Any]) -> tuple[str, int, di
 def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
     """What is not equal, a line each."""
     message = CLASSES[record.name]
+    assert record.data is not None
     expected: dict[str, Any] = {
         "epoch": record.epoch,
         "is_control": record.is_control,

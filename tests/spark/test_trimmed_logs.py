@@ -1,0 +1,160 @@
+"""Controllers of several releases: exported, trimmed, bridged by a snapshot and continued."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kraftctl.dev.nodes import Controller
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log_reader import LogPosition
+from kraftctl_spark.manifest import Output
+from kraftctl_spark.reader import read_table
+from tests.spark.typed_check import compare_records, compare_tables_with_dump
+from tests.spark.typed_export import exporting
+from tests.support.controller_client import ControllerClient, StandInBroker
+from tests.support.kafka import JavaController, KraftctlController, await_result, kafka, random_id
+from tests.support.parquet_check import read_dump
+
+pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(300)]
+
+PROPERTIES = {
+    "metadata.log.max.record.bytes.between.snapshots": "4000",
+    "internal.metadata.log.segment.bytes": "3000",
+    "default.replication.factor": "1",
+    "min.insync.replicas": "1",
+}
+PROPERTIES_BEFORE_4 = {"metadata.log.segment.min.bytes": "3000", "metadata.log.segment.bytes": "3000"}
+NEWEST = "4.3.1"
+
+
+@pytest.fixture(params=["kraftctl", NEWEST, "4.1.2", "3.9.2"])
+def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Controller]:
+    """Static voters before 4.0, as these releases mostly have them."""
+    directory, cluster_id = tmp_path / "node", random_id()
+    made: Controller
+    if request.param == "kraftctl":
+        made = KraftctlController(3000, directory, cluster_id, properties=PROPERTIES)
+    else:
+        old = request.param.startswith("3.")
+        properties = {**PROPERTIES, **PROPERTIES_BEFORE_4} if old else PROPERTIES
+        made = JavaController(
+            kafka(request.param), 3000, directory, cluster_id, dynamic=not old, properties=properties
+        )
+    made.format()
+    made.start()
+    yield made
+    made.kill()
+
+
+def release_of(controller: Controller) -> str:
+    """Whose tool is to be asked."""
+    return controller.kafka.version if isinstance(controller, JavaController) else NEWEST
+
+
+def create_topics(controller: Controller, *names: str) -> None:
+    with ControllerClient(controller.port) as client:
+        broker = StandInBroker(client, 1, controller.cluster_id)
+        await_result(broker.register, "the controller is active")
+        await_result(broker.is_unfenced, "the broker is unfenced")
+        for name in names:
+            topic = CreatableTopic(name=name, num_partitions=5, replication_factor=1)
+            response = client.call(CreateTopicsRequest(topics=[topic]), 7, CreateTopicsResponse)
+            assert [(entry.error_code, entry.error_message) for entry in response.topics] == [
+                (Errors.NONE, None)
+            ]
+
+
+def place_of(location: LogLocation) -> tuple[str, LogPosition]:
+    reader = location.open(None)
+    try:
+        return reader.cluster_id(), reader.position(0, 0)
+    finally:
+        reader.close()
+
+
+def export(output: Path, location: LogLocation) -> int:
+    """Everything that is committed; returns where that ends."""
+    cluster_id, place = place_of(location)
+    with exporting(output, location, include_secrets=True, cluster_id=cluster_id) as exporter:
+        assert exporter.export_to(place.high_watermark, place.leader_epoch).offset == place.high_watermark
+    return place.high_watermark
+
+
+def newest_checkpoint(controller: Controller) -> int:
+    """Where it ends."""
+    return max(int(path.name[:20]) for path in controller.metadata_directory.glob("*.checkpoint"))
+
+
+def trim(controller: Controller, archive: Path) -> None:
+    """As retention does when only the newest snapshot is to stay; what goes is kept in `archive`."""
+    directory = controller.metadata_directory
+    segments = sorted(directory.glob("*.log"))
+    checkpoints = sorted(directory.glob("*.checkpoint"))
+    end = newest_checkpoint(controller)
+    archive.mkdir()
+    for segment, following in itertools.pairwise(segments):
+        if int(following.stem) <= end:
+            shutil.move(segment, archive)
+            for suffix in (".index", ".timeindex"):
+                segment.with_suffix(suffix).unlink()
+    for checkpoint in checkpoints[:-1]:
+        checkpoint.unlink()
+    for segment in directory.glob("*.log"):
+        shutil.copy(segment, archive)
+
+
+def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_path: Path) -> None:
+    tables, archive = tmp_path / "tables", tmp_path / "archive"
+    quorum = QuorumLocation(parse_endpoints(controller.address))
+    directory = DirectoryLocation(controller.log_directory)
+    create_topics(controller, "first", "second")
+    first_end = export(tables, quorum)
+    create_topics(controller, *(f"more-{number}" for number in range(20)))
+    await_result(lambda: newest_checkpoint(controller) > first_end + 50, "a snapshot")
+    controller.stop()
+    assert export(tmp_path / "whole", directory) > first_end
+    whole_end = compare_tables_with_dump_of(controller, tmp_path / "whole")
+
+    trim(controller, archive)
+    assert int(min(controller.metadata_directory.glob("*.log")).stem) > first_end
+    controller.start()
+    create_topics(controller, "last")
+    end = export(tables, quorum)
+    assert end > whole_end
+    before, bridge, after = Output(tables).manifests()
+    assert (before.end, bridge.start, bridge.snapshot) == (first_end, first_end, True)
+    assert (after.start, after.end) == (bridge.end, end)
+    controller.stop()
+
+    dumped = {record.offset: record for record in read_dump(archive, release_of(controller))}
+    dumped |= {
+        record.offset: record for record in read_dump(controller.log_directory, release_of(controller))
+    }
+    assert list(dumped) == list(range(len(dumped)))
+    read = [*range(first_end), *range(bridge.end, end)]
+    compare_records(tables, [dumped[offset] for offset in read])
+    in_snapshot = [row for row in read_table(tables, "records").to_pylist() if row["offset"] is None]
+    assert [row["snapshot_index"] for row in in_snapshot] == list(range(len(in_snapshot)))
+    assert {row["snapshot_end_offset"] for row in in_snapshot} == {bridge.end}
+
+    trimmed = tmp_path / "trimmed"
+    assert export(trimmed, directory) >= end
+    first, rest = Output(trimmed).manifests()
+    assert (first.start, first.snapshot) == (0, True)
+    compare_records(trimmed, [dumped[offset] for offset in range(first.end, rest.end)])
+
+
+def compare_tables_with_dump_of(controller: Controller, tables: Path) -> int:
+    """Where the tables end, of a log that is whole."""
+    end = Output(tables).position().offset
+    types = compare_tables_with_dump(tables, controller.log_directory, end, release_of(controller))
+    assert types >= {"RegisterBrokerRecord", "TopicRecord", "PartitionRecord", "FeatureLevelRecord"}
+    return end
