@@ -87,7 +87,6 @@ class RangeWriter:
         try:
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                fsync(self._output)
                 return temporary, pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
         except OSError:
             temporary.unlink(missing_ok=True)
@@ -112,6 +111,7 @@ class RangeWriter:
             relative = str(path.relative_to(self._output))
             files.append(TableFile(name, relative, self._rows[name], path.stat().st_size))
             self._hook("file-renamed")
+        fsync(self._output)
         return files
 
     def _path(self, table: str) -> Path:

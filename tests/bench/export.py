@@ -2,8 +2,8 @@
 
 A kraftctl controller, a process of its own, loads a log of `--records` records. Then, `--runs` times in turn:
 
-* pyarrow alone: one process writes the same rows, ready as Arrow tables in memory, one file per table, with
-  the same row groups, zstd, forced to the disk;
+* pyarrow alone: one process writes the same rows, ready as Arrow tables in memory, to the same files with the
+  same row groups, zstd, each forced to the disk; and once more to one file per table;
 * end to end: `kraftctl-export run --available-now` in a Spark session (local[2]) that is warm already. All
   from the start of the command to its end counts: planning, fetching (the controller's processor time too),
   decoding, redacting, writing, fsync, manifests. Starting the JVM and importing do not;
@@ -43,6 +43,7 @@ from kraftctl_spark.table_files import RangeWriter, TableFile
 from tests.bench import codec, export_log, export_ready, export_sources
 from tests.bench.export_measured import (
     ALONE,
+    ALONE_BY_TABLE,
     DECODED_ARROW,
     DECODED_TUPLES,
     END_TO_END,
@@ -52,7 +53,7 @@ from tests.bench.export_measured import (
     Measured,
     Sample,
 )
-from tests.bench.processes import PeakMemory, cpu_s
+from tests.bench.processes import DRIVER, ProcessWatch
 from tests.bench.table import render
 from tests.support import metadata_row
 
@@ -132,11 +133,10 @@ class Bench:
             self._read_decoded(kind)
 
     def run(self, number: int, runs: int) -> None:
-        self._alone()
-        with PeakMemory() as memory:
-            self._measure(END_TO_END, lambda: shutil.rmtree(self._export()))
-        self._measured.worker_bytes = max(self._measured.worker_bytes, memory.worker_bytes)
-        self._measured.driver_bytes = max(self._measured.driver_bytes, memory.driver_bytes)
+        self._alone(ALONE, "files")
+        self._alone(ALONE_BY_TABLE, "tables")
+        self._measure(END_TO_END, self._export)
+        shutil.rmtree(self._scratch / "export")
         self._measure(WRITE, self._write)
         self._measure(READY_ARROW, lambda: self._read_ready("arrow"))
         self._measure(READY_TUPLES, lambda: self._read_ready("tuples"))
@@ -145,25 +145,23 @@ class Bench:
         say(f"run {number} of {runs} done")
 
     def _measure(self, what: str, run: Callable[[], object]) -> None:
-        used, started = self._cpu_s(), time.perf_counter()
-        run()
-        self._took(what, Sample(time.perf_counter() - started, self._cpu_s() - used))
+        with ProcessWatch() as watch:
+            started = time.perf_counter()
+            run()
+            wall_s = time.perf_counter() - started
+        self._took(what, Sample(wall_s, watch.cpu_s(), watch.peak_bytes))
 
     def _took(self, what: str, sample: Sample) -> None:
         self._measured.add(what, sample)
-        say(f"{what}: {sample.wall_s:.2f} s, {sample.cpu_s:.2f} CPU s, load {sample.load:.1f}")
+        say(f"{what}: {sample.wall_s:.2f} s, {sum(sample.cpu_s.values()):.2f} CPU s, load {sample.load:.1f}")
 
-    def _cpu_s(self) -> float:
-        """The controller is a child, too."""
-        return cpu_s(os.getpid())
-
-    def _alone(self) -> None:
+    def _alone(self, what: str, way: str) -> None:
         output = self._scratch / "alone"
-        command = [sys.executable, export_ready.__file__, str(self._ready), str(output)]
+        command = [sys.executable, export_ready.__file__, way, str(self._ready), str(output)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         took = json.loads(done.stdout)
         shutil.rmtree(output)
-        self._took(ALONE, Sample(took["wall_s"], took["cpu_s"]))
+        self._took(what, Sample(took["wall_s"], {DRIVER: took["cpu_s"]}))
 
     def _export(self) -> Path:
         """`kraftctl-export run` in this process and session."""

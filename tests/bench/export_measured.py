@@ -6,9 +6,11 @@ import os
 import statistics
 from dataclasses import dataclass, field
 
+from tests.bench.processes import DRIVER, KINDS, WORKERS
 from tests.bench.table import Row
 
-ALONE, END_TO_END, WRITE = "pyarrow alone", "end to end", "write step"
+ALONE, ALONE_BY_TABLE = "pyarrow alone", "pyarrow alone, 1 file per table"
+END_TO_END, WRITE = "end to end", "write step"
 READY_ARROW, READY_TUPLES = "ready Arrow batches", "ready tuples"
 DECODED_ARROW, DECODED_TUPLES = "decoded to Arrow batches", "decoded to tuples"
 
@@ -23,8 +25,10 @@ class Sample:
     """One run of one thing."""
 
     wall_s: float
-    cpu_s: float
-    """Of all processes that had a part in it, the controller included."""
+    cpu_s: dict[str, float]
+    """By kind of process, see `processes.KINDS`."""
+    peak_bytes: dict[str, int] = field(default_factory=dict)
+    """Of memory, likewise; that of the largest process."""
     load: float = field(default_factory=lambda: os.getloadavg()[0])
     """How many processes wanted a core at the end of it, also such as have nothing to do with this."""
 
@@ -36,25 +40,25 @@ class Measured:
     records: int
     source_records: int
     samples: dict[str, list[Sample]] = field(default_factory=dict)
-    worker_bytes: int = 0
-    driver_bytes: int = 0
 
     def add(self, what: str, sample: Sample) -> None:
         self.samples.setdefault(what, []).append(sample)
 
     def per_record_us(self, what: str) -> float:
         """The median."""
-        count = self.records if what in (ALONE, END_TO_END, WRITE) else self.source_records
+        count = self.records if what in (ALONE, ALONE_BY_TABLE, END_TO_END, WRITE) else self.source_records
         return statistics.median(sample.wall_s for sample in self.samples[what]) / count * 1e6
 
     def rows(self) -> list[Row]:
         return [
             self._row(END_TO_END, "fetch, decode, write typed tables", ALONE, END_TO_END_AT_LEAST),
             self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE, WRITE_AT_LEAST),
+            self._row(END_TO_END, "fetch, decode, write typed tables", ALONE_BY_TABLE, None),
+            self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE_BY_TABLE, None),
             self._row(READY_ARROW, "source: ready Arrow batches", READY_TUPLES, ARROW_AT_LEAST),
             self._row(DECODED_ARROW, "source: fetch, decode, Arrow batches", DECODED_TUPLES, None),
-            Row("memory of the largest Python worker", self.worker_bytes / 1e6, "MB", at_most=WORKER_MAX_MB),
-            Row("memory of the driver's Python", self.driver_bytes / 1e6, "MB"),
+            Row("memory of the largest Python worker", self._peak_mb(WORKERS), "MB", at_most=WORKER_MAX_MB),
+            Row("memory of the driver's Python", self._peak_mb(DRIVER), "MB"),
         ]
 
     def _row(self, what: str, shown: str, other: str, at_least: float | None) -> Row:
@@ -62,17 +66,25 @@ class Measured:
             shown, self.per_record_us(what), "us/record", other, self.per_record_us(other), at_least=at_least
         )
 
+    def _peak_mb(self, kind: str) -> float:
+        """Of an export."""
+        return max(sample.peak_bytes.get(kind, 0) for sample in self.samples[END_TO_END]) / 1e6
+
     def lines(self) -> list[str]:
         """Median, range and processor time of everything."""
         lines = []
         for what, samples in self.samples.items():
             walls = [sample.wall_s for sample in samples]
-            cpu_s = statistics.median(sample.cpu_s for sample in samples)
+            cpu_s = [
+                f"{kind} {used:.1f}"
+                for kind in KINDS
+                if (used := statistics.median(sample.cpu_s.get(kind, 0.0) for sample in samples)) >= 0.05
+            ]
             loads = [sample.load for sample in samples]
             per_second = 1e3 / self.per_record_us(what)
             lines.append(
-                f"{what:26} median {statistics.median(walls):6.2f} s ({min(walls):.2f} to {max(walls):.2f}), "
-                f"{per_second:6.0f} k records/s, {cpu_s:6.2f} CPU s, "
-                f"load {min(loads):.1f} to {max(loads):.1f}"
+                f"{what:32} median {statistics.median(walls):6.2f} s ({min(walls):.2f} to {max(walls):.2f}), "
+                f"{per_second:5.0f} k records/s, load {min(loads):.1f} to {max(loads):.1f}, "
+                f"CPU s: {', '.join(cpu_s)}"
             )
         return lines

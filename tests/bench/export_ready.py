@@ -1,13 +1,12 @@
 """The rows of an export as ready Arrow tables, and one pyarrow process that writes them.
 
-As a program, `export_ready.py READY OUTPUT`, it is that process: it writes every table as one file, with the
-row groups that the export writes, zstd, forced to the disk, and prints how long that took as JSON.
+As a program, `export_ready.py files|tables READY OUTPUT`, it is that process: it writes the same files as the
+export, or one file per table; zstd, the same row groups, forced to the disk; and prints the time as JSON.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from kraftctl_spark.durable import fsync
 
 COMPRESSION = "zstd"
 
@@ -49,8 +50,18 @@ def tables_of(ready: Path, name: str) -> Iterator[tuple[str, pa.Table]]:
             yield directory.name, ready_table(path)
 
 
-def write_alone(ready: Path, output: Path) -> None:
-    """Every table to one file: what somebody would write who has all rows at hand, and nothing to lose."""
+def write_files(ready: Path, output: Path) -> None:
+    """The files of an export: one per table and range."""
+    for name in ranges(ready):
+        for table, rows in tables_of(ready, name):
+            path = output / table / f"{name}.parquet"
+            path.parent.mkdir(exist_ok=True)
+            pq.write_table(rows, path, row_group_size=max(1, rows.num_rows), compression=COMPRESSION)
+            fsync(path)
+
+
+def write_one_file_per_table(ready: Path, output: Path) -> None:
+    """What somebody would write who has all rows at hand, and nothing to lose."""
     for directory in sorted(ready.iterdir()):
         path = output / f"{directory.name}.parquet"
         writer: pq.ParquetWriter | None = None
@@ -60,9 +71,7 @@ def write_alone(ready: Path, output: Path) -> None:
             writer.write_table(table, row_group_size=max(1, table.num_rows))
         assert writer is not None
         writer.close()
-        descriptor = os.open(path, os.O_RDONLY)
-        os.fsync(descriptor)
-        os.close(descriptor)
+        fsync(path)
 
 
 def touch(ready: Path) -> None:
@@ -71,13 +80,18 @@ def touch(ready: Path) -> None:
         path.read_bytes()
 
 
-def main(ready: Path, output: Path) -> dict[str, float]:
+WAYS = {"files": write_files, "tables": write_one_file_per_table}
+
+
+def main(way: str, ready: Path, output: Path) -> dict[str, float]:
     output.mkdir()
     touch(ready)
     started, used = time.perf_counter(), time.process_time()
-    write_alone(ready, output)
+    WAYS[way](ready, output)
+    for directory in [output, *(path for path in output.iterdir() if path.is_dir())]:
+        fsync(directory)
     return {"wall_s": time.perf_counter() - started, "cpu_s": time.process_time() - used}
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(Path(sys.argv[1]), Path(sys.argv[2]))))
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))))

@@ -9,7 +9,10 @@ from types import TracebackType
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-SAMPLE_S = 0.1
+SAMPLE_S = 0.2
+
+DRIVER, JVM, WORKERS, CONTROLLER = KINDS = ("driver", "JVM", "workers", "controller")
+"""Workers are all of Spark's own Python processes: their daemon, planners, and what runs tasks."""
 
 
 def descendants(pid: int) -> list[int]:
@@ -24,13 +27,17 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def cpu_s(pid: int) -> float:
-    """Processor time of `pid` and all it started, the dead ones included once they were waited for."""
-    ticks = 0
-    for one in descendants(pid):
-        if fields := _stat(one):
-            ticks += sum(int(field) for field in fields[11:15])
-    return ticks / TICKS_PER_S
+def kind_of(pid: int) -> str:
+    """What a process of the benchmark is there for."""
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return DRIVER
+    if b"java" in command.split(b"\0")[0]:
+        return JVM
+    if b"pyspark" in command:
+        return WORKERS
+    return CONTROLLER if b"server.properties" in command else DRIVER
 
 
 def _stat(pid: int) -> list[str]:
@@ -49,25 +56,24 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
-def is_spark_worker(pid: int) -> bool:
-    """Whether it is one of Spark's Python processes: their daemon, a planner, or what runs tasks."""
-    try:
-        return b"pyspark" in (command := Path(f"/proc/{pid}/cmdline").read_bytes()) and b"java" not in command
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+class ProcessWatch:
+    """While entered, looks again and again what this process and all it started use.
 
-
-class PeakMemory:
-    """While entered, looks again and again how much memory this process and Spark's Python workers hold."""
+    What a process uses between the last look and its end is missed.
+    """
 
     def __init__(self) -> None:
-        self.driver_bytes = 0
-        self.worker_bytes = 0
-        """Of the largest worker."""
+        self.peak_bytes: dict[str, int] = {}
+        """By kind of process, the largest one's."""
+        self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
+        self._kinds: dict[int, str] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> PeakMemory:
+    def __enter__(self) -> ProcessWatch:
+        self._look()
+        self._first = dict(self._last)
         self._thread.start()
         return self
 
@@ -76,11 +82,22 @@ class PeakMemory:
     ) -> None:
         self._stop.set()
         self._thread.join()
+        self._look()
+
+    def cpu_s(self) -> dict[str, float]:
+        """Processor time by kind of process."""
+        used = dict.fromkeys(KINDS, 0.0)
+        for pid, ticks in self._last.items():
+            used[self._kinds[pid]] += (ticks - self._first.get(pid, 0)) / TICKS_PER_S
+        return used
 
     def _watch(self) -> None:
-        own = os.getpid()
         while not self._stop.wait(SAMPLE_S):
-            self.driver_bytes = max(self.driver_bytes, resident_bytes(own))
-            for pid in descendants(own):
-                if pid != own and is_spark_worker(pid):
-                    self.worker_bytes = max(self.worker_bytes, resident_bytes(pid))
+            self._look()
+
+    def _look(self) -> None:
+        for pid in descendants(os.getpid()):
+            if fields := _stat(pid):
+                kind = self._kinds[pid] = kind_of(pid)
+                self._last[pid] = int(fields[11]) + int(fields[12])
+                self.peak_bytes[kind] = max(self.peak_bytes.get(kind, 0), resident_bytes(pid))
