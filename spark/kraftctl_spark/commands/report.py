@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
 
 NEEDED = ("pyspark", "pyarrow", "plotly")
-SPARK_SHUFFLE_PARTITIONS = "200"
-SHUFFLE_PARTITIONS = 8
-"""In place of Spark's default, with which most of the time would go into empty tasks."""
+FEW_RECORDS = 200_000
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +45,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
     spark = _session(options.master)
     try:
+        _tune(spark, options.output)
         contents = fetch(spark, options.output, from_ms, until_ms)
     finally:
         spark.stop()
@@ -77,6 +76,16 @@ def _session(master: str | None) -> SparkSession:
     if master is not None:
         builder = builder.master(master)
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    if spark.conf.get("spark.sql.shuffle.partitions") == SPARK_SHUFFLE_PARTITIONS:
-        spark.conf.set("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
+    spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def _tune(spark: SparkSession, output: Path) -> None:
+    """For few records: what Spark does to be fast with many takes longer than the work itself."""
+    from kraftctl_spark.manifest import Output
+
+    records = sum(manifest.counts["records"] for manifest in Output(output).manifests())
+    if records <= FEW_RECORDS:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+        spark.conf.set("spark.sql.adaptive.enabled", "false")
+        spark.conf.set("spark.sql.codegen.wholeStage", "false")

@@ -58,7 +58,7 @@ class BrokerState:
 
 @dataclass(frozen=True)
 class FencedBroker:
-    """How often and how long a broker was fenced."""
+    """How often and how long a broker was fenced; to register, as it does at its start, is not counted."""
 
     broker_id: int
     fenced: int

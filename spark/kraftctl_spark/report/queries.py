@@ -7,6 +7,7 @@ were. Durations count as far as they lie in the period.
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +33,9 @@ from kraftctl_spark.report.contents import (
 )
 from kraftctl_spark.report.period import Period, shown_time
 from kraftctl_spark.report.sql import Clauses, partition_name
-from kraftctl_spark.views import register_views
+from kraftctl_spark.views import HISTORY_VIEWS, register_tables
+from kraftctl_spark.views.log import Log, open_log
+from kraftctl_spark.views.partitions import partition_states
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,10 +50,9 @@ REASSIGNMENTS_MAX = 500
 EPOCHS_MAX = 1_000
 VOTER_CHANGES_MAX = 50
 
+VIEWS = ("topic_history", "partition_history", "fencing_timeline", "config_audit", "quorum_changes")
 WITH_TOPICS = ("isr_changes", "elections", "outages", "reassignments")
-"""Registered once more, as `report_` and their name, with topics that a person can tell apart."""
-SHARED = ("partition_history", "fencing_timeline")
-"""Asked several times, and costly: computed once, as those above."""
+"""Registered as `report_` and their name, with topics that a person can tell apart."""
 
 Found = TypeVar("Found")
 log = logging.getLogger(__name__)
@@ -61,51 +63,53 @@ def fetch(spark: SparkSession, directory: Path, from_ms: int | None, until_ms: i
     manifests = Output(directory).manifests()
     if not manifests:
         raise ExportRefusedError(f"{directory} holds no tables of kraftctl-export: run that first")
-    register_views(spark, directory)
-    query = Query(spark, _period(spark, from_ms, until_ms))
-    for view in SHARED:
-        spark.table(view).persist()
-    _tell_topics_apart(spark)
+    known = _register(spark, directory)
+    query = Query(spark, _period(known, from_ms, until_ms), known)
     log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
     return query.contents(manifests)
 
 
-def _tell_topics_apart(spark: SparkSession) -> None:
-    """A name that several topics had one after the other gets the beginning of the topic's id."""
+def _register(spark: SparkSession, directory: Path) -> Log:
+    """The views that are asked. States of partitions, which most of them are made of, are computed once."""
+    register_tables(spark, directory)
+    known = open_log(directory)
+    spark.sql(partition_states(known)).persist()
+    for name in VIEWS:
+        spark.sql(HISTORY_VIEWS[name](known)).createOrReplaceTempView(name)
     reused = """
         SELECT topic_id, concat(topic, ' (', substr(topic_id, 1, 6), '…)') AS told_apart FROM (
             SELECT topic_id, topic, count(*) OVER (PARTITION BY topic) AS topics
             FROM (SELECT DISTINCT topic_id, topic FROM topic_history)
         ) WHERE topics > 1"""
-    for view in WITH_TOPICS:
+    spark.sql(reused).persist().createOrReplaceTempView("report_reused")
+    for name in WITH_TOPICS:
         frame = spark.sql(
-            f"SELECT * EXCEPT (topic, told_apart), coalesce(told_apart, topic) AS topic "
-            f"FROM {view} LEFT JOIN ({reused}) USING (topic_id)"
+            "SELECT * EXCEPT (topic, told_apart), coalesce(told_apart, topic) AS topic "
+            f"FROM ({HISTORY_VIEWS[name](known)}) LEFT JOIN report_reused USING (topic_id)"
         )
-        frame.persist().createOrReplaceTempView(f"report_{view}")
+        frame.persist().createOrReplaceTempView(f"report_{name}")
+    return known
 
 
-def _period(spark: SparkSession, from_ms: int | None, until_ms: int | None) -> Period:
+def _period(known: Log, from_ms: int | None, until_ms: int | None) -> Period:
     """The time that the tables know, cut to what was asked for."""
-    known = spark.sql(
-        "SELECT unix_millis(min(start_time)) AS start, unix_millis(max(end_time)) + 1 AS end "
-        "FROM log_stretches"
-    ).collect()[0]
-    start_ms = known.start if from_ms is None else max(from_ms, known.start)
-    end_ms = known.end if until_ms is None else min(until_ms, known.end)
-    if start_ms >= end_ms:
+    first_ms, end_ms = known.stretches[0].start_ms, max(one.end_ms for one in known.stretches) + 1
+    start_ms = first_ms if from_ms is None else max(from_ms, first_ms)
+    until_ms = end_ms if until_ms is None else min(until_ms, end_ms)
+    if start_ms >= until_ms:
         raise ExportRefusedError(
-            f"nothing lies between --from and --until: the tables know {shown_time(known.start)} to "
-            f"{shown_time(known.end)} UTC"
+            f"nothing lies between --from and --until: the tables know {shown_time(first_ms)} to "
+            f"{shown_time(end_ms)} UTC"
         )
-    return Period(start_ms, end_ms)
+    return Period(start_ms, until_ms)
 
 
 class Query:
     """All queries about one period, against the views of one session."""
 
-    def __init__(self, spark: SparkSession, period: Period) -> None:
+    def __init__(self, spark: SparkSession, period: Period, known: Log) -> None:
         self.period = period
+        self._known = known
         self._spark = spark
         self._in = Clauses(period)
 
@@ -132,11 +136,6 @@ class Query:
         )
 
     def header(self, manifests: list[Manifest], growth: tuple[Size, ...]) -> Header:
-        known = self._spark.sql(
-            "SELECT min(start_offset) AS first, max(end_offset) AS end, "
-            "unix_millis(min(start_time)) AS start_ms, unix_millis(max(end_time)) AS end_ms "
-            "FROM log_stretches"
-        ).collect()[0]
         counts = {
             name: sum(manifest.counts.get(name, 0) for manifest in manifests)
             for name in ("records", "unknown", "undecodable", "redacted", "aborted")
@@ -144,10 +143,10 @@ class Query:
         last = next((size for size in reversed(growth) if size.topics is not None), Size(0, 0, 0, 0))
         return Header(
             cluster_id=manifests[-1].cluster_id,
-            start_offset=known.first,
-            end_offset=known.end,
-            start_ms=known.start_ms,
-            end_ms=known.end_ms,
+            start_offset=self._known.stretches[0].start,
+            end_offset=self._known.last.end,
+            start_ms=self._known.stretches[0].start_ms,
+            end_ms=self._known.last.end_ms,
             **counts,
             brokers=last.brokers or 0,
             topics=last.topics or 0,
@@ -175,7 +174,7 @@ class Query:
 
     def _fenced_brokers(self) -> str:
         return f"""
-            SELECT broker_id, count_if(state = 'fenced') AS fenced,
+            SELECT broker_id, count_if(state = 'fenced' AND started_by = 'changed') AS fenced,
                    sum(CASE WHEN state = 'fenced' THEN {self._in.duration_ms} ELSE 0 END) AS fenced_ms,
                    count_if(state = 'controlled shutdown') AS shutdowns
             FROM fencing_timeline WHERE {self._in.overlap} GROUP BY broker_id"""
@@ -255,11 +254,9 @@ class Query:
                     UNION ALL {self._in.steps("brokers", "fencing_timeline")}
                 ) WHERE bucket_ms < {self.period.end_ms} GROUP BY 1, 2 ORDER BY 1, 2""",
         )
-        unknown = self._spark.sql(
-            """SELECT unix_millis(lag(end_time) OVER (ORDER BY start_offset)) AS start_ms,
-                       unix_millis(start_time) AS end_ms FROM log_stretches"""
-        ).collect()
-        return _sizes(self.period, steps, [(row.start_ms, row.end_ms) for row in unknown])
+        stretches = self._known.stretches
+        gaps = [(before.end_ms, after.start_ms) for before, after in pairwise(stretches)]
+        return _sizes(self.period, steps, gaps)
 
     def config_changes(self) -> Listed[ConfigChange]:
         return self._listed(
@@ -386,10 +383,8 @@ def _counted(kind: type[Found]) -> Any:
     return counted
 
 
-def _sizes(
-    period: Period, steps: tuple[_Step, ...], unknown: list[tuple[int | None, int]]
-) -> tuple[Size, ...]:
-    """`unknown` are the times of gaps in the log, and None with what comes before it."""
+def _sizes(period: Period, steps: tuple[_Step, ...], gaps: list[tuple[int, int]]) -> tuple[Size, ...]:
+    """`gaps` are the times of which the log is not known."""
     before = period.buckets()[0]
     totals = {"topics": 0, "partitions": 0, "brokers": 0}
     by_bucket: dict[int, list[_Step]] = {}
@@ -400,7 +395,7 @@ def _sizes(
         for step in by_bucket.get(bucket_ms, ()):
             totals[step.what] += step.step
         end_ms = min(bucket_ms + period.bucket_ms, period.end_ms)
-        if any((start is None or start < end_ms) and end_ms <= end for start, end in unknown):
+        if any(start_ms < end_ms <= known_ms for start_ms, known_ms in gaps):
             sizes.append(Size(bucket_ms, None, None, None))
         else:
             sizes.append(Size(bucket_ms, **totals))

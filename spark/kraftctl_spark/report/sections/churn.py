@@ -71,6 +71,7 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
                 for row in rows
             ]
         )
+    most = max(count for row in changes for count in row if count is not None)
     heat_map = go.Heatmap(
         x=[plot_time(bucket + period.bucket_ms // 2) for bucket in buckets],
         y=list(range(len(names))),
@@ -81,7 +82,13 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
         xgap=1,
         ygap=1,
         zmin=0,
+        zmax=most,
         colorscale=[list(step) for step in COLORS],
-        colorbar={"title": {"text": "changes", "side": "right"}, "tickformat": ",~d", "thickness": 14},
+        colorbar={
+            "title": {"text": "changes", "side": "right"},
+            "dtick": -(-most // 6),
+            "tickformat": ",~d",
+            "thickness": 14,
+        },
     )
     return figure([heat_map], rows_height(len(names), 22), xaxis=time_axis(period), yaxis=row_axis(names))

@@ -1,0 +1,173 @@
+"""`make export-demo`: from nothing to a page of plots about a real cluster, in two minutes.
+
+One kraftctl controller and three Apache Kafka brokers live through `history`, then `kraftctl-export run`
+writes their metadata log as tables and `kraftctl-export report` makes the page. The cluster is gone
+afterwards; tables and page stay. The exporter is used as anybody would: as a command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+from confluent_kafka import KafkaException
+
+from kraftctl.dev.cluster import Cluster
+from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progress, resolve_kafka
+from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from history import History
+
+MARKER = "export-demo.txt"
+"""In a directory that an earlier run has made, and that may thus be emptied."""
+
+SESSION_TIMEOUT_MS = 4_000
+"""Shorter than Kafka's 9 seconds: a newcomer should not wait for a broker to be fenced."""
+
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+"""Access control entries are refused where nobody would look at them."""
+
+EXPORTER_ENVIRONMENT = {
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_SUBMIT_ARGS": "--master local[2] --driver-memory 600m --conf spark.ui.enabled=false"
+    " pyspark-shell",
+    "SPARK_LOCAL_IP": "127.0.0.1",
+}
+EXPORT_TIMEOUT_S = 180.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stopped(BaseException):
+    """Ctrl-C, SIGTERM or SIGHUP."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 with the page there, 1 when something failed, 130 after a signal."""
+    parser = argparse.ArgumentParser(prog="export_demo.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--directory", type=Path, default=Path("export-demo"), help="[./export-demo]")
+    options = parser.parse_args(arguments)
+    for number in STOP_SIGNALS:
+        signal.signal(number, _stop)
+    try:
+        page = Demo(options.directory.absolute()).run()
+    except Stopped:
+        print("Stopped; everything that was started has ended.", flush=True)
+        return 130
+    except (DemoError, KafkaException, KafkaUnavailableError, ProcessFailedError, TimeoutError) as error:
+        print(f"export-demo: {error}", file=sys.stderr)
+        return 1
+    print(_what_to_look_at(page), flush=True)
+    return 0
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    for ignored in STOP_SIGNALS:
+        signal.signal(ignored, signal.SIG_IGN)
+    raise Stopped
+
+
+class DemoError(Exception):
+    """It cannot be run like this; the message says what to do."""
+
+
+class Demo:
+    """One run, in one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._began = time.monotonic()
+
+    def run(self) -> Path:
+        """Returns the page."""
+        missing = [
+            name for name in ("pyspark", "pyarrow", "plotly") if importlib.util.find_spec(name) is None
+        ]
+        if missing:
+            raise DemoError(f"{', '.join(missing)} not installed: pip install 'kraftctl[report]'")
+        kafka = resolve_kafka(progress=print_progress)
+        self._empty_directory()
+        cluster = Cluster(
+            kafka,
+            self._directory / "cluster",
+            controller_settings={"broker.session.timeout.ms": str(SESSION_TIMEOUT_MS), **AUTHORIZER},
+            broker_settings=AUTHORIZER,
+        )
+        tables, page = self._directory / "tables", self._directory / "report.html"
+        self._tell("start a kraftctl controller and three Apache Kafka brokers")
+        with cluster:
+            History(cluster, self._tell).play()
+            self._tell("kraftctl-export run: the metadata log as typed Parquet tables")
+            self._export(
+                "run",
+                "--bootstrap-controllers",
+                cluster.bootstrap_controllers,
+                "--available-now",
+                "--output",
+                str(tables),
+            )
+            self._tell("stop the cluster")
+        self._tell("kraftctl-export report: tables to a page of plots")
+        self._export("report", "--output", str(tables), "--to", str(page))
+        shutil.rmtree(self._directory / "cluster")
+        return page
+
+    def _tell(self, text: str) -> None:
+        print(f"[{time.monotonic() - self._began:5.1f} s] {text}", flush=True)
+
+    def _empty_directory(self) -> None:
+        if (
+            self._directory.exists()
+            and not (self._directory / MARKER).exists()
+            and any(self._directory.iterdir())
+        ):
+            raise DemoError(f"{self._directory} is not of an earlier demo: choose another --directory")
+        shutil.rmtree(self._directory, ignore_errors=True)
+        self._directory.mkdir(parents=True)
+        (self._directory / MARKER).write_text(
+            "Made by `make export-demo`, which empties this directory each time.\n"
+        )
+
+    def _export(self, command: str, *flags: str) -> None:
+        process = ManagedProcess(
+            f"kraftctl-export {command}",
+            [sys.executable, "-m", "kraftctl_spark.cli", command, *flags],
+            self._directory / f"{command}.log",
+            EXPORTER_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        try:
+            status = process.wait(EXPORT_TIMEOUT_S)
+            if status != 0:
+                raise ProcessFailedError(f"{process.name} ended with {status}\n{process.tail()}")
+        finally:
+            process.kill_group()
+
+
+def _what_to_look_at(page: Path) -> str:
+    return f"""
+The report is ready; open it in a browser:
+
+  {page.as_uri()}
+
+Fencing     broker 3 was killed twice and broker 1 once; broker 2 stopped in order, once
+Elections   one is unclean, of topic "fragile": its newer replica was dead, so it was leaderless before
+Configs     point at a mark: value before and after; cleanup.policy of "orders" was removed again
+Growth      four partitions came to "orders"; "audit" was deleted and created again, as another topic
+Secrets     the SCRAM user's salt and keys are not in the tables
+
+The tables are in {page.with_name("tables")}: ask them with
+  kraftctl_spark.views (spark/VIEWS.md), DuckDB, or anything that reads Parquet."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
