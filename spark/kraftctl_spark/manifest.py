@@ -266,9 +266,8 @@ class Output:
         Also what died with a compaction, unless one is at work now.
         """
         end = self.position().offset
-        removed = self._remove_unnamed(lambda last: last is None or last >= end)
         with self.compacting(wait=False) as alone:
-            return removed + (self.remove_merge_leftovers() if alone else 0)
+            return self._remove_unnamed(lambda last: alone or last is None or last >= end)
 
     def remove_merge_leftovers(self) -> int:
         """Deletes what died with a compaction: it only writes below the end of the tables."""

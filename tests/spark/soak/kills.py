@@ -24,6 +24,9 @@ STRIKE_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 60.0
 """For an export to end whose JVM or planner is gone."""
 
+GONE_TIMEOUT_S = 20.0
+"""For an export to notice; what was killed may have belonged to one that was dead already."""
+
 BATCH_SIZES = (700, 2_500, 60_000)
 """Another one at every start: options may change between runs."""
 
@@ -240,9 +243,10 @@ class Supervisor:
         who = "jvm" if jvm_dies else kill.role
 
         def went_on() -> bool:
-            return who == "worker" and Output(self.output).position().offset > before
+            return Output(self.output).position().offset > before
 
-        if not _within(END_TIMEOUT_S, lambda: not self._alive() or went_on()):
+        settled = _within(GONE_TIMEOUT_S, lambda: not self._alive() or (who == "worker" and went_on()))
+        if not settled and not _within(END_TIMEOUT_S, lambda: not self._alive() or went_on()):
             self.problems.append(f"{kill}: the export neither went on nor ended within {END_TIMEOUT_S:g} s")
             self._end_export()
         self.survived[f"{who}: the export {'went on' if self._alive() else 'ended'}"] += 1
