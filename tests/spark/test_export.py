@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +23,7 @@ from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
 from tests.support.kafka import Cluster, JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import compare_with_dump, read_export
-from tests.support.spark_export import ExportJob, export_now
+from tests.support.spark_export import ExportJob, export_now, spark_environment
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -131,18 +135,41 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
 
 
 @pytest.mark.spark
-def test_the_log_that_kraftctl_writes(tmp_path: Path) -> None:
-    """Kafka's tool reads kraftctl's segments, Spark reads kraftctl's Fetch answers, and both see the same."""
+def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
+    """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch answers: all see the same."""
     node = KraftctlController(3000, tmp_path / "node", random_id())
     node.format()
     node.start()
     try:
         await_result(lambda: _high_watermark(node.address) > 15, "offset 15")
         reached = _high_watermark(node.address)
-        export_now(node.address, tmp_path / "table")
+        export_now(node.log_directory, tmp_path / "table")
         assert compare_with_dump(tmp_path / "table", node.log_directory, reached) == reached
+        directory = {"directory": str(node.log_directory), "maxOffsetsPerTrigger": "7"}
+        quorum = {"bootstrapControllers": node.address}
+        part = {"startingOffset": "3", "endingOffset": "11"}
+        beyond = {"endingOffset": "1000000"}
+        found = _spark_reads(directory, quorum, directory | part, quorum | part, quorum | beyond)
     finally:
         node.kill()
+    from_directory, from_quorum, *parts, refusal = found["read"]
+    for offsets in (from_directory, from_quorum):
+        assert offsets == list(range(len(offsets)))
+        assert len(offsets) >= reached
+    assert parts == [list(range(3, 11))] * 2
+    assert "option endingOffset=1000000 is out of range: the log is committed up to" in refusal
+    ends = [batch["endOffset"]["offset"] for batch in found["stream"]]
+    assert ends == [*range(7, ends[-1], 7), ends[-1]]
+    for batch in found["stream"]:
+        assert batch["latestOffset"]["offset"] >= ends[-1], "the difference is the lag"
+
+
+def _spark_reads(*options: dict[str, str]) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.spark.spark_reads", *(json.dumps(each) for each in options)]
+    ran = subprocess.run(command, env=spark_environment(), capture_output=True, text=True, timeout=200)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
+    return result
 
 
 @pytest.mark.spark

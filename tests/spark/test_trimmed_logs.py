@@ -10,16 +10,13 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
-from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.log_reader import LogPosition
 from kraftctl_spark.manifest import Output
 from kraftctl_spark.reader import read_table
 from tests.spark.typed_check import compare_records, compare_tables_with_dump
 from tests.spark.typed_export import exporting
-from tests.support.controller_client import ControllerClient, StandInBroker
+from tests.support.controller_client import create_topics
 from tests.support.kafka import JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import read_dump
 
@@ -57,19 +54,6 @@ def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Contr
 def release_of(controller: Controller) -> str:
     """Whose tool is to be asked."""
     return controller.kafka.version if isinstance(controller, JavaController) else NEWEST
-
-
-def create_topics(controller: Controller, *names: str) -> None:
-    with ControllerClient(controller.port) as client:
-        broker = StandInBroker(client, 1, controller.cluster_id)
-        await_result(broker.register, "the controller is active")
-        await_result(broker.is_unfenced, "the broker is unfenced")
-        for name in names:
-            topic = CreatableTopic(name=name, num_partitions=5, replication_factor=1)
-            response = client.call(CreateTopicsRequest(topics=[topic]), 7, CreateTopicsResponse)
-            assert [(entry.error_code, entry.error_message) for entry in response.topics] == [
-                (Errors.NONE, None)
-            ]
 
 
 def place_of(location: LogLocation) -> tuple[str, LogPosition]:
@@ -115,9 +99,9 @@ def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_pat
     tables, archive = tmp_path / "tables", tmp_path / "archive"
     quorum = QuorumLocation(parse_endpoints(controller.address))
     directory = DirectoryLocation(controller.log_directory)
-    create_topics(controller, "first", "second")
+    create_topics(controller.port, controller.cluster_id, "first", "second")
     first_end = export(tables, quorum)
-    create_topics(controller, *(f"more-{number}" for number in range(20)))
+    create_topics(controller.port, controller.cluster_id, *(f"more-{number}" for number in range(20)))
     await_result(lambda: newest_checkpoint(controller) > first_end + 50, "a snapshot")
     controller.stop()
     assert export(tmp_path / "whole", directory) > first_end
@@ -126,7 +110,7 @@ def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_pat
     trim(controller, archive)
     assert int(min(controller.metadata_directory.glob("*.log")).stem) > first_end
     controller.start()
-    create_topics(controller, "last")
+    create_topics(controller.port, controller.cluster_id, "last")
     end = export(tables, quorum)
     assert end > whole_end
     before, bridge, after = Output(tables).manifests()

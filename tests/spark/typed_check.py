@@ -39,12 +39,12 @@ def compare_records(directory: Path, dumped: list[DumpedRecord]) -> set[str]:
                 strict=True,
             )
         )
-        if record.data is None:
+        if not record.is_shown:
             del place["record_version"]
         kind = {"type": record.name, "is_control": record.is_control, "value_size": record.value_size}
         expected[RECORDS].append({**place, **kind})
         if message.FIELDS:
-            fields = {} if record.data is None else expected_struct(message, record.data, record.version)
+            fields = expected_struct(message, record.data, record.version) if record.is_shown else {}
             expected[column_name(message)].append({**place, **fields})
     for table, rows in expected.items():
         rows_of_table = read_table(directory, table).to_pylist()

@@ -7,6 +7,7 @@ import struct
 from types import TracebackType
 from typing import TypeVar
 
+from kraftctl.dev.polling import await_result
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -17,6 +18,8 @@ from kraftctl_protocol.generated.broker_registration_request import (
     Listener,
 )
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_response, encode_request
@@ -124,3 +127,15 @@ class StandInBroker:
     def is_unfenced(self) -> bool:
         """Sends a heartbeat; whether the answer says so."""
         return not self.heartbeat().is_fenced
+
+
+def create_topics(port: int, cluster_id: str, *names: str) -> None:
+    """Topics of five partitions on a stand-in broker 1, by the active controller at `port`."""
+    with ControllerClient(port) as client:
+        broker = StandInBroker(client, 1, cluster_id)
+        await_result(broker.register, "the controller is active")
+        await_result(broker.is_unfenced, "the broker is unfenced")
+        for name in names:
+            topic = CreatableTopic(name=name, num_partitions=5, replication_factor=1)
+            response = client.call(CreateTopicsRequest(topics=[topic]), 7, CreateTopicsResponse)
+            assert [entry.error_code for entry in response.topics] == [Errors.NONE], response

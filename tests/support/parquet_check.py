@@ -57,8 +57,9 @@ class DumpedRecord:
     value_size: int
     name: str
     version: int
-    data: dict[str, Any] | None
-    """None when the tool does not show it; then `version` says nothing, either."""
+    data: dict[str, Any]
+    is_shown: bool = True
+    """Whether the tool shows version and data."""
 
 
 def compare_with_dump(parquet_dir: Path, log_dir: Path, upto_offset: int) -> int:
@@ -135,7 +136,9 @@ def parse_dump(text: str) -> list[DumpedRecord]:
         elif control := CONTROL_LINE.match(line):
             name = CONTROL_TYPES[control[4]]
             records.append(
-                DumpedRecord(int(control[1]), epoch, int(control[2]), True, int(control[3]), name, 0, None)
+                DumpedRecord(
+                    int(control[1]), epoch, int(control[2]), True, int(control[3]), name, 0, {}, False
+                )
             )
         else:
             assert not line.startswith("| offset"), f"a line of the dump that is not understood: {line}"
@@ -151,7 +154,6 @@ def _name_version_data(kind: str, content: dict[str, Any]) -> tuple[str, int, di
 def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
     """What is not equal, a line each."""
     message = CLASSES[record.name]
-    assert record.data is not None
     expected: dict[str, Any] = {
         "epoch": record.epoch,
         "is_control": record.is_control,

@@ -20,6 +20,18 @@ SPARK_ARGUMENTS = (
 SOURCE_ROOTS = (ROOT, ROOT / "protocol", ROOT / "spark")
 
 
+def spark_environment() -> dict[str, str]:
+    """For a process that starts Spark."""
+    paths = [str(path) for path in SOURCE_ROOTS]
+    return {
+        **os.environ,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": SPARK_ARGUMENTS,
+        "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
 class ExportFailedError(AssertionError):
     """The job ended with another status than expected; the message is what it printed last."""
 
@@ -27,22 +39,20 @@ class ExportFailedError(AssertionError):
 class ExportJob:
     """`python -m kraftctl_spark.export`, ended by force when the `with` block is left."""
 
-    def __init__(self, bootstrap_controllers: str, output: Path, *flags: str) -> None:
+    def __init__(self, where: str | Path, output: Path, *flags: str) -> None:
+        """`where` are controllers, or a directory if it is a path."""
         self.output = output
         self.log_file = output.with_name(output.name + ".log")
-        paths = [str(path) for path in SOURCE_ROOTS]
-        environment = {
-            **os.environ,
-            "PYSPARK_PYTHON": sys.executable,
-            "PYSPARK_SUBMIT_ARGS": SPARK_ARGUMENTS,
-            "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
         command = [sys.executable, "-m", "kraftctl_spark.export", "--master", "local[2]"]
-        command += ["--bootstrap-controllers", bootstrap_controllers, "--output", str(output), *flags]
+        flag = "--directory" if isinstance(where, Path) else "--bootstrap-controllers"
+        command += [flag, str(where), "--output", str(output), *flags]
         with self.log_file.open("ab") as log:
             self._process = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+                command,
+                env=spark_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
             )
 
     def __enter__(self) -> ExportJob:
@@ -94,7 +104,7 @@ def committed_batches(output: Path) -> int:
     return max(numbers) + 1 if numbers else 0
 
 
-def export_now(bootstrap_controllers: str, output: Path, *flags: str) -> None:
+def export_now(where: str | Path, output: Path, *flags: str) -> None:
     """Exports everything that is committed now, then returns."""
-    with ExportJob(bootstrap_controllers, output, "--available-now", *flags) as job:
+    with ExportJob(where, output, "--available-now", *flags) as job:
         job.await_end()
