@@ -1,4 +1,4 @@
-"""What Spark gets out of `format("kraft")`, as JSON: the rows' offsets, and what a stream says of its progress.
+"""What Spark gets out of `format("kraft")`, as JSON: offsets of rows, and what a stream says of its progress.
 
 python -m tests.spark.spark_reads '{"directory": "..."}' '{"bootstrapControllers": "..."}' ...
 """
