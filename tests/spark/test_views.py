@@ -318,7 +318,6 @@ def test_a_difference_is_that_of_kafkas_states(
     values = [config_values(kafkas[offset]) for offset in (before, after)]
     keys = [key for key in set(values[0]) | set(values[1]) if values[0].get(key) != values[1].get(key)]
     assert configs == {(values[0].get(key), values[1].get(key)) for key in keys}
-    assert not diff(spark, gappy.directory, after, after).collect()
 
 
 def as_text(value: Any) -> str:

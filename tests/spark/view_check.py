@@ -12,7 +12,6 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.spark_home import light_spark_home
 from kraftctl_spark.views import state_at
 from tests.support.kafka import run_java_source
 from tests.support.spark_export import SPARK_ARGUMENTS
@@ -21,28 +20,40 @@ REPLAY = Path(__file__).parent / "MetadataReplay.java"
 SORTED_LISTS = ("end_points", "features", "log_dirs", "entity")
 """What Kafka keeps as sets or maps."""
 
+QUICK = {
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.lightweightPlanChangeValidation": "false",
+    "spark.sql.maxPlanStringLength": "0",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.sources.useV1SourceList": "parquet",
+}
+"""For a hundred queries on next to no data: what helps with much data takes longer than the query."""
+
 
 @contextmanager
 def local_spark() -> Iterator[SparkSession]:
-    """One session for small data: what is compiled for each query takes longer than to interpret it."""
-    arguments = SPARK_ARGUMENTS.replace(
-        "pyspark-shell",
-        "--conf spark.sql.codegen.wholeStage=false --conf spark.sql.codegen.factoryMode=NO_CODEGEN "
-        "--conf spark.sql.adaptive.enabled=false --conf spark.sql.files.minPartitionNum=1 pyspark-shell",
-    )
+    """A session for small data. Its JVM stays for whoever comes next in this process."""
     before = os.environ.get("PYSPARK_SUBMIT_ARGS")
-    os.environ["PYSPARK_SUBMIT_ARGS"] = arguments
+    os.environ["PYSPARK_SUBMIT_ARGS"] = SPARK_ARGUMENTS
     try:
-        with light_spark_home():
-            session = SparkSession.builder.master("local[2]").getOrCreate()
-            session.sparkContext.setLogLevel("ERROR")
-            yield session
-            session.stop()
+        builder = SparkSession.builder.master("local[2]")
+        for name, value in QUICK.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
     finally:
         if before is None:
             del os.environ["PYSPARK_SUBMIT_ARGS"]
         else:
             os.environ["PYSPARK_SUBMIT_ARGS"] = before
+    session.sparkContext.setLogLevel("ERROR")
+    try:
+        yield session
+    finally:
+        session.stop()
 
 
 def kafka_states(

@@ -15,7 +15,7 @@ the ISR and lead by the same record: that is clean."""
 _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
                  WHEN NOT array_contains(replicas, old_leader) THEN 'reassigned'
                  WHEN NOT array_contains(isr, old_leader) THEN 'failover'
-                 WHEN leader = replicas[0] THEN 'preferred' ELSE 'moved' END"""
+                 WHEN leader = get(replicas, 0) THEN 'preferred' ELSE 'moved' END"""
 
 
 def elections(log: Log) -> str:
