@@ -72,8 +72,9 @@ class HistoryTruth:
             del self._partitions[key]
             self._end_move(key, event, "deleted")
             self._count(event, "partitions_deleted")
-        for key in [key for key in self._configs if key[:2] == (2, self._topics[topic_id])]:
-            self._audit(event, key, None, "topic deleted")
+        name = self._topics[topic_id]
+        for config in [config for config in self._configs if config[:2] == (2, name)]:
+            self._audit(event, config, None, "topic deleted")
         for row in self.rows["topic_history"]:
             if row["topic_id"] == topic_id:
                 row |= {"deleted_offset": event.offset, "deleted_time": event.time, "ended_by": "deleted"}
@@ -83,10 +84,9 @@ class HistoryTruth:
     def _partition_record(self, event: Event) -> None:
         value = event.value
         key = value["topic_id"], value["partition_id"]
-        state = {name: value[name] or [] for name in LISTS}
-        state |= {
-            name: value[name] for name in ("replicas", "isr", "leader", "leader_epoch", "partition_epoch")
-        }
+        state: Row = {name: value[name] or [] for name in LISTS}
+        state |= {name: value[name] for name in ("replicas", "isr", "leader")}
+        state |= {name: value[name] for name in ("leader_epoch", "partition_epoch")}
         state["leader_recovery_state"] = value["leader_recovery_state"] or 0
         if key not in self._partitions:
             self._count(event, "partitions_created")
@@ -246,7 +246,7 @@ class HistoryTruth:
 
     def _audit(self, event: Event, key: tuple[int, str, str], value: str | None, cause: str) -> None:
         ids = [topic_id for topic_id, name in self._topics.items() if key[0] == 2 and name == key[1]]
-        row = {"offset": event.offset, "time": event.time, "log_epoch": event.epoch, "exact": True}
+        row: Row = {"offset": event.offset, "time": event.time, "log_epoch": event.epoch, "exact": True}
         row |= {"resource_type": CONFIG_TYPES[key[0]], "resource_name": key[1], "name": key[2]}
         row |= {"topic_id": ids[0] if ids else None, "old_value": self._configs.pop(key, None)}
         self.rows["config_audit"].append(row | {"new_value": value, "cause": cause})

@@ -7,6 +7,7 @@ stretches, each without a gap in it; a snapshot begins a stretch and holds all t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -129,6 +130,5 @@ def _record_time(directory: Path, manifest: Manifest, index: int) -> int:
     path = [file.path for file in manifest.files if file.table == RECORDS][index]
     file = pq.ParquetFile(directory / path)
     group = index % file.num_row_groups
-    return round(
-        file.read_row_group(group, columns=["timestamp"]).column(0)[index].as_py().timestamp() * 1000
-    )
+    time: datetime = file.read_row_group(group, columns=["timestamp"]).column(0)[index].as_py()
+    return round(time.timestamp() * 1000)
