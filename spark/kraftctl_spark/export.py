@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.failure_cause import cause_of
 from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
 from kraftctl_spark.source import KraftDataSource
 from kraftctl_spark.source_options import OFFSETS_PER_TRIGGER_DEFAULT
@@ -157,6 +158,7 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
     failure = query.exception()
     if failure is not None:
         log.error("the query failed: %s", failure)
+        log.error("the export ends because of %s", cause_of(str(failure)))
         return False
     _tell_progress(query, line_of, told)
     progress = query.lastProgress

@@ -1,0 +1,19 @@
+"""Finds in what Spark says about a failed query, some hundred lines, the one that tells why."""
+
+from __future__ import annotations
+
+import re
+
+_RAISED = re.compile(
+    r"^(?:Caused by: )?(?:[\w.$]+\.)?(\w+(?:Error|Exception|Refused))\b:? ?(.*)$", re.MULTILINE
+)
+_WRAPPERS = ("PythonException", "Py4JException", "Py4JJavaError", "SparkException", "StreamingQueryException")
+
+
+def cause_of(failure: str) -> str:
+    """The last exception that is not one around another; the first line if there is none."""
+    raised = [(name, text) for name, text in _RAISED.findall(failure) if name not in _WRAPPERS]
+    if raised:
+        name, text = raised[-1]
+        return f"{name}: {text}"
+    return next((line for line in failure.splitlines() if line.strip()), "no reason was given")
