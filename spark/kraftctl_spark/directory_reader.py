@@ -128,7 +128,7 @@ class DirectoryReader:
             return max(newest, OffsetAndEpoch(tail.end_offset, tail.last_epoch))
         held_back = tail.end_offset - newest.offset
         if held_back > 0 and self._told != reason:
-            log.info(
+            log.warning(
                 "%s: %d offsets from %d on are held back: %s. They follow with the next checkpoint; when "
                 "this is a restored copy or the controller is stopped, --assume-committed reads them",
                 self._directory.path,

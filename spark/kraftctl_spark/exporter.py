@@ -72,7 +72,8 @@ class Exporter:
             return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)
         if place.high_watermark < end:
             raise LogChangedError(
-                f"the committed log ends at {place.high_watermark}, but was planned up to {end} before"
+                f"the committed log ends at {place.high_watermark}, but was planned up to {end} before: it "
+                "lost its end, or --assume-committed was given then"
             )
         tasks = plan_tasks(position.offset, end, position.epoch, max(end_epoch, position.epoch))
         reports = self._run_tasks(tasks)

@@ -59,7 +59,7 @@ class DirectoryLocation:
         return {"directory": str(self.directory), "assumeCommitted": str(self.assume_committed).lower()}
 
     def __str__(self) -> str:
-        return f"the directory {self.directory}"
+        return f"the files in {self.directory}"
 
 
 LogLocation = QuorumLocation | DirectoryLocation

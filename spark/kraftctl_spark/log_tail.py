@@ -12,7 +12,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import HEADER_BYTES, RecordBatch
 from kraftctl_spark.log_reader import OffsetAndEpoch
 from kraftctl_spark.metadata_directory import LogFiles, MetadataDirectory
-from kraftctl_spark.segment_file import BatchPlace, SegmentFile, batches_of_file
+from kraftctl_spark.segment_file import SegmentFile, batches_of_file
 
 
 class LogTail:
@@ -43,10 +43,16 @@ class LogTail:
     def _walk(self, files: LogFiles) -> None:
         while self._segment is not None:
             with SegmentFile(self._directory.partition, self._segment) as segment:
+                last = None
                 for place in segment.places(self._position, check_crc=True, next_offset=self.end_offset):
                     if place.epoch < self.last_epoch:
                         break
-                    self._note(segment, place)
+                    if place.is_control:
+                        self._note_voters(segment.batch(place))
+                    self.end_offset, self.last_epoch, last = place.last_offset + 1, place.epoch, place
+                if last is not None:
+                    self._last = last.position, segment.bytes_at(last.position, HEADER_BYTES)
+                    self._position = last.position + last.size_bytes
             if self._segment == self.end_offset or self.end_offset not in files.segments:
                 return
             self._segment, self._position, self._last = self.end_offset, 0, None
@@ -87,13 +93,6 @@ class LogTail:
         if files.segments and not files.snapshots:
             self._segment = self.end_offset = files.segments[0]
             self.last_epoch = 0
-
-    def _note(self, segment: SegmentFile, place: BatchPlace) -> None:
-        if place.is_control:
-            self._note_voters(segment.batch(place))
-        self._last = place.position, segment.bytes_at(place.position, HEADER_BYTES)
-        self._position = place.position + place.size_bytes
-        self.end_offset, self.last_epoch = place.last_offset + 1, place.epoch
 
     def _note_voters(self, batch: RecordBatch | None) -> None:
         if batch is None or not batch.header.is_control:

@@ -78,7 +78,14 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
     position = checked_position(output, settings.cluster_id)
     output.check_files()
     check_checkpoint(checkpoint, position, reader)
-    log.info("the tables go up to offset %d of cluster %s", position.offset, settings.cluster_id)
+    place = reader.position(position.offset, position.epoch)
+    log.info(
+        "cluster %s: the tables go up to offset %d, %s have %d more",
+        settings.cluster_id,
+        position.offset,
+        settings.location,
+        max(0, place.high_watermark - position.offset),
+    )
     if (change := output.changed_redaction(options.include_secrets)) is not None:
         log.warning("%s", change)
     stop = _stop_on_signals()
