@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_views
+from kraftctl_spark.manifest import Output
+from kraftctl_spark.tables import table_schemas
+from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_tables, register_views
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate
 from tests.spark.typed_export import exporting
@@ -92,6 +95,19 @@ def test_columns_are_as_documented(spark: SparkSession, directory: Path) -> None
 
 def plain(kind: str) -> str:
     return kind.lower().replace(" ", "")
+
+
+def test_files_of_an_older_release_get_nulls(spark: SparkSession, directory: Path) -> None:
+    (path,) = Output(directory).files("partition_record")
+    whole = path.read_bytes()
+    pq.write_table(pq.ParquetFile(path).read().drop_columns(["directories"]), path)
+    try:
+        assert set(register_tables(spark, directory)) == set(table_schemas())
+        rows = spark.sql("SELECT partition_id, directories FROM partition_record").collect()
+    finally:
+        path.write_bytes(whole)
+    assert rows
+    assert all(row["directories"] is None and row["partition_id"] is not None for row in rows)
 
 
 @pytest.mark.parametrize("view", SECTIONS)

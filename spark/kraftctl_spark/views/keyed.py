@@ -28,7 +28,7 @@ def controllers(log: Log) -> str:
 
 
 def features(log: Log) -> str:
-    """Level 0 takes a feature away, but is a metadata.version. kraft.version is not Kafka's to tell here."""
+    """Level 0 takes a feature away, but not metadata.version. kraft.version is for the quorum to tell."""
     return f"""
         SELECT name, feature_level AS level
         FROM ({_last(f"SELECT * FROM {log.rows('feature_level_record')}", "name")})
