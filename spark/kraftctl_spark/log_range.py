@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_ARROW_BATCH = 20_000
-"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy, and a chunk of rows
-has about 10 thousand."""
+"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy."""
 OFFSETS_PER_PARTITION = 50_000
 """Fixed, so that a planned range is always cut in the same places."""
 
@@ -57,5 +56,7 @@ def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]
 def arrow_batches(chunks: Iterator[MetadataRows]) -> Iterator[pa.RecordBatch]:
     for rows in chunks:
         encoded = encode_wide_rows(rows)
-        for first in range(0, len(rows), ROWS_PER_ARROW_BATCH):
-            yield encoded.slice(first, ROWS_PER_ARROW_BATCH)
+        batches = -(-len(rows) // ROWS_PER_ARROW_BATCH)
+        size = -(-len(rows) // batches)
+        for first in range(0, len(rows), size):
+            yield encoded.slice(first, size)
