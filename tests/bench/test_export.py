@@ -1,0 +1,58 @@
+"""What `make bench-export` measures with: a log that a controller could have written, and equal rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_batch import read_batches
+from kraftctl_spark.rows import rows_of_log
+from kraftctl_spark.table_files import RangeWriter
+from kraftctl_spark.tables import encode_tables
+from tests.bench import export_log, export_ready
+
+RECORDS = 6_000
+
+
+def test_the_log_is_one_that_a_controller_loads() -> None:
+    image = MetadataImage()
+    types: Counter[str] = Counter()
+    offset = 0
+    for batch in read_batches(b"".join(export_log.batches(2 * RECORDS))):
+        for record in batch.records:
+            assert record.offset == offset
+            message = decode_metadata_record(record.value or b"").record
+            replay(image, message, offset)
+            types[message.NAME] += offset >= RECORDS
+            offset += 1
+    assert offset == 2 * RECORDS
+    assert 0.80 < types["PartitionChangeRecord"] / RECORDS < 0.85
+    assert len(image.topics.topics) == export_log.TOPICS
+
+
+def test_ready_rows_are_written_as_they_are(tmp_path: Path) -> None:
+    batches = read_batches(b"".join(export_log.batches(RECORDS)))
+    for first, last in ((0, 3999), (4000, RECORDS - 1)):
+        with RangeWriter(tmp_path / "export", f"{first:020}-{last:020}") as writer:
+            for rows in rows_of_log(batches, first, last + 1):
+                writer.add(encode_tables(rows))
+            writer.finish()
+    ready = tmp_path / "ready"
+    assert export_ready.make_ready(tmp_path / "export", ready) == RECORDS
+    for way in export_ready.WAYS:
+        export_ready.main(way, ready, tmp_path / way)
+    for table in sorted(path.name for path in ready.iterdir()):
+        expected = pa.concat_tables(
+            pq.read_table(path) for path in sorted((tmp_path / "export" / table).iterdir())
+        )
+        files = sorted((tmp_path / "files" / table).iterdir())
+        assert pa.concat_tables(pq.read_table(path) for path in files).equals(expected)
+        whole = pq.ParquetFile(tmp_path / "tables" / f"{table}.parquet")
+        assert whole.read().equals(expected)
+        assert whole.num_row_groups == len(files)
