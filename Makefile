@@ -3,6 +3,7 @@
 #   make build      .venv with a compiled `kraftctl` in it
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
 #   make test       the whole suite against compiled code, then what is quick once more uncompiled
+#   make export-demo  a page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
 # Compiled code is only ever inside .venv: the tree has no .so that could hide an edited source.
@@ -21,13 +22,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
 PYTEST_ARGS ?=
 DEV_ARGS ?=
+DEMO_ARGS ?=
+CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 BENCH_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' 2>/dev/null | sort)
 # A source that was removed changes no time stamp of another: its absence is in this name.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 
-.PHONY: build setup dev test test-compiled test-pure check format bench bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-compiled test-pure check format bench bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -36,6 +39,9 @@ setup: build $(STAMPS)/dev
 
 dev: setup
 	PYTHONSAFEPATH=1 $(BIN)/kraftctl dev $(DEV_ARGS)
+
+export-demo: setup
+	PYTHONSAFEPATH=1 $(BIN)/python spark/demo/export_demo.py $(DEMO_ARGS)
 
 $(STAMPS)/venv:
 	$(PYTHON) -m venv $(VENV)
@@ -62,10 +68,11 @@ $(STAMPS)/compiled-$(TREE): $(PACKAGED) pyproject.toml setup.py $(STAMPS)/requir
 test: test-compiled test-pure
 
 test-compiled: setup
-	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(PYTEST_ARGS)
+	@$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow" $(PYTEST_ARGS)
+	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser" $(PYTEST_ARGS)
 
 check: $(STAMPS)/dev
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
 import shutil
 import signal
 import sys
@@ -24,7 +23,7 @@ from kraftctl.dev.kafka_distribution import KafkaUnavailableError, print_progres
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 
 sys.path.insert(0, str(Path(__file__).parent))
-from history import History
+from history import History  # type: ignore[import-not-found]
 
 MARKER = "export-demo.txt"
 """In a directory that an earlier run has made, and that may thus be emptied."""
@@ -143,7 +142,7 @@ class Demo:
             f"kraftctl-export {command}",
             [sys.executable, "-m", "kraftctl_spark.cli", command, *flags],
             self._directory / f"{command}.log",
-            EXPORTER_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            EXPORTER_ENVIRONMENT,
         )
         try:
             status = process.wait(EXPORT_TIMEOUT_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from typing import Any
 
 from confluent_kafka import ElectionType, Producer, TopicPartition
 from confluent_kafka.admin import (
@@ -170,11 +171,11 @@ class History:
         if producer.flush(60.0):
             raise TimeoutError(f"not all records of {topic} were acknowledged")
 
-    def _done(self, futures: Mapping[object, Future[object]]) -> None:
+    def _done(self, futures: Mapping[Any, Future[Any]]) -> None:
         for future in futures.values():
             future.result(TIMEOUT_S)
 
-    def _topics(self) -> dict:
+    def _topics(self) -> dict[str, Any]:
         return self._admin.list_topics(timeout=TIMEOUT_S).topics
 
     def _live(self, brokers: list[int] | None = None) -> set[int]:

@@ -63,16 +63,8 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         fenced_brokers=Listed(
             tuple(FencedBroker(broker, 3, 61_500, 1) for broker in range(1, brokers + 1)), brokers
         ),
-        elections=tuple(
-            ElectionCount(bucket, kind, "failover", dice.randrange(1, 9))
-            for bucket in dice.sample(buckets, len(buckets) // 4)
-            for kind in ("clean", "elr", "unclean")
-        ),
-        broker_elections=tuple(
-            BrokerElections(f"broker {broker}", kind, dice.randrange(1, 30))
-            for broker in range(1, brokers + 1)
-            for kind in ("clean", "elr", "unclean")
-        ),
+        elections=_elections(dice, buckets),
+        broker_elections=_broker_elections(dice, brokers),
         unclean_elections=Listed((UncleanElection(times[3], 77, "orders-3", -1, 2),), 1),
         churn=tuple(churn),
         growth=tuple(
@@ -94,25 +86,40 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
             2,
         ),
         voter_changes=Listed((VoterChange(START_MS, 0, "voters", "3000, 3001, 3002"),), 1),
-        record_types=tuple(
-            RecordCount(bucket, name, dice.randrange(1, 50))
-            for bucket in buckets
-            for name in (
-                "NoOpRecord",
-                "PartitionChangeRecord",
-                "ConfigRecord",
-                "TopicRecord",
-                "PartitionRecord",
-            )
-        ),
-        reassignments=Listed(
-            tuple(
-                Reassignment(name, time_ms, 900 * place, outcome, "1, 2, 3", "2, 3, 4")
-                for place, (name, time_ms) in enumerate(zip(names, times, strict=False))
-                for outcome in (("completed", "cancelled", "running")[place % 3],)
-            ),
-            rows,
-        ),
+        record_types=_record_types(dice, buckets),
+        reassignments=Listed(_reassignments(names, times), rows),
+    )
+
+
+def _elections(dice: random.Random, buckets: list[int]) -> tuple[ElectionCount, ...]:
+    return tuple(
+        ElectionCount(bucket, kind, "failover", dice.randrange(1, 9))
+        for bucket in dice.sample(buckets, len(buckets) // 4)
+        for kind in ("clean", "elr", "unclean")
+    )
+
+
+def _broker_elections(dice: random.Random, brokers: int) -> tuple[BrokerElections, ...]:
+    return tuple(
+        BrokerElections(f"broker {broker}", kind, dice.randrange(1, 30))
+        for broker in range(1, brokers + 1)
+        for kind in ("clean", "elr", "unclean")
+    )
+
+
+def _record_types(dice: random.Random, buckets: list[int]) -> tuple[RecordCount, ...]:
+    return tuple(
+        RecordCount(bucket, name, dice.randrange(1, 50))
+        for bucket in buckets
+        for name in ("NoOpRecord", "PartitionChangeRecord", "ConfigRecord", "TopicRecord", "PartitionRecord")
+    )
+
+
+def _reassignments(names: list[str], times: list[int]) -> tuple[Reassignment, ...]:
+    outcomes = ("completed", "cancelled", "running")
+    return tuple(
+        Reassignment(name, time_ms, 900 * place, outcomes[place % 3], "1, 2, 3", "2, 3, 4")
+        for place, (name, time_ms) in enumerate(zip(names, times, strict=False))
     )
 
 

@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
 
 NEEDED = ("pyspark", "pyarrow", "plotly")
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
 FEW_RECORDS = 200_000
+FEW_RECORDS_SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""What Spark and the JVM do to be fast with many records takes longer than the work itself with few."""
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +55,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(f"{options.output} holds no tables of kraftctl-export")
     if options.to.is_dir() or not options.to.absolute().parent.is_dir():
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
-    spark = _session(options.master)
+    spark = _session(options.master, _settings(options.output))
     try:
-        _tune(spark, options.output)
         contents = fetch(spark, options.output, from_ms, until_ms)
     finally:
         spark.stop()
@@ -68,24 +79,21 @@ def _time(options: argparse.Namespace, name: str) -> int | None:
         raise ExportRefusedError(f"--{name.removesuffix('_time')}: {error}") from error
 
 
-def _session(master: str | None) -> SparkSession:
+def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("kraftctl-export report")
-    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.ui.enabled", "false")
     if master is not None:
         builder = builder.master(master)
-    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
-def _tune(spark: SparkSession, output: Path) -> None:
-    """For few records: what Spark does to be fast with many takes longer than the work itself."""
+def _settings(output: Path) -> dict[str, str]:
     from kraftctl_spark.manifest import Output
 
     records = sum(manifest.counts["records"] for manifest in Output(output).manifests())
-    if records <= FEW_RECORDS:
-        spark.conf.set("spark.sql.shuffle.partitions", "2")
-        spark.conf.set("spark.sql.adaptive.enabled", "false")
-        spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    return SETTINGS | (FEW_RECORDS_SETTINGS if records <= FEW_RECORDS else {})
