@@ -14,7 +14,7 @@ from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLo
 from kraftctl_spark.log_reader import LogPosition
 from kraftctl_spark.manifest import Output
 from kraftctl_spark.reader import read_table
-from tests.spark.typed_check import compare_records, compare_tables_with_dump
+from tests.spark.typed_check import compare_records
 from tests.spark.typed_export import exporting
 from tests.support.controller_client import create_topics
 from tests.support.kafka import JavaController, KraftctlController, await_result, kafka, random_id
@@ -91,12 +91,11 @@ def trim(controller: Controller, archive: Path) -> None:
                 segment.with_suffix(suffix).unlink()
     for checkpoint in checkpoints[:-1]:
         checkpoint.unlink()
-    for segment in directory.glob("*.log"):
-        shutil.copy(segment, archive)
 
 
 def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_path: Path) -> None:
-    tables, archive = tmp_path / "tables", tmp_path / "archive"
+    tables, whole, trimmed = tmp_path / "tables", tmp_path / "whole", tmp_path / "trimmed"
+    archive = tmp_path / "archive"
     quorum = QuorumLocation(parse_endpoints(controller.address))
     directory = DirectoryLocation(controller.log_directory)
     create_topics(controller.port, controller.cluster_id, "first", "second")
@@ -104,41 +103,37 @@ def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_pat
     create_topics(controller.port, controller.cluster_id, *(f"more-{number}" for number in range(20)))
     await_result(lambda: newest_checkpoint(controller) > first_end + 50, "a snapshot")
     controller.stop()
-    assert export(tmp_path / "whole", directory) > first_end
-    whole_end = compare_tables_with_dump_of(controller, tmp_path / "whole")
+    whole_end = export(whole, directory)
 
     trim(controller, archive)
     assert int(min(controller.metadata_directory.glob("*.log")).stem) > first_end
     controller.start()
     create_topics(controller.port, controller.cluster_id, "last")
     end = export(tables, quorum)
-    assert end > whole_end
+    controller.stop()
+    assert export(trimmed, directory) >= end > whole_end > first_end
+
+    for segment in controller.metadata_directory.glob("*.log"):
+        shutil.copy(segment, archive)
+    dumped = read_dump(archive, release_of(controller))
+    assert [record.offset for record in dumped] == list(range(len(dumped)))
+    types = compare_records(whole, dumped[:whole_end])
+    assert types >= {"RegisterBrokerRecord", "TopicRecord", "PartitionRecord", "FeatureLevelRecord"}
+
     before, bridge, after = Output(tables).manifests()
     assert (before.end, bridge.start, bridge.snapshot) == (first_end, first_end, True)
     assert (after.start, after.end) == (bridge.end, end)
-    controller.stop()
+    compare_records(tables, dumped[:first_end] + dumped[bridge.end : end])
+    assert_snapshot_is_whole(tables, bridge.end)
 
-    dumped = {record.offset: record for record in read_dump(archive, release_of(controller))}
-    dumped |= {
-        record.offset: record for record in read_dump(controller.log_directory, release_of(controller))
-    }
-    assert list(dumped) == list(range(len(dumped)))
-    read = [*range(first_end), *range(bridge.end, end)]
-    compare_records(tables, [dumped[offset] for offset in read])
-    in_snapshot = [row for row in read_table(tables, "records").to_pylist() if row["offset"] is None]
-    assert [row["snapshot_index"] for row in in_snapshot] == list(range(len(in_snapshot)))
-    assert {row["snapshot_end_offset"] for row in in_snapshot} == {bridge.end}
-
-    trimmed = tmp_path / "trimmed"
-    assert export(trimmed, directory) >= end
     first, rest = Output(trimmed).manifests()
     assert (first.start, first.snapshot) == (0, True)
-    compare_records(trimmed, [dumped[offset] for offset in range(first.end, rest.end)])
+    compare_records(trimmed, dumped[first.end : rest.end])
+    assert_snapshot_is_whole(trimmed, first.end)
 
 
-def compare_tables_with_dump_of(controller: Controller, tables: Path) -> int:
-    """Where the tables end, of a log that is whole."""
-    end = Output(tables).position().offset
-    types = compare_tables_with_dump(tables, controller.log_directory, end, release_of(controller))
-    assert types >= {"RegisterBrokerRecord", "TopicRecord", "PartitionRecord", "FeatureLevelRecord"}
-    return end
+def assert_snapshot_is_whole(tables: Path, end: int) -> None:
+    rows = [row for row in read_table(tables, "records").to_pylist() if row["offset"] is None]
+    assert [row["snapshot_index"] for row in rows] == list(range(len(rows)))
+    assert {row["snapshot_end_offset"] for row in rows} == {end}
+    assert (rows[0]["type"], rows[-1]["type"]) == ("SnapshotHeaderRecord", "SnapshotFooterRecord")
