@@ -162,6 +162,19 @@ def test_controllers_that_cannot_be_found(tmp_path: Path, caplog: pytest.LogCapt
     assert main([*arguments, "127.0.0.1:1", "--request-timeout-ms", "200"]) == 1
 
 
+def test_a_client_that_was_to_be_encrypted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    config = tmp_path / "client.properties"
+    config.write_text("security.protocol=SSL\n")
+    arguments = ["run", "--output", str(tmp_path), "--bootstrap-controllers", "127.0.0.1:1"]
+    text = refusal(caplog, [*arguments, "--command-config", str(config)])
+    assert f"--command-config {config}: security.protocol=SSL is not supported: only PLAINTEXT is" in text
+
+
+def test_a_directory_without_a_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["run", "--output", str(tmp_path / "tables"), "--directory", str(tmp_path)]) == 1
+    assert f"{tmp_path} holds no __cluster_metadata-0: name the metadata.log.dir" in caplog.text
+
+
 def test_compact_from_the_command_line(
     exported: Path, controller: FakeController, caplog: pytest.LogCaptureFixture
 ) -> None:
