@@ -59,18 +59,19 @@ def local_spark() -> Iterator[SparkSession]:
 def kafka_states(
     values: Mapping[int, bytes], offsets: Iterable[int], scratch: Path
 ) -> dict[int, dict[str, Any]]:
-    """The state as of each offset, in Kafka's view of the records that have an effect."""
-    wanted = set(offsets)
+    """The state as of each offset, in their order, as Kafka sees the records that have an effect."""
+    wanted = dict.fromkeys(offsets)
     lines: list[str] = []
-    for offset in sorted(wanted | set(values)):
+    for offset in sorted({*wanted, *values}):
         if offset in values:
             lines.append(f"record {offset} {values[offset].hex()}")
         if offset in wanted:
             lines.append(f"print {offset}")
     scratch.write_text("\n".join(lines))
     printed = run_java_source(REPLAY, str(scratch))
-    states = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    return {int(state.pop("name")): state for state in states}
+    printed_states = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    states = {int(state.pop("name")): state for state in printed_states}
+    return {offset: states[offset] for offset in wanted}
 
 
 def compare_state(
