@@ -7,6 +7,7 @@ were. Durations count as far as they lie in the period.
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -247,7 +248,7 @@ class Query:
     def growth(self) -> tuple[Size, ...]:
         """How many states of each kind cover the end of a bucket: those begun minus those ended by then."""
         steps = self._all(
-            _Step,
+            Step,
             f"""SELECT what, bucket_ms, sum(step) AS step FROM (
                     {self._in.steps("topics", "partition_history WHERE partition_id = 0")}
                     UNION ALL {self._in.steps("partitions", "partition_history")}
@@ -256,7 +257,7 @@ class Query:
         )
         stretches = self._known.stretches
         gaps = [(before.end_ms, after.start_ms) for before, after in pairwise(stretches)]
-        return _sizes(self.period, steps, gaps)
+        return sizes(self.period, steps, gaps)
 
     def config_changes(self) -> Listed[ConfigChange]:
         return self._listed(
@@ -357,7 +358,7 @@ class Query:
         )
 
     def _all(self, kind: type[Found], sql: str) -> tuple[Found, ...]:
-        log.info("reading %s", kind.__name__.strip("_"))
+        log.info("reading %s", kind.__name__)
         return tuple(kind(**row.asDict()) for row in self._spark.sql(sql).collect())
 
     def _listed(self, kind: type[Found], sql: str, order: str, rows_max: int) -> Listed[Found]:
@@ -368,11 +369,13 @@ class Query:
         return Listed(tuple(row for row, _ in found), found[0][1] if found else 0)
 
 
-class _Step:
+@dataclass(frozen=True)
+class Step:
     """By how much a number changed in a bucket, or before the first one."""
 
-    def __init__(self, what: str, bucket_ms: int, step: int) -> None:
-        self.what, self.bucket_ms, self.step = what, bucket_ms, step
+    what: str
+    bucket_ms: int
+    step: int
 
 
 def _counted(kind: type[Found]) -> Any:
@@ -383,11 +386,11 @@ def _counted(kind: type[Found]) -> Any:
     return counted
 
 
-def _sizes(period: Period, steps: tuple[_Step, ...], gaps: list[tuple[int, int]]) -> tuple[Size, ...]:
+def sizes(period: Period, steps: tuple[Step, ...], gaps: list[tuple[int, int]]) -> tuple[Size, ...]:
     """`gaps` are the times of which the log is not known."""
     before = period.buckets()[0]
     totals = {"topics": 0, "partitions": 0, "brokers": 0}
-    by_bucket: dict[int, list[_Step]] = {}
+    by_bucket: dict[int, list[Step]] = {}
     for step in steps:
         by_bucket.setdefault(max(step.bucket_ms, before), []).append(step)
     sizes = []

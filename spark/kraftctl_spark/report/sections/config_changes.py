@@ -53,7 +53,7 @@ def config_changes(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        f"{counted(listed.total, 'change')}. Of those shown: "
+        f"{counted(listed.total, 'change')}{'. Of those shown' if listed.cut else ''}: "
         + ", ".join(f"{cause} {count:,}" for cause, count in sorted(causes.items()))
         + ".",
         (Plot("Changes of configurations by resource, over time", _timeline(contents)),),

@@ -56,7 +56,7 @@ def reassignments(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        f"{counted(listed.total, 'reassignment')}. Of those shown: "
+        f"{counted(listed.total, 'reassignment')}{'. Of those shown' if listed.cut else ''}: "
         + ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
         + f".{longest}",
         (Plot("Duration of reassignments, by their start", _durations(contents, timed)),) if timed else (),
