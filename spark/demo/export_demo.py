@@ -43,7 +43,7 @@ EXPORTER_ENVIRONMENT = {
     " pyspark-shell",
     "SPARK_LOCAL_IP": "127.0.0.1",
 }
-EXPORT_TIMEOUT_S = 180.0
+EXPORT_TIMEOUT_S = 300.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -17,7 +17,7 @@ from tests.support.browser import Browser
 from tests.support.report_check import open_report
 from tests.support.spark_export import ROOT, SOURCE_ROOTS
 
-pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 
 SCRIPT = ROOT / "spark" / "demo" / "export_demo.py"
 
@@ -32,7 +32,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=560,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return directory, done.stdout
