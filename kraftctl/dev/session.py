@@ -31,6 +31,9 @@ WATCH_INTERVAL_S = 0.5
 BROKER_RESTART_PAUSE_S = 20
 """Longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
 
+EXPORT_INTERVAL = "10 seconds"
+"""Shorter than an export needs in earnest: who plays with a cluster wants to see what it did."""
+
 EXPORTER_ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
     "PYSPARK_SUBMIT_ARGS": "--master local[2] --driver-memory 600m --conf spark.ui.enabled=false"
@@ -180,10 +183,10 @@ class DevSession:
         if any(importlib.util.find_spec(name) is None for name in ("pyspark", "pyarrow", "kraftctl_spark")):
             print_progress("Not exporting metadata to Parquet: install kraftctl[spark] for that.")
             return
-        command = exporter_command(cluster.controller.address, parquet_directory(self._directory))
+        command = exporter_command(cluster.controller.address, tables_directory(self._directory))
         log_file = self._directory / "exporter.log"
         self._exporter = ManagedProcess("exporter", command, log_file, EXPORTER_ENVIRONMENT)
-        print_progress(f"Exporting committed metadata to {parquet_directory(self._directory)}")
+        print_progress(f"Exporting committed metadata to {tables_directory(self._directory)}")
 
 
 class _StopSignals:
@@ -236,15 +239,22 @@ def load_state(directory: Path, brokers: int) -> DevState:
     return state
 
 
-def parquet_directory(directory: Path) -> Path:
+def tables_directory(directory: Path) -> Path:
     """Where the exporter of a development cluster writes."""
-    return directory / "parquet"
+    return directory / "tables"
 
 
 def exporter_command(controller: str, output: Path) -> list[str]:
     """The command line of the exporter."""
-    command = [sys.executable, "-m", "kraftctl_spark.export"]
-    return [*command, "--bootstrap-controllers", controller, "--output", str(output)]
+    return export_command(
+        *("run", "--bootstrap-controllers", controller, "--output", str(output)),
+        *("--interval", EXPORT_INTERVAL),
+    )
+
+
+def export_command(*arguments: str) -> list[str]:
+    """`kraftctl-export`, as of the Python that runs this."""
+    return [sys.executable, "-m", "kraftctl_spark.cli", *arguments]
 
 
 def _port_near(wanted: int) -> int:
@@ -265,7 +275,7 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         "Kafka's tools": str(directory / "bin"),
     }
     if exporting:
-        facts["metadata as Parquet"] = str(parquet_directory(directory))
+        facts["metadata tables"] = str(tables_directory(directory))
     lines = ["", f"kraftctl dev: {count} running on one {kind} controller"]
     lines += [f"  {name:<22}{value}" for name, value in facts.items()]
     lines += [
@@ -277,9 +287,10 @@ def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
         f"  bin/kafka-metadata-quorum {controller} describe --status",
         f"  {' '.join(kraftctl_command('dump', 'log', str(log)))}",
         f"  kill -9 {_pid_of_last_broker(cluster)}   # {cluster.brokers[-1].name}: is fenced, then restarted",
-        "",
-        "Ctrl-C stops everything.",
     ]
+    if exporting:
+        lines.append(f"  {' '.join(export_command('status', '--output', 'tables'))}")
+    lines += ["", "Ctrl-C stops everything."]
     return "\n".join(lines)
 
 
