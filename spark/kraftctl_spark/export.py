@@ -117,6 +117,8 @@ def build_session(master: str | None) -> SparkSession:
     builder = SparkSession.builder.appName("kraftctl-export").config("spark.sql.session.timeZone", "UTC")
     if master is not None:
         builder = builder.master(master)
+    # A progress bar of Spark's would overwrite the lines of the log.
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
     spark = builder.config("spark.sql.parquet.compression.codec", "zstd").getOrCreate()
     spark.dataSource.register(KraftDataSource)
     return spark
