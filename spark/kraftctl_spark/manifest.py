@@ -221,6 +221,8 @@ class Output:
         replaces = manifest.end <= at
         if manifest.end <= manifest.start or not (replaces or manifest.start == at):
             raise ExportRefusedError(f"{manifest.name} does not follow on offset {at}")
+        for directory in {self.directory, *((self.directory / file.path).parent for file in manifest.files)}:
+            fsync(directory)  # Once for all of their new names.
         stamped = replace(manifest, committed_at_ms=time.time_ns() // 1_000_000)
         write_whole(self._manifests / f"{manifest.name}.json", stamped.to_json().encode(), self.hook)
         self.hook("manifest-committed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,12 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.durable import Hook, fsync, no_hook, publish, temporary_path, writing
+from kraftctl_spark.durable import Hook, fsync, no_hook, temporary_path, writing
 from kraftctl_spark.tables import table_schemas
 
 COMPRESSION = "zstd"
 ROWS_PER_GROUP = 50_000
 """How many rows of a table are held in memory at most; a log range never has more."""
+
+FSYNCS_AT_ONCE = 16
+"""A file system confirms several in the time of one."""
 
 
 def range_name(first: int, last: int) -> str:
@@ -93,7 +97,7 @@ class RangeWriter:
             raise
 
     def finish(self) -> list[TableFile]:
-        """Everything durable under its name; what was there under the same name is replaced."""
+        """Durable files under their names, in place of what had them; the commit makes the names durable."""
         for name, held in self._held.items():
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})
@@ -102,16 +106,17 @@ class RangeWriter:
             with writing(self._path(name)):
                 writer.close()
         self._hook("files-written")
+        with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
+            list(pool.map(fsync, [temporary for temporary, _ in self._writers.values()]))
         files: list[TableFile] = []
         for name in list(self._writers):
             path = self._path(name)
             with writing(path):
-                publish(self._writers[name][0], path)
+                self._writers[name][0].replace(path)
             del self._writers[name]
             relative = str(path.relative_to(self._output))
             files.append(TableFile(name, relative, self._rows[name], path.stat().st_size))
             self._hook("file-renamed")
-        fsync(self._output)
         return files
 
     def _path(self, table: str) -> Path:
