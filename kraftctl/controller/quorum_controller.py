@@ -96,8 +96,8 @@ class QuorumController:
     @property
     def last_stable_offset(self) -> int:
         """The last offset that is committed and in no open metadata transaction (KIP-868)."""
-        start = self.image.journal.transaction_start
         end = self._committed_end
+        start = self.image.journal.unstable_start(end)
         return (end if start is None else min(end, start)) - 1
 
     @property

@@ -110,6 +110,16 @@ class UndoJournal(Restorable):
         """Offset of the BeginTransactionRecord that is still open; nothing from there on is stable."""
         return self._transaction_start
 
+    def unstable_start(self, committed_end: int) -> int | None:
+        """Where the first transaction begins whose end is not below `committed_end`; None without one.
+
+        Also one that has ended in the image: a leader replays the end before it is committed.
+        """
+        for start, end in self._ended_transactions:
+            if end >= committed_end:
+                return start
+        return self._transaction_start
+
     @property
     def recording(self) -> bool:
         """Whether changes are remembered at all right now."""

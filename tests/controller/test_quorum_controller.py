@@ -121,6 +121,20 @@ class TestClaim:
         controller.committed(end)
         assert controller.last_stable_offset == end - 1
 
+    def test_a_transaction_is_open_until_its_end_is_committed(self):
+        """A snapshot between the two would leave an end without a beginning, which no controller can read."""
+        controller = standby()
+        bootstrap = [record.record for record in bootstrap_records()]
+        controller.replay_committed(bootstrap, 1)
+        begin = 1 + len(bootstrap)
+        controller.replay_committed([BeginTransactionRecord(name="of another leader")], begin)
+        (result,) = controller.claim(2, begin + 1, 0, 0)
+        end = append(controller, result, begin + 1)
+        assert controller.image.journal.transaction_start is None
+        assert controller.last_stable_offset == begin - 1
+        controller.committed(end)
+        assert controller.last_stable_offset == end - 1
+
     def test_sessions_start_with_unfenced_brokers_only(self):
         first = ActiveController()
         first.start_brokers(1)
