@@ -53,6 +53,8 @@ FETCH_VERSIONS = (17, 18)
 FETCH_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
 RETRY_PAUSE_S = 0.05
+SILENCE_MIN_S = 1.0
+"""A leader may hold an answer back for FETCH_WAIT_MS."""
 
 Answer = TypeVar("Answer")
 
@@ -84,6 +86,9 @@ class QuorumObserver:
         self._cluster_id = cluster_id
         self._client_id = client_id
         self._timeout_s = timeout_s
+        share_s = timeout_s / (len(bootstrap) + 2)  # The leader that is gone may be among them too.
+        self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
+        """How long one controller may keep silent: time is left to ask the others."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
         self._connection: ControllerConnection | None = None
@@ -107,7 +112,7 @@ class QuorumObserver:
         """
 
         def attempt() -> LogPosition | None:
-            data = self._fetch(offset, epoch, 1, 0)
+            data = self._fetch_log(offset, epoch, 1, 0)
             if data is None or data.high_watermark < 0:
                 return None
             snapshot = self._unreadable(data, offset)
@@ -170,15 +175,10 @@ class QuorumObserver:
             raise DecodeError(f"snapshot {snapshot} ends within a batch")
 
     def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
-        """Also for offset 0 of a whole log: a leader that has a snapshot would rather send that (Kafka 4.3).
-
-        Asked for offset 1 it answers with the batch that contains it, which in general starts at 0.
-        """
+        """What is committed from `position` on."""
 
         def attempt() -> list[RecordBatch] | None:
-            data = self._fetch(position, epoch, FETCH_BYTES, FETCH_WAIT_MS)
-            if data is not None and position == 0 and self._is_whole_behind_snapshot(data):
-                data = self._fetch(1, max(epoch, self._leader_epoch), FETCH_BYTES, FETCH_WAIT_MS)
+            data = self._fetch_log(position, epoch, FETCH_BYTES, FETCH_WAIT_MS)
             if data is None:
                 return None
             snapshot = self._unreadable(data, position)
@@ -196,7 +196,7 @@ class QuorumObserver:
         return attempt
 
     def _accept_gap(self, position: int, batch: RecordBatch) -> None:
-        """Only the first record of a log may be out of reach, see `_attempt_to_read`."""
+        """Only the first record of a log may be out of reach, see `_fetch_log`."""
         base_offset = batch.header.base_offset
         if position != 0 or base_offset != 1:
             raise LogChangedError(
@@ -215,13 +215,7 @@ class QuorumObserver:
         snapshot = data.snapshot_id
         if snapshot.epoch < 0 or snapshot.end_offset < 0:
             return None
-        if offset == 0 and self._is_whole_behind_snapshot(data):
-            return None
         return OffsetAndEpoch(snapshot.end_offset, snapshot.epoch)
-
-    @staticmethod
-    def _is_whole_behind_snapshot(data: PartitionData) -> bool:
-        return data.snapshot_id.epoch >= 0 and data.log_start_offset == 0
 
     def _attempt_at_snapshot(
         self, snapshot: OffsetAndEpoch, position: int
@@ -265,6 +259,19 @@ class QuorumObserver:
         if newest.epoch >= 0 and newest != snapshot:
             raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}, it has {newest}")
         raise UnusableControllerError(f"answered with {Errors.UNKNOWN_SERVER_ERROR.name}")
+
+    def _fetch_log(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
+        """Also when the leader has `offset`, but would rather send a snapshot (Kafka 4.3).
+
+        It does so for offset 0: asked for 1 it answers with the batch that contains that, which in general
+        starts at 0. And for who has read only up to an epoch before that of its oldest snapshot.
+        """
+        data = self._fetch(offset, epoch, max_bytes, wait_ms)
+        if data is None or data.snapshot_id.epoch < 0:
+            return data
+        if offset > data.log_start_offset or offset == data.log_start_offset == 0:
+            data = self._fetch(max(1, offset), max(epoch, self._leader_epoch), max_bytes, wait_ms)
+        return data
 
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
         """A leader's answer to one Fetch; None when it has to be asked again."""
@@ -336,7 +343,7 @@ class QuorumObserver:
             if endpoint is None:
                 endpoint = self._bootstrap[self._next_bootstrap % len(self._bootstrap)]
                 self._next_bootstrap += 1
-            self._connection = ControllerConnection(endpoint, self._client_id, self._timeout_s)
+            self._connection = ControllerConnection(endpoint, self._client_id, self._silence_s)
         return self._connection
 
     def _forget_connection(self) -> None:

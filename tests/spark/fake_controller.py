@@ -69,6 +69,19 @@ class FakeQuorum:
             return self.log_start_offset
         return read_batch_header(self.batches[-1], 0).last_offset + 1
 
+    def snapshot_instead_of(self, offset: int, epoch: int) -> tuple[int, int] | None:
+        """As Kafka 4.3 has it: also when nothing is gone, and `epoch` merely is before that of the oldest one.
+
+        There is only one here, so it is the oldest one and the newest.
+        """
+        if self.snapshot is None:
+            return None
+        end_offset, its_epoch = self.snapshot
+        at_its_end = offset == end_offset == self.log_start_offset
+        if offset < max(1, self.log_start_offset) or epoch < its_epoch or (at_its_end and epoch != its_epoch):
+            return self.snapshot
+        return None
+
     def records_from(self, offset: int) -> bytes:
         """Cut at the byte limit as Java does: in the midst of a batch, but never of the first."""
         wanted = [batch for batch in self.batches if read_batch_header(batch, 0).last_offset >= offset]
@@ -155,8 +168,9 @@ class FakeController:
         if data.error_code == Errors.NONE:
             data.high_watermark = quorum.high_watermark
             data.log_start_offset = quorum.log_start_offset
-            if quorum.snapshot is not None and wanted.fetch_offset in range(max(1, quorum.log_start_offset)):
-                data.snapshot_id = SnapshotId(end_offset=quorum.snapshot[0], epoch=quorum.snapshot[1])
+            snapshot = quorum.snapshot_instead_of(wanted.fetch_offset, wanted.last_fetched_epoch)
+            if snapshot is not None:
+                data.snapshot_id = SnapshotId(end_offset=snapshot[0], epoch=snapshot[1])
             elif quorum.diverging is not None:
                 epoch, end_offset = quorum.diverging
                 data.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)

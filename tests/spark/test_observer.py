@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -104,6 +105,18 @@ def test_finds_the_next_leader_when_the_first_one_dies(
     position = observer.position(3, 1)
     assert (position.high_watermark, position.leader_epoch) == (4, 2)
     observer.close()
+
+
+def test_a_controller_that_is_silent_does_not_take_the_time_of_the_others(
+    controller: FakeController, quorum: FakeQuorum
+) -> None:
+    """As one whose machine is gone: nothing refuses the connection, and nothing answers."""
+    quorum.append(batch(0, 3))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = ("127.0.0.1", int(silent.getsockname()[1]))
+        observer = QuorumObserver([endpoint, controller.endpoint], timeout_s=4)
+        assert observer.position(0, 0).high_watermark == 3
+        observer.close()
 
 
 def test_nobody_leads(controller: FakeController, quorum: FakeQuorum) -> None:
@@ -213,6 +226,18 @@ def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_offset_0(
     quorum.snapshot = (5, 1)
     assert observer.position(0, 0).snapshot is None
     assert read_offsets(observer, 0, 8) == list(range(8))
+
+
+def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_an_earlier_epoch(
+    observer: QuorumObserver, quorum: FakeQuorum
+) -> None:
+    """A leader offers one to who has read no further than an epoch before that of its oldest snapshot."""
+    quorum.epoch = 5
+    quorum.append(batch(0, 3), batch(3, 3), batch(6, 2, epoch=5))
+    quorum.snapshot = (7, 5)
+    quorum.bytes_max = len(batch(0, 3))
+    assert observer.position(3, 1).snapshot is None
+    assert read_offsets(observer, 0, 8, epoch=0) == list(range(8))
 
 
 def test_the_first_record_alone_may_be_out_of_reach(observer: QuorumObserver, quorum: FakeQuorum) -> None:
