@@ -70,7 +70,7 @@ class FakeQuorum:
         return read_batch_header(self.batches[-1], 0).last_offset + 1
 
     def snapshot_instead_of(self, offset: int, epoch: int) -> tuple[int, int] | None:
-        """As Kafka 4.3 has it: also when nothing is gone, and `epoch` merely is before that of the oldest one.
+        """As Kafka 4.3 has it: also when nothing is gone, but `epoch` is before that of the oldest one.
 
         There is only one here, so it is the oldest one and the newest.
         """
