@@ -15,6 +15,8 @@ from kraftctl_spark.rows import MetadataRows, RecordKind, field_name
 from kraftctl_spark.schema import field_type, typed_columns
 
 UUIDS_REMEMBERED = 65_536
+FIRST_DATE_MS = -62_135_596_800_000
+LAST_DATE_MS = 253_402_300_799_999
 
 
 class _UuidTexts(dict[bytes, str]):
@@ -65,7 +67,11 @@ def _flags(places: Collection[int], count: int) -> pa.Array:
 
 
 def _microseconds(timestamps_ms: list[int]) -> pa.Array:
-    times = pc.multiply_checked(pa.array(timestamps_ms, pa.int64()), 1000)
+    """Null for what is no date: Spark and Python know none beyond the year 9999."""
+    known: Sequence[int | None] = timestamps_ms
+    if min(timestamps_ms, default=0) < FIRST_DATE_MS or max(timestamps_ms, default=0) > LAST_DATE_MS:
+        known = [time if FIRST_DATE_MS <= time <= LAST_DATE_MS else None for time in timestamps_ms]
+    times = pc.multiply_checked(pa.array(known, pa.int64()), 1000)
     return times.cast(pa.timestamp("us", tz="UTC"))
 
 

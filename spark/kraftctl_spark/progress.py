@@ -133,7 +133,7 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
-    """Of the newest batch that has rows; None if a compaction has taken its file away by now."""
+    """Of the newest batch that has rows; None if it is no date, or a compaction has taken its file away."""
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
@@ -142,8 +142,8 @@ def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
         stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
     except FileNotFoundError:
         return None
-    micros: int = stamps[-1].cast(pa.int64()).as_py()
-    return micros // MICROS_PER_MS
+    micros: int | None = stamps[-1].cast(pa.int64()).as_py()
+    return None if micros is None else micros // MICROS_PER_MS
 
 
 def _unknown_types(output: Output, live: list[Manifest]) -> dict[str, int]:

@@ -76,9 +76,12 @@ def _redact_scram(rows: MetadataRows, place: int) -> None:
 def _redact_config(rows: MetadataRows, place: int) -> None:
     record = rows.messages[place]
     assert isinstance(record, ConfigRecord)
-    if record.value is None or is_readable(record.resource_type, record.name):
+    if is_readable(record.resource_type, record.name):
         return
-    record.value = REDACTED
+    if record.value is None and not record.unknown_tagged_fields:
+        return
+    record.value = None if record.value is None else REDACTED
+    record.unknown_tagged_fields = None
     _encode_again(rows, place, record)
 
 

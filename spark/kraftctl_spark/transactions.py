@@ -50,13 +50,16 @@ def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
 
 
 def markers_of(rows: MetadataRows) -> list[Marker]:
-    """In no particular order. A snapshot's records belong to no transaction that could still end."""
+    """In no particular order. A snapshot's records belong to no transaction that could still end.
+
+    A marker counts in any version: without its begin, an abort would take back all that was before it.
+    """
     if rows.snapshot_end_offset is not None:
         return []
     return [
         (rows.offsets[place], kind.type)
         for kind, places in rows.by_kind().items()
-        if kind.type in MARKERS and kind.message is not None
+        if kind.type in MARKERS
         for place in places
     ]
 

@@ -13,6 +13,8 @@ from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIE
 from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.control_record import encode_control_record
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -32,10 +34,12 @@ from kraftctl_spark.rows import (
     rows_of_snapshot,
 )
 from kraftctl_spark.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
-from kraftctl_spark.transactions import Transactions, mark_aborted, resolve
+from kraftctl_spark.transactions import Transactions, mark_aborted, markers_of, resolve
 from tests.support.metadata_row import row_list
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
+NO_OP = encode_metadata_record(NoOpRecord(), 0)
+ABORT_VALUE = encode_metadata_record(AbortTransactionRecord(reason="r"), 0)
 DATA_RECORDS = [message for message in TYPED_CLASSES if message not in CONTROL_RECORD_CLASSES]
 
 
@@ -228,6 +232,27 @@ def test_the_list_of_harmless_configurations_is_that_of_the_controller() -> None
         assert readable_names(resource_type) == {name for name, key in keys.items() if not key.sensitive}
 
 
+def test_tagged_fields_of_a_later_release_beside_a_secret_are_withheld() -> None:
+    record = ConfigRecord(resource_type=BROKER, name="ssl.key.password", value="v")
+    record.unknown_tagged_fields = [(9, b"SECRETTOO")]
+    for value in ("v", None):
+        record.value = value
+        rows = rows_with(record)
+        redact(rows)
+        assert rows.redacted == {0}
+        assert "SECRETTOO" not in str(row_list(rows))
+        assert decode_metadata_record(rows.payloads[0] or b"").record.value == (value and REDACTED)
+
+
+@pytest.mark.parametrize("time_ms", [2**63 - 1, -(2**63), 253_402_300_800_000, -62_135_596_800_001])
+def test_what_is_no_date_is_null(time_ms: int) -> None:
+    """A leader's clock may be wrong by any amount; neither the export nor who reads it may stop at that."""
+    batches = [encode_batch(offset, 1, time, [NO_OP]) for offset, time in enumerate([5, time_ms, 7])]
+    (rows,) = rows_of_log(read_batches(b"".join(batches)), 0, 99)
+    times = encode_tables(rows)[RECORDS].column("timestamp").to_pylist()
+    assert [time and time.microsecond for time in times] == [5000, None, 7000]
+
+
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 
 
@@ -248,10 +273,16 @@ def test_transactions(markers: list[tuple[int, str]], expected: Transactions) ->
     assert resolve(0, markers) == expected
 
 
+def test_a_transaction_begins_with_a_record_of_any_version() -> None:
+    """Else the abort would take back everything since the start."""
+    values = [NO_OP, bytes([1, BeginTransactionRecord.API_KEY, 99]), NO_OP, ABORT_VALUE]
+    rows = rows_of(*values)
+    assert resolve(7, markers_of(rows)) == Transactions(((9, 9),))
+
+
 def test_records_of_the_raft_layer_are_never_aborted() -> None:
-    no_op = encode_metadata_record(NoOpRecord(), 0)
     leader = encode_control_record(LeaderChangeMessage(version=0, leader_id=3))
-    data = encode_batch(7, 3, 1234, [no_op] * 2) + encode_control_batch(9, 4, 1234, [leader])
+    data = encode_batch(7, 3, 1234, [NO_OP] * 2) + encode_control_batch(9, 4, 1234, [leader])
     (rows,) = rows_of_log(read_batches(data), 0, 99)
     mark_aborted(rows, ())
     assert rows.aborted == set()

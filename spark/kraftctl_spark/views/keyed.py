@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl_spark.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.views.kafka_names import (
     ACL_RESOURCES,
     OPERATIONS,
@@ -74,10 +75,15 @@ def delegation_tokens(log: Log) -> str:
         SELECT at, token_id, NULL, NULL, NULL, NULL, NULL, NULL
         FROM {log.rows("remove_delegation_token_record")}"""
     return f"""
-        SELECT token_id, owner, requester, renewers, timestamp_millis(issue_timestamp) AS issue_time,
-               timestamp_millis(max_timestamp) AS max_time,
-               timestamp_millis(expiration_timestamp) AS expiration_time
+        SELECT token_id, owner, requester, renewers, {_date("issue_timestamp")} AS issue_time,
+               {_date("max_timestamp")} AS max_time, {_date("expiration_timestamp")} AS expiration_time
         FROM ({_last(events, "token_id", "owner IS NOT NULL")})"""
+
+
+def _date(column: str) -> str:
+    """Null for what is no date: a token that shall live for ever has a number beyond all of them."""
+    known = f"{column} BETWEEN {FIRST_DATE_MS} AND {LAST_DATE_MS}"
+    return f"timestamp_millis(CASE WHEN {known} THEN {column} END)"
 
 
 def producer_ids(log: Log) -> str:

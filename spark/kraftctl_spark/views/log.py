@@ -7,11 +7,12 @@ stretches, each without a gap in it; a snapshot begins a stretch and holds all t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kraftctl_spark.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.manifest import Manifest, Output
 from kraftctl_spark.tables import RECORDS
 
@@ -122,13 +123,14 @@ def _stretch(directory: Path, manifests: list[Manifest]) -> Stretch:
 def _snapshot_time(directory: Path, manifest: Manifest) -> int:
     (path,) = (file.path for file in manifest.files if file.table == "snapshot_header_record")
     column = pq.ParquetFile(directory / path).read(columns=["last_contained_log_timestamp"]).column(0)
-    return int(column[0].as_py())
+    time_ms = int(column[0].as_py())
+    return time_ms if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else 0
 
 
 def _record_time(directory: Path, manifest: Manifest, index: int) -> int:
-    """Of the first record of a batch (0), or its last one (-1)."""
+    """Of the first record of a batch (0), or its last one (-1), that has a time; 0 when none has."""
     path = [file.path for file in manifest.files if file.table == RECORDS][index]
     file = pq.ParquetFile(directory / path)
     group = index % file.num_row_groups
-    time: datetime = file.read_row_group(group, columns=["timestamp"]).column(0)[index].as_py()
-    return round(time.timestamp() * 1000)
+    times = file.read_row_group(group, columns=["timestamp"]).column(0).cast(pa.int64()).drop_null()
+    return int(times[index].as_py()) // 1000 if len(times) else 0
