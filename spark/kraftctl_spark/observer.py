@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors, error_of
@@ -27,13 +28,7 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot as SnapshotSlice
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import (
-    HEADER_BYTES,
-    RecordBatch,
-    read_batch,
-    read_batch_header,
-    read_batches,
-)
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark.connection import ControllerConnection, Endpoint, UnusableControllerError
 from kraftctl_spark.log_reader import (
@@ -44,6 +39,7 @@ from kraftctl_spark.log_reader import (
     OffsetsGoneError,
     WrongClusterError,
 )
+from kraftctl_spark.segment_file import batches_of_file
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLER_ENDPOINTS = 2
@@ -154,25 +150,21 @@ class QuorumObserver:
                 epoch = max(epoch, batch.header.partition_leader_epoch)
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
-        """All batches of a snapshot, in pieces of what one answer carries."""
-        held = b""
-        position = 0
-        while True:
-            piece = self._until_answered(
-                f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, position)
-            )
-            data = piece.unaligned_records or b""
-            position += len(data)
-            held += data
+        """All batches of a snapshot, which is fetched into a temporary file before the first is given."""
+        with TemporaryFile() as file:
+            download = _SnapshotDownload(file)
+            while download.size_bytes is None or download.position < download.size_bytes:
+                piece = self._until_answered(
+                    f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, download)
+                )
+                download.add(piece)
+            file.flush()
             done = 0
-            while (size := _whole_batch_bytes(held, done)) > 0:
-                yield read_batch(held, done)
-                done += size
-            held = held[done:]
-            if position >= piece.size:
-                break
-        if held:
-            raise DecodeError(f"snapshot {snapshot} ends within a batch")
+            for batch in batches_of_file(file.fileno()):
+                done += batch.header.size_bytes
+                yield batch
+            if done != download.size_bytes:
+                raise DecodeError(f"snapshot {snapshot} ends within a batch")
 
     def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
         """What is committed from `position` on."""
@@ -218,16 +210,17 @@ class QuorumObserver:
         return OffsetAndEpoch(snapshot.end_offset, snapshot.epoch)
 
     def _attempt_at_snapshot(
-        self, snapshot: OffsetAndEpoch, position: int
+        self, snapshot: OffsetAndEpoch, download: _SnapshotDownload
     ) -> Callable[[], SnapshotSlice | None]:
         def attempt() -> SnapshotSlice | None:
             connection = self._connected()
             version = connection.version(ApiKey.FETCH_SNAPSHOT, 0, 1)
+            download.follow(self._leader_epoch)
             partition = PartitionSnapshot(
                 partition=0,
                 current_leader_epoch=self._leader_epoch,
                 snapshot_id=SnapshotId(end_offset=snapshot.offset, epoch=snapshot.epoch),
-                position=position,
+                position=download.position,
             )
             topic = TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
             request = FetchSnapshotRequest(cluster_id=self._cluster_id, max_bytes=FETCH_BYTES, topics=[topic])
@@ -368,9 +361,25 @@ class QuorumObserver:
         raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {last_problem}")
 
 
-def _whole_batch_bytes(data: bytes, position: int) -> int:
-    """Size of the batch at `position` if all of it is there, else 0."""
-    if len(data) - position < HEADER_BYTES:
-        return 0
-    size = read_batch_header(data, position).size_bytes
-    return size if position + size <= len(data) else 0
+class _SnapshotDownload:
+    """How far it is. All of it has to come from one leader: each controller writes its snapshots itself, with
+    the same records, but not in the same places."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._leader_epoch = -1
+        self.position = 0
+        self.size_bytes: int | None = None
+
+    def follow(self, leader_epoch: int) -> None:
+        """Begins anew when another leader is going to be asked."""
+        if leader_epoch != self._leader_epoch:
+            self._leader_epoch, self.position, self.size_bytes = leader_epoch, 0, None
+            self._file.seek(0)
+            self._file.truncate()
+
+    def add(self, piece: SnapshotSlice) -> None:
+        data = piece.unaligned_records or b""
+        self._file.write(data)
+        self.position += len(data)
+        self.size_bytes = piece.size

@@ -48,7 +48,10 @@ class FakeQuorum:
         self.high_watermark = -1
         self.log_start_offset = 0
         self.snapshot: tuple[int, int] | None = None
-        self.snapshot_bytes = b""
+        self.snapshot_bytes: bytes | dict[int, bytes] = b""
+        """Of all nodes, or by node: each writes its own."""
+        self.new_leader_from_byte: int | None = None
+        """Node 2 leads as soon as somebody wants to read a snapshot from there on."""
         self.diverging: tuple[int, int] | None = None
         self.endpoints: dict[int, tuple[str, int]] = {}
         self.requests: list[tuple[int, Message]] = []
@@ -194,6 +197,7 @@ class FakeController:
 
     def _fetch_snapshot(self, request: FetchSnapshotRequest) -> FetchSnapshotResponse:
         wanted = request.topics[0].partitions[0]
+        self._perhaps_step_down(wanted.position)
         snapshot_id = SliceOf(end_offset=wanted.snapshot_id.end_offset, epoch=wanted.snapshot_id.epoch)
         answer = PartitionSnapshot(snapshot_id=snapshot_id, unaligned_records=b"")
         answer.current_leader = SnapshotLeader(
@@ -205,13 +209,20 @@ class FakeController:
         if answer.error_code and self.quorum.fails_without_records:
             return FetchSnapshotResponse(error_code=Errors.UNKNOWN_SERVER_ERROR)
         if not answer.error_code:
-            answer.size = len(self.quorum.snapshot_bytes)
+            data = self.quorum.snapshot_bytes
+            data = data if isinstance(data, bytes) else data[self.node_id]
+            answer.size = len(data)
             answer.position = wanted.position
             end = wanted.position + min(request.max_bytes, self.quorum.bytes_max)
-            answer.unaligned_records = self.quorum.snapshot_bytes[wanted.position : end]
+            answer.unaligned_records = data[wanted.position : end]
         topic = TopicSnapshot(name="__cluster_metadata", partitions=[answer])
         endpoints = [
             SnapshotEndpoint(node_id=node.node_id, host=node.host, port=node.port)
             for node in self._leader_endpoints()
         ]
         return FetchSnapshotResponse(topics=[topic], node_endpoints=endpoints)
+
+    def _perhaps_step_down(self, position: int) -> None:
+        quorum = self.quorum
+        if quorum.new_leader_from_byte is not None and position >= quorum.new_leader_from_byte:
+            quorum.leader_id, quorum.epoch, quorum.new_leader_from_byte = 2, quorum.epoch + 1, None
