@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
+from kraftctl_spark.decoded_columns import decoded_columns
 from kraftctl_spark.rows import MetadataRows, RecordKind, field_name
 from kraftctl_spark.schema import field_type, typed_columns
 
@@ -110,6 +111,8 @@ def _of_kind(rows: MetadataRows, kind: RecordKind) -> TypedColumns:
     assert kind.message is not None
     assert kind.version is not None
     places = rows.by_kind()[kind]
+    if kind.in_columns:
+        return TypedColumns(pa.array(places, pa.int32()), decoded_columns(rows.columns, kind))
     messages = [rows.messages[place] for place in places]
     return TypedColumns(pa.array(places, pa.int32()), field_columns(kind.message, messages, kind.version))
 

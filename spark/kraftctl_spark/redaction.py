@@ -12,12 +12,10 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Reader
 from kraftctl_spark.readable_configs import is_readable
-from kraftctl_spark.rows import MetadataRows
+from kraftctl_spark.rows import TYPES_WITH_SECRETS, MetadataRows
 
 REDACTED = "(redacted)"
 """Stands for a configuration value; null would say that the configuration was removed."""
-
-SECRET_TYPE_IDS = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
 
 
 class RedactedScramCredential:
@@ -59,7 +57,7 @@ def _withhold(rows: MetadataRows, place: int) -> None:
 def _may_hide_secrets(payload: bytes) -> bool:
     reader = Reader(payload)
     try:
-        return reader.read_uvarint() != FRAME_VERSION or reader.read_uvarint() in SECRET_TYPE_IDS
+        return reader.read_uvarint() != FRAME_VERSION or reader.read_uvarint() in TYPES_WITH_SECRETS
     except DecodeError:
         return True
 

@@ -15,16 +15,19 @@ from kraftctl_protocol.control_record import (
     decode_control_key,
     decode_control_value,
 )
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
+from kraftctl_protocol.record_columns import NOT_TAKEN, RecordsByKind, type_and_version
 
 RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
@@ -36,6 +39,9 @@ UNDECODABLE_TYPE = "Undecodable"
 """`type` of a record whose bytes make no sense."""
 
 OFFSET_MAX = 2**63 - 1
+TYPES_WITH_SECRETS = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
+"""Always decoded into messages, which can be changed."""
+
 ROWS_PER_CHUNK = 20_000
 """How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
 more memory for nothing."""
@@ -71,7 +77,7 @@ def field_name(field: Field) -> str:
 class RecordKind:
     """What many records have in common: their type and version, and whether these are understood here."""
 
-    __slots__ = ("is_control", "message", "type", "type_id", "version")
+    __slots__ = ("in_columns", "is_control", "message", "type", "type_id", "version")
 
     def __init__(
         self,
@@ -80,6 +86,7 @@ class RecordKind:
         version: int | None,
         is_control: bool,
         message: type[Message] | None = None,
+        in_columns: bool = False,
     ) -> None:
         self.type = type
         self.type_id = type_id
@@ -87,6 +94,8 @@ class RecordKind:
         self.is_control = is_control
         self.message = message
         """The class of the decoded records; None when they could not be decoded."""
+        self.in_columns = in_columns
+        """Whether their fields are in `MetadataRows.columns`, and not in messages."""
 
     def __repr__(self) -> str:
         return f"RecordKind({self.type}, type_id={self.type_id}, version={self.version})"
@@ -101,7 +110,19 @@ class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
         return kind
 
 
+class _ColumnKinds(dict[int, RecordKind]):
+    """Of data records that were decoded into columns, by their number there."""
+
+    def __missing__(self, number: int) -> RecordKind:
+        type_id, version = type_and_version(number)
+        message = record_class(type_id)
+        assert message is not None
+        kind = self[number] = RecordKind(message.NAME, type_id, version, False, message, in_columns=True)
+        return kind
+
+
 _DATA_KINDS = _DataKinds()
+_COLUMN_KINDS = _ColumnKinds()
 _UNKNOWN_KINDS_REMEMBERED = 1_000
 
 
@@ -123,7 +144,9 @@ class MetadataRows:
         self.payloads: list[bytes | None] = []
         self.kinds: list[RecordKind] = []
         self.messages: list[object] = []
-        """What was decoded, or stands for it with the same attributes; None when not understood."""
+        """What was decoded, or has the same attributes; None for what is in `columns`, or not understood."""
+        self.columns = RecordsByKind(TYPES_WITH_SECRETS)
+        """The fields of what was decoded into columns at once."""
         self.aborted: set[int] = set()
         """Places of rows. Set by who knows the transactions around them."""
         self.redacted: set[int] = set()
@@ -164,16 +187,17 @@ class MetadataRows:
             for record in records:
                 self._decode_control(record)
             return
-        try:
-            decoded = [decode_metadata_record(value or b"") for value in values]
-        except DecodeError:
-            for value in values:
-                self._decode(value or b"")
+        numbers = self.columns.add(values)
+        if NOT_TAKEN not in numbers:
+            self.kinds += map(_COLUMN_KINDS.__getitem__, numbers)
+            self.messages += [None] * len(numbers)
             return
-        messages = [one.record for one in decoded]
-        self.messages += messages
-        versions = [one.version for one in decoded]
-        self.kinds += map(_DATA_KINDS.__getitem__, zip(map(type, messages), versions, strict=True))
+        for number, value in zip(numbers, values, strict=True):
+            if number == NOT_TAKEN:
+                self._decode(value or b"")
+            else:
+                self.kinds.append(_COLUMN_KINDS[number])
+                self.messages.append(None)
 
     def _decode(self, value: bytes) -> None:
         message: Message | None = None

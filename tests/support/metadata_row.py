@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.uuids import uuid_to_string
 from kraftctl_spark.rows import MetadataRows, column_name, field_name
 
@@ -56,8 +57,15 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
         redacted=place in rows.redacted,
         understood=kind.message is not None,
         column=None if message is None else column_name(message),
-        value=None if message is None else struct_value(message, rows.messages[place], kind.version or 0),
+        value=None if message is None else struct_value(message, _message(rows, place), kind.version or 0),
     )
+
+
+def _message(rows: MetadataRows, place: int) -> object:
+    """As it was decoded, or again from the payload for what went into columns at once."""
+    if rows.kinds[place].in_columns:
+        return decode_metadata_record(rows.payloads[place] or b"").record
+    return rows.messages[place]
 
 
 def struct_value(kind: type[Message], message: Any, version: int) -> dict[str, Any]:
