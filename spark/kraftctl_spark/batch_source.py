@@ -46,6 +46,8 @@ def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: in
         raise ValueError(
             f"option endingOffset={end} is out of range: the log is committed up to {place.high_watermark}"
         )
+    if ending_offset is None:
+        reader.position(end, place.leader_epoch)  # Refused where a log only seems to end.
     cluster = reader.cluster_id()
     if starting_offset is not None:
         start = _checked_start(reader, starting_offset, end, place)

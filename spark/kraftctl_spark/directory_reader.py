@@ -82,6 +82,8 @@ class DirectoryReader:
         snapshot = self._instead_of(offset, files)
         if snapshot is None:
             self._check_epoch(offset, epoch)
+            if offset == self._tail.end_offset:
+                self._check_end(files)
         high_watermark = max(safe_end.offset, offset if snapshot is None else snapshot.offset)
         return LogPosition(high_watermark, safe_end.epoch, snapshot)
 
@@ -174,6 +176,16 @@ class DirectoryReader:
             f"{self._directory.partition} begins at offset {first} and has no checkpoint in place of what "
             f"was before: offset {offset} cannot be read"
         )
+
+    def _check_end(self, files: LogFiles) -> None:
+        """DamagedLogError when the log goes on behind its end, and was not truncated while we looked."""
+        end_offset = self._tail.end_offset
+        behind = [base for base in files.segments if base > end_offset]
+        if behind and set(behind) <= set(self._directory.files().segments):
+            raise DamagedLogError(
+                f"the log in {self._directory.partition} is damaged behind offset {end_offset - 1}: it goes "
+                f"on at offset {behind[-1]}. Read another controller's directory, or ask the quorum"
+            )
 
     def _check_epoch(self, offset: int, epoch: int) -> None:
         """LogChangedError unless the log up to `offset` is the one that was read before."""

@@ -9,6 +9,7 @@ import pytest
 
 from kraftctl_spark import log_range
 from kraftctl_spark.batch_source import KraftBatchReader
+from kraftctl_spark.directory_reader import DamagedLogError
 from kraftctl_spark.source import KraftDataSource
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.log_directory import LogDirectory
@@ -83,6 +84,16 @@ def test_offsets_out_of_range(
     given = {**options, "startingOffset": start, **({} if end is None else {"endingOffset": end})}
     with pytest.raises(ValueError, match=message):
         places(given)
+
+
+def test_a_damaged_directory_is_not_read_as_if_it_ended_there(tmp_path: Path) -> None:
+    directory = LogDirectory(tmp_path / "data")
+    directory.append(700)
+    directory.segments()[1].unlink()
+    options = {"directory": str(directory.path)}
+    with pytest.raises(DamagedLogError):
+        places(options)
+    assert places({**options, "endingOffset": "20"}) == log_places(0, 20)
 
 
 def test_reads_a_directory(tmp_path: Path) -> None:

@@ -255,6 +255,25 @@ def test_damage_in_the_midst_of_the_log(directory: LogDirectory) -> None:
         offsets_read(reader, 0, 700)
 
 
+@pytest.mark.parametrize("damage", ["checksum", "missing"])
+def test_a_log_that_goes_on_behind_its_damage_has_not_ended(directory: LogDirectory, damage: str) -> None:
+    """Or an export would wait there for ever, and say that it has caught up."""
+    directory.append(700)
+    segment = directory.segments()[1]
+    if damage == "missing":
+        segment.unlink()
+    else:
+        data = bytearray(segment.read_bytes())
+        data[-1] ^= 1
+        segment.write_bytes(data)
+    reader = reader_of(directory)
+    sound_end = reader.position(0, 0).high_watermark
+    assert offsets_read(reader, 0, sound_end) == list(range(sound_end))
+    last = int(directory.segments()[-1].stem)
+    with pytest.raises(DamagedLogError, match=f"damaged behind offset {sound_end - 1}: .* at offset {last}"):
+        reader.position(sound_end, 1)
+
+
 def test_a_missing_segment_is_an_error(directory: LogDirectory) -> None:
     directory.append(700)
     directory.segments()[1].unlink()
