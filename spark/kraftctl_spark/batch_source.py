@@ -50,8 +50,8 @@ def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: in
         reader.position(end, place.leader_epoch)  # Refused where a log only seems to end.
     cluster = reader.cluster_id()
     if starting_offset is not None:
-        start = _checked_start(reader, starting_offset, end, place)
-        return plan_ranges(start, end, place.leader_epoch, place.leader_epoch, cluster)
+        epoch = _epoch_before(reader, starting_offset, end, place)
+        return plan_ranges(starting_offset, end, epoch, place.leader_epoch, cluster)
     if place.snapshot is None:
         return plan_ranges(0, end, 0, place.leader_epoch, cluster)
     return _with_snapshot(place.snapshot, end, place.leader_epoch, cluster)
@@ -67,13 +67,16 @@ def _with_snapshot(snapshot: OffsetAndEpoch, end: int, epoch: int, cluster: str)
     return ranges + plan_ranges(snapshot.offset, end, snapshot.epoch, max(epoch, snapshot.epoch), cluster)
 
 
-def _checked_start(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
+def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
+    """With which to read from `start` on; ValueError when that cannot be done."""
     if start > end:
         raise ValueError(f"option startingOffset={start} is out of range: what is to be read ends at {end}")
     instead = reader.position(start, place.leader_epoch).snapshot if start > 0 else place.snapshot
-    if instead is not None:
+    if instead is None:
+        return place.leader_epoch
+    if instead.offset != start:
         raise ValueError(
             f"option startingOffset={start} is out of range: that part of the log has been deleted. Leave it "
             f"out to begin with a snapshot, or begin at {instead.offset}"
         )
-    return start
+    return instead.epoch  # Where the log begins a leader takes no other.

@@ -88,6 +88,8 @@ class QuorumObserver:
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
         self._connection: ControllerConnection | None = None
+        self._problem = ""
+        """Why there is no answer yet."""
 
     def close(self) -> None:
         """Never raises."""
@@ -237,7 +239,12 @@ class QuorumObserver:
                 raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}")
             if answer.error_code == Errors.NONE:
                 return answer
-            self._find_leader(answer.error_code, answer.current_leader, response.node_endpoints)
+            self._find_leader(
+                answer.error_code,
+                partition.current_leader_epoch,
+                answer.current_leader,
+                response.node_endpoints,
+            )
             return None
 
         return attempt
@@ -287,7 +294,9 @@ class QuorumObserver:
             raise DecodeError("Fetch was not answered with one partition")
         data = response.responses[0].partitions[0]
         if data.error_code != Errors.NONE:
-            self._find_leader(data.error_code, data.current_leader, response.node_endpoints)
+            self._find_leader(
+                data.error_code, partition.current_leader_epoch, data.current_leader, response.node_endpoints
+            )
             return None
         self._leader_epoch = max(self._leader_epoch, data.current_leader.leader_epoch)
         return data
@@ -301,7 +310,9 @@ class QuorumObserver:
             raise AccessDeniedError("reading the metadata log needs ClusterAction on the cluster")
         raise UnusableControllerError(f"answered with {error_of(error_code).name}")
 
-    def _find_leader(self, error_code: int, current_leader: object, endpoints: object) -> None:
+    def _find_leader(
+        self, error_code: int, asked_epoch: int, current_leader: object, endpoints: object
+    ) -> None:
         """Follows the answer of a node that is not the leader, or knows another epoch than we do."""
         leader_id: int = getattr(current_leader, "leader_id", -1)
         leader_epoch: int = getattr(current_leader, "leader_epoch", -1)
@@ -311,7 +322,11 @@ class QuorumObserver:
         for node in endpoints:
             if node.node_id == leader_id and leader_id >= 0 and leader_epoch == self._leader_epoch:
                 found = (node.host, node.port)
-        log.debug("answered with %s; leader %s at %s", error_of(error_code).name, leader_id, found)
+        self._problem = (
+            f"{error_of(error_code).name} was the answer when asked in epoch {asked_epoch}, and the leader "
+            f"is {leader_id} of epoch {leader_epoch}"
+        )
+        log.debug("%s, at %s", self._problem, found)
         if found is None or self._connection is None or found != self._connection.endpoint:
             self._forget_connection()
             self._leader = found
@@ -346,7 +361,7 @@ class QuorumObserver:
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
         """The first answer that is not None; QuorumUnavailableError after the timeout."""
         deadline = time.monotonic() + self._timeout_s
-        last_problem = "no leader"
+        self._problem = "no leader"
         while time.monotonic() < deadline:
             knew = self._leader_epoch
             try:
@@ -354,11 +369,11 @@ class QuorumObserver:
                 if answer is not None:
                     return answer
             except (OSError, DecodeError, UnusableControllerError) as error:
-                last_problem = str(error)
+                self._problem = str(error)
                 self._forget_connection()
             if self._leader_epoch == knew:  # Else something was learned that may help at once.
                 time.sleep(RETRY_PAUSE_S)
-        raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {last_problem}")
+        raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {self._problem}")
 
 
 class _SnapshotDownload:

@@ -69,6 +69,15 @@ def test_begins_with_the_snapshot_of_a_log_that_was_trimmed(
         places({**options, "endingOffset": "110"})
 
 
+def test_begins_where_a_trimmed_log_does_though_another_leads_by_now(
+    options: dict[str, str], quorum: FakeQuorum
+) -> None:
+    """There a leader takes no epoch but that of the snapshot which ends there."""
+    quorum.log_start_offset, quorum.snapshot, quorum.epoch = 100, (100, 1), 2
+    quorum.append(*mixed_batches(100, 150, epoch=2))
+    assert places({**options, "startingOffset": "100"}) == log_places(100, 150)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "message"),
     [

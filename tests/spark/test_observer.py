@@ -127,6 +127,16 @@ def test_nobody_leads(controller: FakeController, quorum: FakeQuorum) -> None:
     observer.close()
 
 
+def test_a_quorum_that_is_behind_what_was_read(controller: FakeController, quorum: FakeQuorum) -> None:
+    """As after it was restored from a copy."""
+    quorum.epoch = 3
+    quorum.append(batch(0, 3, epoch=3))
+    observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
+    with pytest.raises(QuorumUnavailableError, match=r"UNKNOWN_LEADER_EPOCH .* asked in epoch 9, .* epoch 3"):
+        observer.position(3, 9)
+    observer.close()
+
+
 def test_nobody_answers() -> None:
     observer = QuorumObserver([("127.0.0.1", 1)], timeout_s=0.3)
     with pytest.raises(QuorumUnavailableError):
