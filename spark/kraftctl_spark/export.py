@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
@@ -32,7 +33,7 @@ from kraftctl_spark.spark_home import light_spark_home
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-POLL_S = 0.5
+POLL_S = 1
 IDLE_WAIT_S = 60.0
 """How long an orderly stop waits for the batch that is being written."""
 
@@ -151,7 +152,7 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
     `line_of` makes a line to log of Spark's progress, or None; a batch may come too fast to be told of.
     """
     told: str | None = None
-    while query.isActive and not stop.wait(POLL_S):
+    while not stop.is_set() and not _ends_within(query, POLL_S):
         told = _tell_progress(query, line_of, told)
     if query.isActive:
         log.info("stopping after the batch that is being written")
@@ -166,6 +167,14 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
     progress = query.lastProgress
     log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
     return True
+
+
+def _ends_within(query: StreamingQuery, wait_s: int) -> bool:
+    """Returns as soon as it has ended, and does not say how."""
+    try:
+        return bool(query.awaitTermination(wait_s))
+    except StreamingQueryException:
+        return True
 
 
 def _tell_progress(query: StreamingQuery, line_of: LineOfProgress | None, told: str | None) -> str | None:

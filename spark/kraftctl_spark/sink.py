@@ -10,7 +10,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
+
+TASKS_PER_CORE = 4
+
+Given = TypeVar("Given")
+Done = TypeVar("Done")
 
 _RANGE_SCHEMA = pa.schema([("end", pa.int64()), ("epoch", pa.int32())])
 
@@ -104,13 +109,23 @@ def start_query(
 
 
 def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:
-    """Runs tasks as Spark's, one partition each. The package must be installed where they run."""
+    """Runs tasks as Spark's. The package must be installed where they run."""
 
     def run(tasks: list[ExportTask]) -> list[TaskReport]:
-        spread = spark.sparkContext.parallelize(tasks, len(tasks))
-        return list(spread.map(lambda task: run_task(settings, task)).collect())
+        return map_in_tasks(spark, lambda task: run_task(settings, task), tasks)
 
     return run
+
+
+def map_in_tasks(spark: SparkSession, function: Callable[[Given], Done], items: list[Given]) -> list[Done]:
+    """`function` of every item, in order, done by Spark's tasks.
+
+    To start one of these takes Spark and its Python worker as long as to write tens of thousands of rows: if
+    there are many items, each does several. There are a few for every core, lest one core waits for another.
+    """
+    context = spark.sparkContext
+    tasks = min(len(items), TASKS_PER_CORE * context.defaultParallelism)
+    return list(context.parallelize(items, tasks).map(function).collect())
 
 
 def last_committed(checkpoint: Path) -> KraftOffset | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("pyspark", "pyarrow")
 BATCHES_PER_COMPACTION = 60
+OFFSETS_PER_BATCH = 5_000_000
+"""Planning and committing a batch takes a third of a second; memory does not depend on its size."""
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", default="1 minute", help="pause between batches [1 minute]")
-    parser.add_argument("--max-offsets-per-trigger", type=int, default=1_000_000)
+    parser.add_argument(
+        "--max-offsets-per-trigger",
+        type=int,
+        default=OFFSETS_PER_BATCH,
+        help=f"most offsets in one batch, which is what is done again after a crash [{OFFSETS_PER_BATCH}]",
+    )
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(
         "--compact-after",
