@@ -37,8 +37,8 @@ class Sample:
 class Measured:
     """All samples by what was measured, and memory."""
 
-    records: int
-    source_records: int
+    counts: dict[str, int]
+    """Of the records, by what was measured with them."""
     samples: dict[str, list[Sample]] = field(default_factory=dict)
 
     def add(self, what: str, sample: Sample) -> None:
@@ -46,8 +46,7 @@ class Measured:
 
     def per_record_us(self, what: str) -> float:
         """The median."""
-        count = self.records if what in (ALONE, ALONE_BY_TABLE, END_TO_END, WRITE) else self.source_records
-        return statistics.median(sample.wall_s for sample in self.samples[what]) / count * 1e6
+        return statistics.median(sample.wall_s for sample in self.samples[what]) / self.counts[what] * 1e6
 
     def rows(self) -> list[Row]:
         return [
