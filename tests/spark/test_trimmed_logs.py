@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
+from kraftctl_spark import observer
 from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.log_reader import LogPosition
 from kraftctl_spark.manifest import Output
@@ -40,10 +41,16 @@ def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Contr
     if request.param == "kraftctl":
         made = KraftctlController(3000, directory, cluster_id, properties=PROPERTIES)
     else:
-        old = request.param.startswith("3.")
+        version, _, static = request.param.partition(" ")
+        old = version.startswith("3.")
         properties = {**PROPERTIES, **PROPERTIES_BEFORE_4} if old else PROPERTIES
         made = JavaController(
-            kafka(request.param), 3000, directory, cluster_id, dynamic=not old, properties=properties
+            kafka(version),
+            3000,
+            directory,
+            cluster_id,
+            dynamic=not old and not static,
+            properties=properties,
         )
     made.format()
     made.start()
@@ -74,7 +81,8 @@ def export(output: Path, location: LogLocation) -> int:
 
 def newest_checkpoint(controller: Controller) -> int:
     """Where it ends."""
-    return max(int(path.name[:20]) for path in controller.metadata_directory.glob("*.checkpoint"))
+    found = controller.metadata_directory.glob("*.checkpoint")
+    return max((int(path.name[:20]) for path in found), default=0)
 
 
 def trim(controller: Controller, archive: Path) -> None:
@@ -130,6 +138,27 @@ def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_pat
     assert (first.start, first.snapshot) == (0, True)
     compare_records(trimmed, dumped[first.end : rest.end])
     assert_snapshot_is_whole(trimmed, first.end)
+
+
+@pytest.mark.parametrize("controller", ["kraftctl", f"{NEWEST} static"], indirect=True)
+def test_a_whole_log_with_a_snapshot_of_a_later_epoch(
+    controller: Controller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its leader would rather send the snapshot to who has read no further than an earlier epoch."""
+    quorum = QuorumLocation(parse_endpoints(controller.address))
+    create_topics(controller.port, controller.cluster_id, "first", "second")
+    controller.stop()
+    controller.start()
+    create_topics(controller.port, controller.cluster_id, *(f"more-{number}" for number in range(20)))
+    await_result(lambda: newest_checkpoint(controller) > 0, "a snapshot")
+    monkeypatch.setattr(observer, "FETCH_BYTES", 500)
+    end = export(tmp_path / "tables", quorum)
+    assert [manifest.snapshot for manifest in Output(tmp_path / "tables").manifests()] == [False]
+    controller.stop()
+    dumped = read_dump(controller.metadata_directory, release_of(controller))[:end]
+    assert len({record.epoch for record in dumped}) > 1
+    (manifest,) = Output(tmp_path / "tables").manifests()
+    compare_records(tmp_path / "tables", dumped[len(manifest.missing) :])
 
 
 def assert_snapshot_is_whole(tables: Path, end: int) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
@@ -289,6 +290,32 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
         when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
         (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
         assert row["level"] == level, seconds
+
+
+def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None:
+    """Kafka writes the highest number there is, which is no date, where the lifetime goes beyond it."""
+    record = DelegationTokenRecord(
+        owner="User:a", requester="User:a", token_id="t", issue_timestamp=1000, max_timestamp=2**63 - 1
+    )
+    record.expiration_timestamp = 253_402_300_800_000
+    made = History(end=1)
+    made.batches.append(encode_batch(0, EPOCH, 1000, [encode_metadata_record(record, 0)]))
+    export(made, tmp_path, [1])
+    (row,) = state_at(spark, tmp_path, offset=0)["delegation_tokens"].collect()
+    assert (row["issue_time"].microsecond, row["max_time"], row["expiration_time"]) == (0, None, None)
+
+
+def test_times_that_are_no_dates(spark: SparkSession, tmp_path: Path) -> None:
+    """Also where the log begins and ends."""
+    made = History(end=3)
+    for offset, time_ms in enumerate((2**63 - 1, 1_795_251_600_000, -(2**63))):
+        value = encode_metadata_record(FeatureLevelRecord(name="group.version", feature_level=offset + 1), 0)
+        made.batches.append(encode_batch(offset, EPOCH, time_ms, [value]))
+    export(made, tmp_path, [3])
+    register_views(spark, tmp_path)
+    (stretch,) = spark.sql("SELECT start_time, end_time FROM log_stretches").collect()
+    assert stretch["start_time"] == stretch["end_time"] == datetime.fromtimestamp(1_795_251_600)
+    assert [row["level"] for row in spark.sql("SELECT level FROM features").collect()] == [3]
 
 
 def test_a_difference_is_that_of_kafkas_states(
