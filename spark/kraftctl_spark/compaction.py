@@ -1,22 +1,30 @@
 """Merges the files of many small batches into one per table, and swaps them by one manifest.
 
-The new manifest covers the range of the old ones, which stop to count at its rename. Their files stay for a
-grace period, for readers that are at it; a later compaction deletes them. An export may append meanwhile.
+The new manifest covers the range of the old ones, which stop to count at its rename. Then their files go, for
+whoever reads the directory as it is would find their rows twice; or after a grace period, for readers that go
+by manifests and take long. An export may append meanwhile.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.manifest import Manifest, Output
-from kraftctl_spark.table_files import ROWS_PER_GROUP, RangeWriter, TableFile, range_name
+from kraftctl_spark.manifest import HOUR_MS, Manifest, Output
+from kraftctl_spark.table_files import (
+    ROWS_PER_GROUP,
+    RangeWriter,
+    StagedFile,
+    TableFile,
+    publish_files,
+    range_name,
+)
 from kraftctl_spark.tables import in_schema, table_schemas
 
 log = logging.getLogger(__name__)
@@ -37,7 +45,7 @@ class Compacted:
     def __str__(self) -> str:
         return (
             f"{self.merged_manifests} batches with {self.files_before} files became {self.files_after}; "
-            f"{self.files_removed} files that had been replaced before were removed"
+            f"{self.files_removed} files that had been replaced were removed"
         )
 
 
@@ -48,18 +56,22 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     compact often, so that a row is not copied each time.
     """
     output.remove_merge_leftovers()
+    removed = output.remove_replaced(grace_ms)
     merged = before = after = 0
     for run in _runs(output.manifests()):
         while spare_large and len(run) > 1 and _records(run[:1]) > _records(run[1:]):
             del run[0]
         if len(run) < 2:
             continue
-        manifest = _merge(output, run)
-        output.commit(manifest)
+        with ExitStack() as failed:
+            failed.callback(output.remove_merge_leftovers)
+            manifest = _merge(output, run)
+            output.commit(manifest)
+            failed.pop_all()
+        removed += output.remove_replaced(grace_ms)
         merged += len(run)
         before += sum(len(one.files) for one in run)
         after += len(manifest.files)
-    removed = output.remove_replaced(grace_ms, time.time_ns() // 1_000_000)
     return Compacted(merged, before, after, removed)
 
 
@@ -85,7 +97,7 @@ def _records(manifests: list[Manifest]) -> int:
 
 def _merge(output: Output, run: list[Manifest]) -> Manifest:
     first, last = run[0], run[-1]
-    files: list[TableFile] = []
+    staged: list[StagedFile] = []
     for table, schema in table_schemas().items():
         sources = [file for one in run for file in one.files if file.table == table]
         if not sources:
@@ -93,7 +105,7 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         with RangeWriter(output.directory, range_name(first.start, last.end - 1), output.hook) as writer:
             for group in _row_groups(output, sources, schema):
                 writer.write_tables({table: group})
-            files += writer.finish()
+            staged += writer.finish()
     counts: Counter[str] = Counter()
     for one in run:
         counts.update(one.counts)
@@ -102,13 +114,20 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         start=first.start,
         end=last.end,
         epoch=last.epoch,
-        files=tuple(files),
+        files=publish_files(output.directory, staged, output.hook),
         counts=dict(counts),
         high_watermark=last.high_watermark,
         missing=tuple(offset for one in run for offset in one.missing),
         secrets=last.secrets,
         batches=sum(one.batches for one in run),
+        batch_times_ms=recent_times_ms(run),
     )
+
+
+def recent_times_ms(manifests: list[Manifest]) -> tuple[int, ...]:
+    """When the last of their batches was committed, and those of the hour before it."""
+    times_ms = sorted(at_ms for one in manifests for at_ms in one.commit_times_ms)
+    return tuple(at_ms for at_ms in times_ms if times_ms[-1] - at_ms < HOUR_MS)
 
 
 def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -144,7 +163,7 @@ class RegularCompaction:
         self._done = 0
         with self._output.compacting(wait=False) as alone:
             if not alone:
-                log.info("another process compacts %s", self._output.directory)
+                log.info("another process compacts %s, or makes a report of it", self._output.directory)
                 return
             try:
                 log.info("%s", compact(self._output, self._grace_ms, spare_large=True))

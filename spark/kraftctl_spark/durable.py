@@ -50,20 +50,15 @@ def fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def publish(temporary: Path, path: Path) -> None:
-    """Gives a finished file its name, in place of what had it before."""
-    fsync(temporary)
-    temporary.replace(path)
-    fsync(path.parent)
-
-
 def write_whole(path: Path, data: bytes, hook: Hook = no_hook) -> None:
     temporary = temporary_path(path)
     try:
         with writing(path):
             temporary.write_bytes(data)
             hook(f"{path.suffix.removeprefix('.')}-written")
-            publish(temporary, path)
+            fsync(temporary)
+            temporary.replace(path)
+            fsync(path.parent)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise

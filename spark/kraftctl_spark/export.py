@@ -24,6 +24,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.whole_number import whole_number
 from kraftctl_spark.failure_cause import cause_of
 from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
 from kraftctl_spark.source import KraftDataSource
@@ -77,7 +78,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", default="10 seconds", help="pause between batches [10 seconds]")
-    parser.add_argument("--max-offsets-per-trigger", type=int, default=OFFSETS_PER_TRIGGER_DEFAULT)
+    parser.add_argument(
+        "--max-offsets-per-trigger",
+        type=whole_number(1),
+        default=OFFSETS_PER_TRIGGER_DEFAULT,
+        help=f"most offsets in one batch [{OFFSETS_PER_TRIGGER_DEFAULT}]",
+    )
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
     options = parser.parse_args(arguments)
     try:

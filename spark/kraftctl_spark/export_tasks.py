@@ -1,6 +1,7 @@
 """What a worker does: fetch a range of the log, decode it, write its files. Nothing passes through the JVM.
 
-A task is a function of its own fields, whoever runs it and how often: same range, same names, same rows.
+A task is a function of its own fields, whoever runs it and how often: same range, same rows. Only the driver
+gives its files their names, so an attempt that nobody waits for any more does no harm.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kraftctl_spark.log_location import LogLocation
 from kraftctl_spark.log_reader import LogChangedError, LogReader, OffsetAndEpoch
 from kraftctl_spark.redaction import redact
 from kraftctl_spark.rows import MetadataRows, rows_of_log, rows_of_snapshot
-from kraftctl_spark.table_files import RangeWriter, TableFile, range_name
+from kraftctl_spark.table_files import RangeWriter, StagedFile, range_name
 from kraftctl_spark.tables import RowCounts, encode_tables
 from kraftctl_spark.transactions import Marker, OffsetRange, mark_aborted, markers_of
 
@@ -58,7 +59,7 @@ class TaskReport:
     """What came of a task."""
 
     task: ExportTask
-    files: tuple[TableFile, ...]
+    files: tuple[StagedFile, ...]
     counts: dict[str, int]
     epoch: int
     """Of the last record."""

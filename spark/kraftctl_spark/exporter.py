@@ -10,12 +10,14 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 
 from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, plan_tasks
 from kraftctl_spark.log_reader import LogChangedError, LogReader
 from kraftctl_spark.manifest import ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.table_files import publish_files
 from kraftctl_spark.transactions import Transactions, resolve
 
 TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
@@ -45,18 +47,22 @@ class Exporter:
         position = checked_position(self._output, self._settings.cluster_id)
         while position.offset < end:
             began_s = time.monotonic()
-            done = self._export_some(position, end, end_epoch)
+            with ExitStack() as failed:
+                failed.callback(self._output.remove_leftovers)
+                done = self._export_some(position, end, end_epoch)
+                if done is not None:
+                    self._output.commit(done[0])
+                failed.pop_all()
             if done is None:
                 break
             manifest, timestamp_ms = done
-            self._output.commit(manifest)
             lag_ms = time.time_ns() // 1_000_000 - timestamp_ms
             log.info("%s", progress_line(manifest, time.monotonic() - began_s, lag_ms))
             position = Position(manifest.end, manifest.epoch, manifest.cluster_id)
         return position
 
     def _sweep(self) -> None:
-        """Once per process, and as late as possible: a writer that was killed may take seconds to be gone."""
+        """Once more than at the start: a writer that was killed then may have taken seconds to be gone."""
         if not self._swept:
             removed = self._output.remove_leftovers()
             if removed:
@@ -104,26 +110,28 @@ class Exporter:
                 again.append(replace(task, end=min(task.end, end), aborted=within))
         if again:
             final += self._run_tasks(again)
-        kept = {file.path for report in final for file in report.files}
+        kept = {staged.temporary for report in final for staged in report.files}
         for report in reports:
-            for file in report.files:
-                if file.path not in kept:
-                    (self._output.directory / file.path).unlink(missing_ok=True)
+            for staged in report.files:
+                if staged.temporary not in kept:
+                    (self._output.directory / staged.temporary).unlink(missing_ok=True)
         return sorted(final, key=lambda report: report.task.start)
 
     def _manifest(
-        self, reports: Iterable[TaskReport], end: int, high_watermark: int, snapshot: bool = False
+        self, reports: list[TaskReport], end: int, high_watermark: int, snapshot: bool = False
     ) -> tuple[Manifest, int]:
+        """Of files that have their names by then."""
         ordered = sorted(reports, key=lambda report: report.task.start)
         counts: Counter[str] = Counter()
         for report in ordered:
             counts.update(report.counts)
+        staged = [one for report in ordered for one in report.files]
         manifest = Manifest(
             cluster_id=self._settings.cluster_id,
             start=ordered[0].task.start,
             end=end,
             epoch=ordered[-1].epoch,
-            files=tuple(file for report in ordered for file in report.files),
+            files=publish_files(self._output.directory, staged, self._output.hook),
             counts=dict(counts),
             high_watermark=high_watermark,
             snapshot=snapshot,

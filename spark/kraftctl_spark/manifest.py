@@ -29,6 +29,7 @@ MANIFESTS = "_manifests"
 LOCK = "_lock"
 COMPACTION_LOCK = "_compaction_lock"
 FORMAT = 1
+HOUR_MS = 3_600_000
 _RANGE = re.compile(r"^(?:snapshot-)?\d{20}-\d{20}$")
 _LAST_OFFSET = re.compile(r"\d{20}-(\d{20})\.")
 """Also in the name of a temporary file."""
@@ -64,10 +65,17 @@ class Manifest:
     batches: int = 1
     """How many were merged into it."""
     committed_at_ms: int = field(default=0, compare=False)
+    batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
+    """Of a merged one: when the last of its batches was committed, and those of the hour before it."""
 
     @property
     def name(self) -> str:
         return range_name(self.start, self.end - 1)
+
+    @property
+    def commit_times_ms(self) -> tuple[int, ...]:
+        """Of its batches, as far as they are known still."""
+        return self.batch_times_ms or (self.committed_at_ms,)
 
     @property
     def lag(self) -> int:
@@ -87,7 +95,9 @@ class Manifest:
             raise ValueError("written by another release")
         fields.pop("lag")
         files = tuple(TableFile(**file) for file in fields.pop("files"))
-        return Manifest(files=files, missing=tuple(fields.pop("missing")), **fields)
+        for name in ("missing", "batch_times_ms"):
+            fields[name] = tuple(fields.get(name, ()))
+        return Manifest(files=files, **fields)
 
 
 @dataclass(frozen=True)
@@ -113,12 +123,42 @@ class Output:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """ExportRefusedError when another process appends here. The lock goes with its process."""
+        self._check_manifests_are_there()
         with self._holding(LOCK, wait=False) as held:
             if not held:
                 raise ExportRefusedError(
                     f"another process writes to {self.directory}: stop it, or choose another directory"
                 )
             yield
+
+    def _check_manifests_are_there(self) -> None:
+        """Files without any manifest would be taken for what an export left behind, and deleted."""
+        if self._manifests.is_dir():
+            return
+        for table in table_schemas():
+            if any(_RANGE.match(path.stem) for path in (self.directory / table).glob("*.parquet")):
+                raise ExportRefusedError(
+                    f"{self.directory / table} holds files of an export, but {self._manifests} is gone: "
+                    "restore it from a backup, or choose another directory"
+                )
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """For readers that take long: nobody compacts meanwhile, so no file goes. Others may read, too.
+
+        Who may not even create the lock reads without it.
+        """
+        try:
+            descriptor = os.open(self.directory / COMPACTION_LOCK, os.O_RDONLY | os.O_CREAT, 0o644)
+        except OSError:
+            descriptor = None
+        try:
+            if descriptor is not None:
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+            yield
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
     @contextmanager
     def compacting(self, wait: bool) -> Iterator[bool]:
@@ -142,8 +182,11 @@ class Output:
 
     def manifests(self) -> list[Manifest]:
         """Those that count, in order; ExportRefusedError if they do not cover the log from its start on."""
+        return self._live(self.all_manifests())
+
+    def _live(self, manifests: list[Manifest]) -> list[Manifest]:
         live: list[Manifest] = []
-        for manifest in sorted(self.all_manifests(), key=lambda one: (one.start, -one.end)):
+        for manifest in sorted(manifests, key=lambda one: (one.start, -one.end)):
             position = live[-1].end if live else 0
             if manifest.end <= position:
                 continue
@@ -210,10 +253,15 @@ class Output:
                 "restore the file from a backup"
             ) from error
 
-    def files(self, table: str) -> list[Path]:
-        """The files of a table, in order of the log."""
-        live = self.manifests()
-        return [self.directory / file.path for one in live for file in one.files if file.table == table]
+    def read(self, read: Callable[[list[Manifest]], Found]) -> Found:
+        """What `read` makes of the files of the manifests; again, when a compaction took one of them away."""
+        while True:
+            live = self.manifests()
+            try:
+                return read(live)
+            except FileNotFoundError:
+                if self.manifests() == live:
+                    raise
 
     def commit(self, manifest: Manifest) -> None:
         """Makes a batch part of the tables, or puts it in place of others. The caller holds that lock."""
@@ -290,15 +338,22 @@ class Output:
                     removed += 1
         return removed
 
-    def remove_replaced(self, grace_ms: int, now_ms: int) -> int:
-        """Deletes manifests, and their files, that were replaced longer ago than the grace period."""
-        live = self.manifests()
+    def remove_replaced(self, grace_ms: int) -> int:
+        """Deletes manifests, and their files, that were replaced longer ago than the grace period.
+
+        The caller holds `compacting`.
+        """
+        now_ms = time.time_ns() // 1_000_000
+        everything = self.all_manifests()  # Read once: an export may commit at any moment.
+        live = self._live(everything)
         needed = {file.path for one in live for file in one.files}
         names = {one.name for one in live}
         removed = 0
-        for old in self.all_manifests():
+        for old in everything:
+            if old.name in names:
+                continue
             cover = next(one for one in live if one.start <= old.start and old.end <= one.end)
-            if old.name in names or now_ms - cover.committed_at_ms < grace_ms:
+            if grace_ms and now_ms - cover.committed_at_ms < grace_ms:
                 continue
             for path in {file.path for file in old.files} - needed:
                 (self.directory / path).unlink(missing_ok=True)

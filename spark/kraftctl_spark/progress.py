@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_protocol.generated.index import record_class
-from kraftctl_spark.manifest import Manifest, Output
+from kraftctl_spark.manifest import HOUR_MS, Manifest, Output
 from kraftctl_spark.rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
 from kraftctl_spark.tables import RECORDS, table_schemas
 
-HOUR_MS = 3_600_000
 MICROS_PER_MS = 1_000
 
 
@@ -78,9 +77,11 @@ class Progress:
 
 def progress(output: Output, now_ms: int | None = None) -> Progress:
     """Reads the manifests, the end of `records`, and where there are unknown records what these are."""
-    now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-    everything = output.all_manifests()
-    live = output.manifests()
+    at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    return output.read(lambda live: _progress(output, live, at_ms))
+
+
+def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
     last = live[-1] if live else None
     tables = {name: TableProgress() for name in table_schemas()}
     total = TableProgress()
@@ -90,8 +91,8 @@ def progress(output: Output, now_ms: int | None = None) -> Progress:
         for file in manifest.files:
             tables.setdefault(file.table, TableProgress()).add(file.rows, file.bytes)
             total.add(file.rows, file.bytes)
-    commits = [one.committed_at_ms for one in everything if one.batches == 1]
-    last_commit_at_ms = max(commits, default=last.committed_at_ms if last else None)
+    commits = [at_ms for one in live for at_ms in one.commit_times_ms]
+    last_commit_at_ms = max(commits, default=None)
     last_timestamp_ms = _last_timestamp_ms(output, live)
     return Progress(
         cluster_id=last.cluster_id if last else None,
@@ -133,15 +134,12 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
-    """Of the newest batch that has rows; None if it is no date, or a compaction has taken its file away."""
+    """Of the newest batch that has rows; None if it is no date."""
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
-    try:
-        source = pq.ParquetFile(output.directory / paths[-1])
-        stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
-    except FileNotFoundError:
-        return None
+    source = pq.ParquetFile(output.directory / paths[-1])
+    stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
     micros: int | None = stamps[-1].cast(pa.int64()).as_py()
     return None if micros is None else micros // MICROS_PER_MS
 

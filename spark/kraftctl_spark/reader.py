@@ -7,14 +7,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.manifest import Output
+from kraftctl_spark.manifest import Manifest, Output
 from kraftctl_spark.tables import in_schema, table_schemas
 
 
 def read_table(directory: Path, table: str) -> pa.Table:
     """All rows of a table, in order of the log; KeyError for a table that does not exist."""
     schema = table_schemas()[table]
-    files = Output(directory).files(table)
-    return pa.concat_tables(
-        [schema.empty_table(), *(in_schema(pq.ParquetFile(path).read(), schema) for path in files)]
-    )
+
+    def read(manifests: list[Manifest]) -> pa.Table:
+        paths = [directory / file.path for one in manifests for file in one.files if file.table == table]
+        tables = (in_schema(pq.ParquetFile(path).read(), schema) for path in paths)
+        return pa.concat_tables([schema.empty_table(), *tables])
+
+    return Output(directory).read(read)

@@ -1,7 +1,12 @@
-"""The Parquet files of one range: written side by side, one per table that has rows, named by offsets."""
+"""The Parquet files of one range: written side by side, one per table that has rows, named by offsets.
+
+Who writes them is not who names them. A task may run twice at once, or go on after its batch was done again;
+so it leaves durable files under names that nobody reads, and the one process that commits gives the names.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -42,8 +47,31 @@ class TableFile:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class StagedFile:
+    """A durable file that has a temporary name still."""
+
+    temporary: str
+    """Relative to the output directory."""
+    file: TableFile
+
+
+def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_hook) -> tuple[TableFile, ...]:
+    """Gives files their names, in place of what had them; the commit makes the names durable."""
+    files = []
+    for one in staged:
+        path = output / one.file.path
+        with writing(path):
+            # NFS may remember for a while that the directory was not there, and only asks again for this.
+            path.parent.mkdir(exist_ok=True)
+            (output / one.temporary).replace(path)
+        files.append(one.file)
+        hook("file-renamed")
+    return tuple(files)
+
+
 class RangeWriter:
-    """Tables in, one file per table out. Nothing has its final name before `finish`."""
+    """Tables in, one file per table out. Nothing has its final name before `publish_files`."""
 
     def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
         self._output = output
@@ -96,8 +124,8 @@ class RangeWriter:
             temporary.unlink(missing_ok=True)
             raise
 
-    def finish(self) -> list[TableFile]:
-        """Durable files under their names, in place of what had them; the commit makes the names durable."""
+    def finish(self) -> list[StagedFile]:
+        """What was written, durable. From here on it is the caller's."""
         for name, held in self._held.items():
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})
@@ -108,16 +136,15 @@ class RangeWriter:
         self._hook("files-written")
         with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
             list(pool.map(fsync, [temporary for temporary, _ in self._writers.values()]))
-        files: list[TableFile] = []
-        for name in list(self._writers):
-            path = self._path(name)
-            with writing(path):
-                self._writers[name][0].replace(path)
-            del self._writers[name]
-            relative = str(path.relative_to(self._output))
-            files.append(TableFile(name, relative, self._rows[name], path.stat().st_size))
-            self._hook("file-renamed")
-        return files
+        staged = [self._staged(name, temporary) for name, (temporary, _) in self._writers.items()]
+        self._writers = {}
+        self._hook("files-durable")
+        return staged
+
+    def _staged(self, table: str, temporary: Path) -> StagedFile:
+        path = str(self._path(table).relative_to(self._output))
+        file = TableFile(table, path, self._rows[table], temporary.stat().st_size)
+        return StagedFile(str(temporary.relative_to(self._output)), file)
 
     def _path(self, table: str) -> Path:
         return self._output / table / f"{self._name}.parquet"

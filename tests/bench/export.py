@@ -46,7 +46,7 @@ from kraftctl_spark.export import build_session
 from kraftctl_spark.manifest import Manifest, Output
 from kraftctl_spark.sink import map_in_tasks
 from kraftctl_spark.spark_home import light_spark_home
-from kraftctl_spark.table_files import RangeWriter, TableFile
+from kraftctl_spark.table_files import RangeWriter, StagedFile, publish_files
 from tests.bench import codec, export_log, export_ready, export_sources
 from tests.bench.export_measured import (
     ALONE,
@@ -193,12 +193,12 @@ class Bench:
     def _write_some(self, output: Output, names: list[str]) -> None:
         ready, directory = self._ready, output.directory
 
-        def write(name: str) -> list[TableFile]:
+        def write(name: str) -> list[StagedFile]:
             with RangeWriter(directory, name) as writer:
                 writer.add(dict(export_ready.tables_of(ready, name)))
                 return writer.finish()
 
-        files = [file for some in map_in_tasks(self._spark, write, names) for file in some]
+        staged = [file for some in map_in_tasks(self._spark, write, names) for file in some]
         start, end = int(names[0][:20]), int(names[-1][-20:]) + 1
         output.commit(
             Manifest(
@@ -206,7 +206,7 @@ class Bench:
                 start=start,
                 end=end,
                 epoch=export_log.EPOCH,
-                files=tuple(files),
+                files=publish_files(directory, staged),
                 counts={"records": end - start},
                 high_watermark=end,
             )

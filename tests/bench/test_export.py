@@ -13,7 +13,7 @@ from kraftctl.image.replay import replay
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.rows import rows_of_log
-from kraftctl_spark.table_files import RangeWriter
+from kraftctl_spark.table_files import RangeWriter, publish_files
 from kraftctl_spark.tables import encode_tables
 from tests.bench import export_log, export_ready
 
@@ -42,7 +42,7 @@ def test_ready_rows_are_written_as_they_are(tmp_path: Path) -> None:
         with RangeWriter(tmp_path / "export", f"{first:020}-{last:020}") as writer:
             for rows in rows_of_log(batches, first, last + 1):
                 writer.add(encode_tables(rows))
-            writer.finish()
+            publish_files(tmp_path / "export", writer.finish())
     ready = tmp_path / "ready"
     assert export_ready.make_ready(tmp_path / "export", ready) == RECORDS
     for way in export_ready.WAYS:

@@ -182,6 +182,38 @@ def test_a_file_that_a_compaction_removes_is_not_missed(
     assert not listed
 
 
+def test_an_export_commits_while_a_compaction_lists(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between any two looks that it takes at the manifests."""
+    quorum.append(*mixed_batches(0, 75))
+    whole = tmp_path / "whole"
+    for end in (20, 40, 60):
+        append(whole, controller.endpoint, nothing, end)
+    names, left, look = Output._names, 0, 0
+
+    def commits_at_a_look(output: Output) -> list[str]:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            with monkeypatch.context() as patch:
+                patch.setattr(Output, "_names", names)
+                append(output.directory, controller.endpoint, nothing, 75)
+        return names(output)
+
+    while left <= 0:
+        look += 1
+        left = look
+        directory = tmp_path / f"look-{look}"
+        shutil.copytree(whole, directory)
+        with monkeypatch.context() as patch:
+            patch.setattr(Output, "_names", commits_at_a_look)
+            merge(directory, controller.endpoint, nothing)
+        append(directory, controller.endpoint, nothing, 75)
+        assert_exact(directory, 75)
+    assert look > 10
+
+
 def test_two_compactions_at_once(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -19,7 +19,7 @@ from kraftctl_spark.log_location import QuorumLocation
 from kraftctl_spark.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.reader import read_table
 from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.table_files import range_name
+from kraftctl_spark.table_files import publish_files, range_name
 
 CLUSTER = "cluster-of-the-test"
 
@@ -43,7 +43,8 @@ def written(output: Output, start: int, end: int, snapshot: bool = False) -> Man
     rows = rows_of_snapshot(batches, end) if snapshot else rows_of_log(batches, start, end)
     settings = TaskSettings(output.directory, QuorumLocation((("127.0.0.1", 1),)), CLUSTER)
     report = write_range(settings, ExportTask(start, end, 4, snapshot), rows)
-    return Manifest(CLUSTER, start, end, report.epoch, report.files, report.counts, end + 5, snapshot)
+    files = publish_files(output.directory, report.files)
+    return Manifest(CLUSTER, start, end, report.epoch, files, report.counts, end + 5, snapshot)
 
 
 def offsets(output: Output, table: str = "records") -> list[int]:

@@ -98,18 +98,25 @@ def test_status_after_a_compaction(exported: Output) -> None:
     assert_tells_the_truth(with_grace, exported)
 
 
-def test_merged_batches_are_counted(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> None:
+@pytest.mark.parametrize("grace_ms", [0, HOUR_MS], ids=["at-once", "with-grace"])
+def test_merged_batches_are_counted(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, grace_ms: int
+) -> None:
+    """A merge is no news, also when nothing is left of what it merged."""
     quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(60)}))
     for end in (20, 40, 60):
         with exporting(tmp_path, controller.endpoint) as exporter:
             exporter.export_to(end, 1)
     before = progress(Output(tmp_path))
-    compact(Output(tmp_path), HOUR_MS)
+    compact(Output(tmp_path), grace_ms)
     after = progress(Output(tmp_path))
     assert (before.manifests, after.manifests) == (3, 1)
     assert (after.batches, after.batches_last_hour) == (3, 3)
     assert after.last_commit_at_ms == before.last_commit_at_ms
     assert after.total.rows == before.total.rows
+    assert before.last_commit_at_ms is not None
+    later = progress(Output(tmp_path), before.last_commit_at_ms + HOUR_MS)
+    assert (later.batches_last_hour, later.since_last_commit_ms) == (0, HOUR_MS)
 
 
 def test_status_from_the_command_line(

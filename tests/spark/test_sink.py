@@ -183,7 +183,10 @@ def test_compact_from_the_command_line(
     assert not elsewhere.exists()
     with exporting(exported, controller.endpoint) as exporter:
         exporter.export_to(40, 1)
-    assert main(["compact", "--output", str(exported), "--grace-minutes", "0"]) == 0
+    assert main(["compact", "--output", str(exported), "--grace-minutes", "60"]) == 0
+    doubled = sorted([*range(40)] * 2)
+    assert offsets_in_directory(exported, "records") == doubled, "the price of a grace period"
+    assert main(["compact", "--output", str(exported)]) == 0
     assert len(Output(exported).manifests()) == 1
     assert offsets_in_directory(exported, "records") == list(range(40))
 
@@ -248,7 +251,8 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
     """Dies between a manifest and Spark's own commit; then the checkpoint is lost. At its end the log has a
-    transaction that is open; a service takes over when it has ended. More kills: test_soak_export.py."""
+    transaction that is open; a service takes over when it has ended. What a killed compaction had replaced is
+    gone then. More kills: test_soak_export.py."""
     output, log = tmp_path / "tables", tmp_path / "job.log"
     per_task = export_tasks.OFFSETS_PER_TASK
     total = 2 * per_task + 500
@@ -274,10 +278,11 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
 
     quorum.append(encode_batch(total + 10, 1, 1000, [END, NO_OP]))
     arguments.remove("--available-now")
-    service = [*arguments, "--interval", "1 second", "--compact-after", "1", "--grace-minutes", "0"]
-    with job(service, log) as process:
+    assert run_to_end(["compact", "--output", str(output)], log, "manifest-committed") == -signal.SIGKILL
+    assert len(offsets_in_directory(output, "records")) == 2 * total, "what was replaced is still there"
+    with job([*arguments, "--interval", "1 second"], log) as process:
         await_result(lambda: Output(output).position().offset == total + 12, "the end of the log", 120)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0, log.read_text()
-    assert [manifest.end for manifest in Output(output).manifests()] == [total + 12]
+    assert [manifest.end for manifest in Output(output).manifests()] == [total, total + 12]
     assert_exact(output, total + 12, {total, total + 10, total + 11})

@@ -10,7 +10,7 @@ from tests.spark.soak.kills import Kill
 from tests.spark.soak.run import Soak
 
 CATCHING_UP = (
-    Kill("worker", "file-renamed", "self", delay_s=0, count=2),
+    Kill("worker", "files-durable", "self", delay_s=0, count=1),
     Kill("run", "manifest-committed", "self", delay_s=0, count=1),
 )
 TAILING = (

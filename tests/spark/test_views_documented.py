@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def plain(kind: str) -> str:
 
 
 def test_files_of_an_older_release_get_nulls(spark: SparkSession, directory: Path) -> None:
-    (path,) = Output(directory).files("partition_record")
+    (path,) = (directory / "partition_record").glob("*.parquet")
     whole = path.read_bytes()
     pq.write_table(pq.ParquetFile(path).read().drop_columns(["directories"]), path)
     try:
@@ -108,6 +109,22 @@ def test_files_of_an_older_release_get_nulls(spark: SparkSession, directory: Pat
         path.write_bytes(whole)
     assert rows
     assert all(row["directories"] is None and row["partition_id"] is not None for row in rows)
+
+
+def test_tables_are_listed_again_when_a_compaction_was_faster(
+    spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The listing names a file that has gone meanwhile."""
+    live = Output(directory).manifests()
+    gone = replace(live[0], files=tuple(replace(file, path=f"{file.path}x") for file in live[0].files))
+    listed = [[gone, *live[1:]]]
+    monkeypatch.setattr(Output, "manifests", lambda self: listed.pop() if listed else live)
+    assert "topics" in register_views(spark, directory)
+    assert not listed
+    assert spark.table("records").count() == sum(one.counts["records"] for one in live)
+    monkeypatch.setattr(Output, "manifests", lambda self: [gone])
+    with pytest.raises(FileNotFoundError):
+        register_tables(spark, directory)
 
 
 @pytest.mark.parametrize("view", SECTIONS)

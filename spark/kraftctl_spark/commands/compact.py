@@ -7,11 +7,14 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.commands.whole_number import whole_number
+
 if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
 
 NEEDED = ("pyarrow",)
-GRACE_MINUTES = 60
+GRACE_MINUTES = 0
+MS_PER_MINUTE = 60_000
 
 log = logging.getLogger(__name__)
 
@@ -25,9 +28,10 @@ def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
     """Also of commands that merge files while they do something else."""
     parser.add_argument(
         "--grace-minutes",
-        type=int,
+        type=whole_number(0),
         default=GRACE_MINUTES,
-        help=f"how long merged files stay for readers that still use them [{GRACE_MINUTES}]",
+        help="how long merged files stay for readers that go by manifests and take long; who reads the "
+        f"directory as it is finds their rows twice meanwhile [{GRACE_MINUTES}]",
     )
 
 
@@ -40,6 +44,6 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     if not (output.directory / MANIFESTS).is_dir():
         raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
     with output.compacting(wait=True):
-        result = compact(output, options.grace_minutes * 60_000)
+        result = compact(output, options.grace_minutes * MS_PER_MINUTE)
     log.info("%s", result)
     return 0

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables, or times that cannot be."""
     from kraftctl_spark.durable import write_whole
-    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
+    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
     from kraftctl_spark.report.page import render
     from kraftctl_spark.report.period import shown_time
     from kraftctl_spark.report.queries import fetch
@@ -57,7 +57,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
     spark = _session(options.master, _settings(options.output))
     try:
-        contents = fetch(spark, options.output, from_ms, until_ms)
+        with Output(options.output).undisturbed():
+            contents = fetch(spark, options.output, from_ms, until_ms)
     finally:
         spark.stop()
     page = render(contents, f"made by kraftctl-export at {shown_time(int(time.time() * 1000))} UTC").encode()

@@ -10,8 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from kraftctl_spark.commands.compact import add_grace_minutes
+from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
     from kraftctl_spark.durable import Hook
@@ -35,14 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--interval", default="1 minute", help="pause between batches [1 minute]")
     parser.add_argument(
         "--max-offsets-per-trigger",
-        type=int,
+        type=whole_number(1),
         default=OFFSETS_PER_BATCH,
         help=f"most offsets in one batch, which is what is done again after a crash [{OFFSETS_PER_BATCH}]",
     )
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(
         "--compact-after",
-        type=int,
+        type=whole_number(0),
         default=BATCHES_PER_COMPACTION,
         help=f"merge small files after so many batches, 0: never [{BATCHES_PER_COMPACTION}]",
     )
@@ -95,12 +96,15 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
     )
     if (change := output.changed_redaction(options.include_secrets)) is not None:
         log.warning("%s", change)
+    clean_up(output, options.grace_minutes * MS_PER_MINUTE)
     stop = _stop_on_signals()
     with light_spark_home():
         spark = build_session(options.master)
         try:
             exporter = Exporter(output, settings, reader, spark_tasks(spark, settings))
-            compaction = RegularCompaction(output, options.compact_after, options.grace_minutes * 60_000)
+            compaction = RegularCompaction(
+                output, options.compact_after, options.grace_minutes * MS_PER_MINUTE
+            )
             write_batch = batch_writer(exporter, compaction.after_batch)
             query = start_query(
                 spark, write_batch, options, settings.location, checkpoint, settings.cluster_id
@@ -108,6 +112,16 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
             return 0 if run_until(query, stop) else 1
         finally:
             spark.stop()
+
+
+def clean_up(output: Output, grace_ms: int) -> None:
+    """What an export or a compaction left behind; whoever reads the bare directory may find it twice."""
+    removed = output.remove_leftovers()
+    with output.compacting(wait=False) as alone:
+        if alone:
+            removed += output.remove_replaced(grace_ms)
+    if removed:
+        log.info("removed %d files that had been left behind or replaced", removed)
 
 
 def _stop_on_signals() -> threading.Event:

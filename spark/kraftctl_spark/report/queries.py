@@ -34,9 +34,10 @@ from kraftctl_spark.report.contents import (
 )
 from kraftctl_spark.report.period import Period, shown_time
 from kraftctl_spark.report.sql import Clauses, partition_name
-from kraftctl_spark.views import HISTORY_VIEWS, register_tables
-from kraftctl_spark.views.log import Log, open_log
+from kraftctl_spark.views import HISTORY_VIEWS
+from kraftctl_spark.views.log import Log
 from kraftctl_spark.views.partitions import partition_states
+from kraftctl_spark.views.tables import open_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,19 +62,17 @@ log = logging.getLogger(__name__)
 
 def fetch(spark: SparkSession, directory: Path, from_ms: int | None, until_ms: int | None) -> Contents:
     """What a report on the tables in `directory` says; ExportRefusedError when there is nothing to show."""
-    manifests = Output(directory).manifests()
-    if not manifests:
+    if not Output(directory).manifests():
         raise ExportRefusedError(f"{directory} holds no tables of kraftctl-export: run that first")
-    known = _register(spark, directory)
+    manifests, known = open_tables(spark, directory)
+    _register(spark, known)
     query = Query(spark, _period(known, from_ms, until_ms), known)
     log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
     return query.contents(manifests)
 
 
-def _register(spark: SparkSession, directory: Path) -> Log:
+def _register(spark: SparkSession, known: Log) -> None:
     """The views that are asked. States of partitions, which most of them are made of, are computed once."""
-    register_tables(spark, directory)
-    known = open_log(directory)
     spark.sql(partition_states(known)).persist()
     for name in VIEWS:
         spark.sql(HISTORY_VIEWS[name](known)).createOrReplaceTempView(name)
@@ -89,7 +88,6 @@ def _register(spark: SparkSession, directory: Path) -> Log:
             f"FROM ({HISTORY_VIEWS[name](known)}) LEFT JOIN report_reused USING (topic_id)"
         )
         frame.persist().createOrReplaceTempView(f"report_{name}")
-    return known
 
 
 def _period(known: Log, from_ms: int | None, until_ms: int | None) -> Period:

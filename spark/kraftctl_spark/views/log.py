@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.columns import FIRST_DATE_MS, LAST_DATE_MS
-from kraftctl_spark.manifest import Manifest, Output
+from kraftctl_spark.manifest import Manifest
 from kraftctl_spark.tables import RECORDS
 
 
@@ -98,9 +98,8 @@ class Log:
         return f"CASE {column}{cases} END"
 
 
-def open_log(directory: Path) -> Log:
-    """The log in an export directory, as the manifests describe it now."""
-    manifests = Output(directory).manifests()
+def log_of(directory: Path, manifests: list[Manifest]) -> Log:
+    """The log that these manifests of a directory describe; FileNotFoundError if a file has gone."""
     groups: list[list[Manifest]] = []
     for manifest in manifests:
         if manifest.snapshot or not groups:

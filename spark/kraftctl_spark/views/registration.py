@@ -13,11 +13,11 @@ from kraftctl_spark.views.difference import difference
 from kraftctl_spark.views.elections import elections, elections_per_broker
 from kraftctl_spark.views.growth import growth_per_hour
 from kraftctl_spark.views.isr import isr_changes, isr_churn_per_hour
-from kraftctl_spark.views.log import Log, UnknownPointError, open_log
+from kraftctl_spark.views.log import Log, UnknownPointError
 from kraftctl_spark.views.outages import availability_per_hour, outages, partition_availability
 from kraftctl_spark.views.quorum import quorum_changes
 from kraftctl_spark.views.reassignments import reassignments
-from kraftctl_spark.views.tables import register_tables
+from kraftctl_spark.views.tables import open_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,8 +97,7 @@ def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point
 
 
 def _log(spark: SparkSession, directory: Path | str) -> Log:
-    register_tables(spark, directory)
-    log = open_log(Path(directory))
+    _, log = open_tables(spark, Path(directory))
     if not log.stretches:
         raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
     return log

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.errors import AnalysisException
 
-from kraftctl_spark.manifest import Output
+from kraftctl_spark.manifest import Manifest, Output
 from kraftctl_spark.tables import table_schemas
+from kraftctl_spark.views.log import Log, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,13 +32,34 @@ def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
     Files of an older release get nulls for the columns they lack. ExportRefusedError when the manifests do
     not cover the log.
     """
+    path = Path(directory)
+    Output(path).read(lambda manifests: register_files(spark, path, manifests))
+    return list(table_schemas())
+
+
+def open_tables(spark: SparkSession, directory: Path) -> tuple[list[Manifest], Log]:
+    """Registers the tables; tells what they are made of, all as of one moment."""
+
+    def read(manifests: list[Manifest]) -> tuple[list[Manifest], Log]:
+        register_files(spark, directory, manifests)
+        return manifests, log_of(directory, manifests)
+
+    return Output(directory).read(read)
+
+
+def register_files(spark: SparkSession, directory: Path, manifests: list[Manifest]) -> None:
+    """Registers every table as what these manifests name; FileNotFoundError if that has gone meanwhile."""
     files: dict[str, list[str]] = {name: [] for name in table_schemas()}
-    for manifest in Output(Path(directory)).manifests():
+    for manifest in manifests:
         for file in manifest.files:
-            files[file.table].append(str(Path(directory).absolute() / file.path))
+            files[file.table].append(str(directory.absolute() / file.path))
     for name, paths in files.items():
-        _table(spark, table_schemas()[name], paths).createOrReplaceTempView(name)
-    return list(files)
+        try:
+            _table(spark, table_schemas()[name], paths).createOrReplaceTempView(name)
+        except AnalysisException as error:
+            if error.getCondition() != "PATH_NOT_FOUND":
+                raise
+            raise FileNotFoundError(str(error)) from error
 
 
 def _table(spark: SparkSession, schema: pa.Schema, paths: list[str]) -> DataFrame:

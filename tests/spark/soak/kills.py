@@ -33,14 +33,14 @@ BATCH_SIZES = (700, 2_500, 60_000)
 NAMED = (
     ("worker", "files-written", "self"),
     ("run", "json-written", "self"),
-    ("worker", "file-renamed", "driver"),
+    ("worker", "files-durable", "driver"),
     ("compact", "json-written", "self"),
     ("planner", "", ""),
     ("run", "manifest-committed", "self"),
-    ("worker", "file-renamed", "self"),
+    ("worker", "files-durable", "self"),
     ("run", "file-renamed", "self"),
     ("compact", "manifest-committed", "self"),
-    ("worker", "file-renamed", "jvm"),
+    ("worker", "files-durable", "jvm"),
     ("run", "manifest-removed", "self"),
     ("worker", "files-written", "driver"),
     ("compact", "file-renamed", "self"),
@@ -54,7 +54,7 @@ NAMED = (
 )
 """Whose step, which step, who dies; without a step, a kind of process at any moment.
 
-`file-renamed`, and `files-written` of `run`, are steps of the compaction inside the export.
+`files-written` of `run` is a step of the compaction inside the export.
 """
 
 RANDOM = ("driver", "driver", "jvm", "worker", "worker", "planner", "compactor")
