@@ -82,7 +82,7 @@ class DirectoryReader:
         snapshot = self._instead_of(offset, files)
         if snapshot is None:
             self._check_epoch(offset, epoch)
-            if offset == self._tail.end_offset:
+            if offset == self._tail.end_offset and self._tail.reaches_checkpoint:
                 self._check_end(files)
         high_watermark = max(safe_end.offset, offset if snapshot is None else snapshot.offset)
         return LogPosition(high_watermark, safe_end.epoch, snapshot)

@@ -74,17 +74,22 @@ class LogTail:
         self._begin_behind(checkpoint, files)
 
     def _begin_behind(self, checkpoint: OffsetAndEpoch, files: LogFiles) -> None:
-        """At the batch that the checkpoint ends with, unless that is not in the log any more, or not yet."""
+        """At the batch that the checkpoint ends with, unless that is not in the log any more, or not yet.
+
+        If another one is in its place, a follower is about to delete this log for the snapshot it fetched.
+        """
+        base = max((base for base in files.segments if base < checkpoint.offset), default=None)
+        place = None
+        if base is not None:
+            with SegmentFile(self._directory.partition, base) as segment:
+                place = segment.find(checkpoint.offset - 1)
+        if place is not None and place.epoch != checkpoint.epoch:
+            return
         if checkpoint.offset in files.segments:
             self._segment = checkpoint.offset
-            return
-        base = max((base for base in files.segments if base < checkpoint.offset), default=None)
-        if base is None:
+        elif base is None:
             self._begin_without_checkpoint(files)
-            return
-        with SegmentFile(self._directory.partition, base) as segment:
-            place = segment.find(checkpoint.offset - 1)
-        if place is not None:
+        elif place is not None:
             self._segment, self._position = base, place.position
             self.end_offset, self.last_epoch = place.base_offset, place.epoch
 

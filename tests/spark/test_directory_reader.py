@@ -255,6 +255,21 @@ def test_damage_in_the_midst_of_the_log(directory: LogDirectory) -> None:
         offsets_read(reader, 0, 700)
 
 
+@pytest.mark.parametrize("in_segment", [True, False], ids=["within-a-segment", "where-one-begins"])
+def test_a_follower_whose_log_is_not_that_of_the_snapshot_it_fetched(
+    directory: LogDirectory, in_segment: bool
+) -> None:
+    """It deletes that log next; until then its records are not what the snapshot's leader committed."""
+    directory.append(600, epoch=3)
+    end = 550 if in_segment else int(directory.segments()[2].stem)
+    directory.checkpoint(end, epoch=5)
+    directory.static_voters([1, 2, NODE_ID])
+    reader = reader_of(directory)
+    place = reader.position(0, 0)
+    assert (place.high_watermark, place.snapshot) == (end, OffsetAndEpoch(end, 5))
+    assert reader.position(end, 5).high_watermark == end
+
+
 @pytest.mark.parametrize("damage", ["checksum", "missing"])
 def test_a_log_that_goes_on_behind_its_damage_has_not_ended(directory: LogDirectory, damage: str) -> None:
     """Or an export would wait there for ever, and say that it has caught up."""
