@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.commands.interval import interval
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.commands.whole_number import whole_number
 from kraftctl_spark.failure_cause import cause_of
@@ -77,7 +78,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "--checkpoint", type=Path, help="directory of the query's progress [OUTPUT/_checkpoint]"
     )
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
-    parser.add_argument("--interval", default="10 seconds", help="pause between batches [10 seconds]")
+    parser.add_argument(
+        "--interval", type=interval, default="10 seconds", help="pause between batches [10 seconds]"
+    )
     parser.add_argument(
         "--max-offsets-per-trigger",
         type=whole_number(1),

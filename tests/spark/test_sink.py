@@ -170,6 +170,17 @@ def test_a_client_that_was_to_be_encrypted(tmp_path: Path, caplog: pytest.LogCap
     assert f"--command-config {config}: security.protocol=SSL is not supported: only PLAINTEXT is" in text
 
 
+@pytest.mark.parametrize("interval", ["often", "5", "1 fortnight", "-1 second", ""])
+def test_an_interval_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], interval: str
+) -> None:
+    where = ["--output", str(tmp_path), "--directory", str(tmp_path)]
+    with pytest.raises(SystemExit) as ended:
+        main(["run", *where, f"--interval={interval}"])
+    assert ended.value.code == 2
+    assert f"argument --interval: {interval!r}: write it like '30 seconds'" in capsys.readouterr().err
+
+
 def test_a_directory_without_a_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert main(["run", "--output", str(tmp_path / "tables"), "--directory", str(tmp_path)]) == 1
     assert f"{tmp_path} holds no __cluster_metadata-0: name the metadata.log.dir" in caplog.text

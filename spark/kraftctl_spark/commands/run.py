@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
+from kraftctl_spark.commands.interval import interval
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.commands.whole_number import whole_number
 
@@ -33,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
     parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
-    parser.add_argument("--interval", default="1 minute", help="pause between batches [1 minute]")
+    parser.add_argument(
+        "--interval", type=interval, default="1 minute", help="pause between batches [1 minute]"
+    )
     parser.add_argument(
         "--max-offsets-per-trigger",
         type=whole_number(1),

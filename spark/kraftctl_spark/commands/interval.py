@@ -1,0 +1,16 @@
+"""The pause between batches as a flag: Spark would only refuse a mistyped one when it has started."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+_PART = r"\d+ (?:millisecond|second|minute|hour|day)s?"
+_INTERVAL = re.compile(rf"{_PART}(?: {_PART})*")
+
+
+def interval(text: str) -> str:
+    """For `type=` of an argument; the text itself, as Spark takes it."""
+    if not _INTERVAL.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r}: write it like '30 seconds' or '1 hour 30 minutes'")
+    return text
