@@ -34,7 +34,7 @@ def random_records(rng: random.Random, message: type[Message], version: int, cou
     messages = RandomMessages(
         rng, ["", "topic", "ünï", "x" * 200], [rng.randbytes(16) for _ in range(3)], [0, 1, 5], {}
     )
-    values = []
+    values: list[bytes] = []
     while len(values) < count:
         record = messages.message(message, version)
         for field in message.FIELDS:
@@ -49,6 +49,7 @@ def random_records(rng: random.Random, message: type[Message], version: int, cou
 def values_of(column: Column, kind: str) -> list[Any]:
     """The buffers of a column as Python values."""
     if kind.startswith("[]"):
+        assert column.items is not None
         items = values_of(column.items, kind[2:])
         return [None if null else items[first:last] for first, last, null in _stretches(column)]
     data = column.data.getvalue()
