@@ -50,6 +50,14 @@ def fsync(path: Path) -> None:
         os.close(descriptor)
 
 
+def make_directory(path: Path) -> None:
+    """With those above it that are not there; their names are durable, too."""
+    if not path.is_dir():
+        make_directory(path.parent)
+        path.mkdir(exist_ok=True)
+        fsync(path.parent)
+
+
 def write_whole(path: Path, data: bytes, hook: Hook = no_hook) -> None:
     temporary = temporary_path(path)
     try:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from kraftctl_spark.durable import TEMPORARY_SUFFIX, Hook, fsync, no_hook, write_whole
+from kraftctl_spark.durable import TEMPORARY_SUFFIX, Hook, fsync, make_directory, no_hook, write_whole
 from kraftctl_spark.table_files import TableFile, range_name
 from kraftctl_spark.tables import table_schemas
 
@@ -168,7 +168,7 @@ class Output:
 
     @contextmanager
     def _holding(self, lock: str, wait: bool) -> Iterator[bool]:
-        self._manifests.mkdir(parents=True, exist_ok=True)
+        make_directory(self._manifests)
         descriptor = os.open(self.directory / lock, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:

@@ -1,0 +1,83 @@
+"""What survives a loss of power: a manifest only after all that it names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kraftctl_spark import export_tasks
+from kraftctl_spark.compaction import compact
+from kraftctl_spark.manifest import MANIFESTS, Output
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.typed_export import exporting, mixed_batches
+
+Step = tuple[str, Path]
+"""`forced` to the disk, `named`, or `removed`."""
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
+    """What is done to files and directories from now on, in order."""
+    done: list[Step] = []
+    force, replace, unlink = os.fsync, Path.replace, Path.unlink
+
+    def forced(descriptor: int) -> None:
+        force(descriptor)
+        done.append(("forced", Path(os.readlink(f"/proc/self/fd/{descriptor}"))))
+
+    def named(temporary: Path, path: Path) -> Path:
+        assert ("forced", temporary) in done, f"{path} gets its name before its content is on the disk"
+        done.append(("named", path))
+        return replace(temporary, path)
+
+    def removed(path: Path, missing_ok: bool = False) -> None:
+        done.append(("removed", path))
+        unlink(path, missing_ok)
+
+    monkeypatch.setattr(os, "fsync", forced)
+    monkeypatch.setattr(Path, "replace", named)
+    monkeypatch.setattr(Path, "unlink", removed)
+    return done
+
+
+def assert_durable_before(steps: list[Step], name: str, directory: Path) -> None:
+    """When `name`, a manifest, appears."""
+    manifest = directory / MANIFESTS / f"{name}.json"
+    at = steps.index(("named", manifest))
+    (found,) = [one for one in Output(directory).manifests() if one.name == name]
+    assert found.files
+    for file in found.files:
+        path = directory / file.path
+        last = max(place for place, step in enumerate(steps) if step == ("named", path))
+        assert ("forced", path.parent) in steps[last:at], f"{path} may have no name when {manifest} has one"
+    assert ("forced", directory) in steps[:at], "tables may have no directory"
+    assert ("forced", directory.parent) in steps[:at], "nor have all of them"
+
+
+def test_a_manifest_comes_after_all_that_it_names(
+    controller: FakeController,
+    quorum: FakeQuorum,
+    steps: list[Step],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", 25)
+    quorum.append(*mixed_batches(0, 60))
+    directory = tmp_path / "new" / "tables"
+    with exporting(directory, controller.endpoint) as exporter:
+        for end in (40, 60):
+            exporter.export_to(end, 1)
+    output = Output(directory)
+    for manifest in output.manifests():
+        assert_durable_before(steps, manifest.name, directory)
+    assert ("forced", tmp_path) in steps, "the directory above is new, too"
+    replaced = [directory / file.path for one in output.manifests() for file in one.files]
+    with output.compacting(wait=True):
+        compact(output, grace_ms=0)
+    (merged,) = output.manifests()
+    assert_durable_before(steps, merged.name, directory)
+    named = steps.index(("named", directory / MANIFESTS / f"{merged.name}.json"))
+    visible = steps.index(("forced", directory / MANIFESTS), named)
+    assert all(steps.index(("removed", path)) > visible for path in replaced)
