@@ -232,6 +232,9 @@ class RecordColumns:
         self.count: i64 = 0
         self.dropped: list[int] = []
         """Which of the `count` are no records: they turned out to be damaged halfway."""
+        self.newer: i64 = 0
+        """How many of them have tagged fields that nobody here knows; those are read over."""
+        self._unknown_tags: i64 = 0
         self.columns: list[Column | None] = []
         """One per field of the record; None for those that the version lacks."""
         self._plain: list[Column] = []
@@ -259,6 +262,7 @@ class RecordColumns:
 
     def read(self, reader: Reader) -> None:
         """Takes in the record that is the rest of `reader`; DecodeError, counted as dropped, if none is."""
+        self._unknown_tags = 0
         try:
             for column in self._plain:
                 column.read(reader)
@@ -272,6 +276,8 @@ class RecordColumns:
             self.dropped.append(self.count - 1)
             raise
         self._fill_up()
+        if self._unknown_tags > 0:
+            self.newer += 1
 
     def _fill_up(self) -> None:
         self.count += 1
@@ -296,6 +302,7 @@ class RecordColumns:
             raise DecodeError(f"tag {tag} does not exist in version {self.version}")
         else:
             reader.take(end - reader.position)
+            self._unknown_tags += 1
         reader.end_tagged_field(end)
 
 

@@ -60,6 +60,8 @@ class Progress:
     """Records of a type or version that this release does not know; their bytes are in `records`."""
     unknown_types: dict[str, int]
     """The same by `type id/version`."""
+    newer_fields: int
+    """Records with tagged fields that this release does not know; these too are in `records` only."""
     undecodable: int
     redacted: int
     aborted: int
@@ -111,6 +113,7 @@ def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
         tables={name: table for name, table in tables.items() if table.files},
         unknown=counts["unknown"],
         unknown_types=_unknown_types(output, live),
+        newer_fields=counts["newer_fields"],
         undecodable=counts["undecodable"],
         redacted=counts["redacted"],
         aborted=counts["aborted"],

@@ -151,10 +151,17 @@ class MetadataRows:
         """Places of rows. Set by who knows the transactions around them."""
         self.redacted: set[int] = set()
         """Places of rows. Set by who takes secrets out of `payloads` and `messages`."""
+        self._newer = 0
         self._by_kind: dict[RecordKind, list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    @property
+    def newer_fields(self) -> int:
+        """How many records have tagged fields that this release does not know; these are in payloads only."""
+        decoded = self.columns.by_kind.values()
+        return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
 
     @property
     def types(self) -> list[str]:
@@ -204,6 +211,7 @@ class MetadataRows:
         try:
             decoded = decode_metadata_record(value)
             message = decoded.record
+            self._newer += message.unknown_tagged_fields is not None
             kind = _DATA_KINDS[type(message), decoded.version]
         except UnknownRecordError as error:
             known = record_class(error.record_type)
@@ -220,6 +228,7 @@ class MetadataRows:
         try:
             type_id = decode_control_key(record.key)
             message = decode_control_value(type_id, record.value)
+            self._newer += message.unknown_tagged_fields is not None
             kind = RecordKind(message.NAME, type_id, _own_version(message), True, type(message))
         except UnknownControlRecordError:
             kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)

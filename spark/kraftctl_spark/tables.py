@@ -73,12 +73,15 @@ class RowCounts:
         self.records = 0
         self.unknown = 0
         """Sound records whose type or version this release does not know."""
+        self.newer_fields = 0
+        """Records with tagged fields that this release does not know."""
         self.undecodable = 0
         self.redacted = 0
         self.aborted = 0
 
     def add(self, rows: MetadataRows) -> None:
         self.records += len(rows)
+        self.newer_fields += rows.newer_fields
         self.redacted += len(rows.redacted)
         self.aborted += len(rows.aborted)
         for kind, places in rows.by_kind().items():

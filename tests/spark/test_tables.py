@@ -18,6 +18,8 @@ from kraftctl_protocol.generated.begin_transaction_record import BeginTransactio
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
@@ -113,6 +115,7 @@ def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, cou
     assert counts.to_dict() == {
         "records": 1,
         "unknown": 0,
+        "newer_fields": 0,
         "undecodable": 0,
         "redacted": 0,
         "aborted": 0,
@@ -121,6 +124,23 @@ def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, cou
     tables = encode_tables(rows)
     assert list(tables) == [RECORDS]
     assert tables[RECORDS].column("payload").to_pylist() == [value]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [PartitionChangeRecord(leader=3), ConfigRecord(name="segment.ms", value="1"), RegisterBrokerRecord()],
+    ids=lambda record: record.NAME,
+)
+def test_newer_tagged_fields_are_counted_and_kept(record: Message) -> None:
+    version = record.LOWEST_VERSION
+    without = encode_metadata_record(record, version)
+    record.unknown_tagged_fields = [(99, b"new")]
+    value = encode_metadata_record(record, version)
+    rows = rows_of(value, without, value)
+    counts = RowCounts()
+    counts.add(rows)
+    assert counts.to_dict()["newer_fields"] == 2
+    assert encode_tables(rows)[RECORDS].column("payload").to_pylist() == [value, without, value]
 
 
 def test_a_table_of_an_older_release() -> None:

@@ -51,6 +51,7 @@ def lines(found: Progress) -> Iterator[str]:
         f"{found.manifests} manifests"
     )
     yield f"unknown          {found.unknown}{_unknown_types(found)}"
+    yield f"newer fields     in {found.newer_fields} records"
     yield f"undecodable      {found.undecodable}"
     yield f"redacted         {found.redacted}"
     yield f"aborted          {found.aborted}"

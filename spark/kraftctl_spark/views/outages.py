@@ -12,6 +12,9 @@ UNDER_REPLICATED = "size(isr) < size(array_except(replicas, adding_replicas))"
 
 _DURATION = duration_ms("time", "end_time")
 
+_LAST_HOUR = f"least({hour('end_time')}, {hour('time')} + INTERVAL 100000 HOURS)"
+"""Eleven years: a record with a time far off must not make a row for each hour until then."""
+
 
 def outages(log: Log) -> str:
     states = f"""
@@ -54,7 +57,7 @@ def availability_per_hour(log: Log) -> str:
                    sum(CASE WHEN under_replicated THEN {within} ELSE 0 END) AS under_replicated_ms
             FROM (
                 SELECT *, {LEADERLESS} AS leaderless, {UNDER_REPLICATED} AS under_replicated,
-                       explode(sequence({hour("time")}, {hour("end_time")}, INTERVAL 1 HOUR)) AS hour
+                       explode(sequence({hour("time")}, {_LAST_HOUR}, INTERVAL 1 HOUR)) AS hour
                 FROM ({partition_states(log)})
                 WHERE time < end_time AND ({LEADERLESS} OR {UNDER_REPLICATED})
             ) GROUP BY hour, topic_id, partition_id
