@@ -27,12 +27,14 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def kind_of(pid: int) -> str:
-    """What a process of the benchmark is there for."""
+def kind_of(pid: int) -> str | None:
+    """What a process of the benchmark is there for; None when it has ended, waited for or not."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return DRIVER
+        return None
+    if not command:
+        return None
     if b"java" in command.split(b"\0")[0]:
         return JVM
     if b"pyspark" in command:
@@ -98,6 +100,6 @@ class ProcessWatch:
     def _look(self) -> None:
         for pid in descendants(os.getpid()):
             if fields := _stat(pid):
-                kind = self._kinds[pid] = kind_of(pid)
+                kind = self._kinds[pid] = kind_of(pid) or self._kinds.get(pid, DRIVER)
                 self._last[pid] = int(fields[11]) + int(fields[12])
                 self.peak_bytes[kind] = max(self.peak_bytes.get(kind, 0), resident_bytes(pid))
