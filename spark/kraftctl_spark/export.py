@@ -48,13 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
     options = _parse(arguments)
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
-    stop = threading.Event()
-
-    def on_signal(signum: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    signal.signal(signal.SIGINT, on_signal)
+    stop = stop_on_signals()
     try:
         check_output(options.output, options.checkpoint)
     except ExportRefusedError as error:
@@ -66,6 +60,18 @@ def main(arguments: list[str] | None = None) -> int:
             return 0 if run_until(start_query(spark, options), stop, progress_line) else 1
         finally:
             spark.stop()
+
+
+def stop_on_signals() -> threading.Event:
+    """Set by SIGTERM and SIGINT, which then ask for an orderly end."""
+    stop = threading.Event()
+
+    def on_signal(signum: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    return stop
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -129,7 +135,10 @@ def build_session(master: str | None) -> SparkSession:
         builder = builder.master(master)
     # A progress bar of Spark's would overwrite the lines of the log.
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    on_interrupt = signal.getsignal(signal.SIGINT)
     spark = builder.config("spark.sql.parquet.compression.codec", "zstd").getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, on_interrupt)  # PySpark puts its own there, which ends in a trace.
     spark.dataSource.register(KraftDataSource)
     return spark
 

@@ -293,7 +293,7 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     assert len(offsets_in_directory(output, "records")) == 2 * total, "what was replaced is still there"
     with job([*arguments, "--interval", "1 second"], log) as process:
         await_result(lambda: Output(output).position().offset == total + 12, "the end of the log", 120)
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0, log.read_text()
     assert [manifest.end for manifest in Output(output).manifests()] == [total, total + 12]
     assert_exact(output, total + 12, {total, total + 10, total + 11})

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
-import signal
-import threading
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
@@ -80,7 +77,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
     from kraftctl_spark.compaction import RegularCompaction
-    from kraftctl_spark.export import build_session, run_until
+    from kraftctl_spark.export import build_session, run_until, stop_on_signals
     from kraftctl_spark.exporter import Exporter, checked_position
     from kraftctl_spark.sink import batch_writer, check_checkpoint, spark_tasks, start_query
     from kraftctl_spark.spark_home import light_spark_home
@@ -100,7 +97,7 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
     if (change := output.changed_redaction(options.include_secrets)) is not None:
         log.warning("%s", change)
     clean_up(output, options.grace_minutes * MS_PER_MINUTE)
-    stop = _stop_on_signals()
+    stop = stop_on_signals()
     with light_spark_home():
         spark = build_session(options.master)
         try:
@@ -125,14 +122,3 @@ def clean_up(output: Output, grace_ms: int) -> None:
             removed += output.remove_replaced(grace_ms)
     if removed:
         log.info("removed %d files that had been left behind or replaced", removed)
-
-
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
-
-    def on_signal(signum: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    signal.signal(signal.SIGINT, on_signal)
-    return stop
