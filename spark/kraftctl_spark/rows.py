@@ -7,6 +7,7 @@ export nor get lost.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -123,6 +124,7 @@ class _ColumnKinds(dict[int, RecordKind]):
 
 _DATA_KINDS = _DataKinds()
 _COLUMN_KINDS = _ColumnKinds()
+_COLUMN_KINDS[NOT_TAKEN] = _DATA_KINDS[Message, 0]  # Stands there until the record is decoded by itself.
 _UNKNOWN_KINDS_REMEMBERED = 1_000
 
 
@@ -170,13 +172,10 @@ class MetadataRows:
     def by_kind(self) -> dict[RecordKind, list[int]]:
         """The places of all rows of a kind."""
         if self._by_kind is None:
-            places: dict[RecordKind, list[int]] = {}
+            places: defaultdict[RecordKind, list[int]] = defaultdict(list)
             for place, kind in enumerate(self.kinds):
-                if kind in places:
-                    places[kind].append(place)
-                else:
-                    places[kind] = [place]
-            self._by_kind = places
+                places[kind].append(place)
+            self._by_kind = dict(places)
         return self._by_kind
 
     def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
@@ -194,19 +193,16 @@ class MetadataRows:
             for record in records:
                 self._decode_control(record)
             return
+        first = len(self.kinds)
         numbers = self.columns.add(values)
-        if NOT_TAKEN not in numbers:
-            self.kinds += map(_COLUMN_KINDS.__getitem__, numbers)
-            self.messages += [None] * len(numbers)
-            return
-        for number, value in zip(numbers, values, strict=True):
-            if number == NOT_TAKEN:
-                self._decode(value or b"")
-            else:
-                self.kinds.append(_COLUMN_KINDS[number])
-                self.messages.append(None)
+        self.kinds += map(_COLUMN_KINDS.__getitem__, numbers)
+        self.messages += [None] * len(numbers)
+        place = -1
+        for _ in range(numbers.count(NOT_TAKEN)):
+            place = numbers.index(NOT_TAKEN, place + 1)
+            self.kinds[first + place], self.messages[first + place] = self._decoded(values[place] or b"")
 
-    def _decode(self, value: bytes) -> None:
+    def _decoded(self, value: bytes) -> tuple[RecordKind, Message | None]:
         message: Message | None = None
         try:
             decoded = decode_metadata_record(value)
@@ -219,8 +215,7 @@ class MetadataRows:
             kind = _not_understood(name, error.record_type, error.version, False)
         except DecodeError:
             kind = _not_understood(UNDECODABLE_TYPE, None, None, False)
-        self.kinds.append(kind)
-        self.messages.append(message)
+        return kind, message
 
     def _decode_control(self, record: Record) -> None:
         type_id: int | None = None
