@@ -46,7 +46,9 @@ CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
 FETCH_VERSIONS = (17, 18)
 """From 17 on a leader tells its endpoint, which is all we have to find it by (KIP-853)."""
-FETCH_BYTES = 1_048_576
+FETCH_BYTES = 262_144
+"""Little enough for the decoded records of an answer to stay in the processor's caches."""
+SNAPSHOT_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
 RETRY_PAUSE_S = 0.05
 SILENCE_MIN_S = 1.0
@@ -225,7 +227,9 @@ class QuorumObserver:
                 position=download.position,
             )
             topic = TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
-            request = FetchSnapshotRequest(cluster_id=self._cluster_id, max_bytes=FETCH_BYTES, topics=[topic])
+            request = FetchSnapshotRequest(
+                cluster_id=self._cluster_id, max_bytes=SNAPSHOT_BYTES, topics=[topic]
+            )
             response = connection.ask(ApiKey.FETCH_SNAPSHOT, version, request)
             assert isinstance(response, FetchSnapshotResponse)
             if response.error_code == Errors.UNKNOWN_SERVER_ERROR:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("pyspark", "pyarrow")
 BATCHES_PER_COMPACTION = 60
-OFFSETS_PER_BATCH = 5_000_000
+OFFSETS_PER_BATCH = 10_000_000
 """Planning and committing a batch takes a third of a second; memory does not depend on its size."""
 
 log = logging.getLogger(__name__)
