@@ -15,22 +15,8 @@ from kraftctl_spark.decoded_columns import decoded_columns
 from kraftctl_spark.rows import MetadataRows, RecordKind, field_name
 from kraftctl_spark.schema import field_type, typed_columns
 
-UUIDS_REMEMBERED = 65_536
 FIRST_DATE_MS = -62_135_596_800_000
 LAST_DATE_MS = 253_402_300_799_999
-
-
-class _UuidTexts(dict[bytes, str]):
-    """Topic and directory ids come again and again."""
-
-    def __missing__(self, uuid: bytes) -> str:
-        if len(self) >= UUIDS_REMEMBERED:
-            self.clear()
-        text = self[uuid] = uuid_to_string(uuid)
-        return text
-
-
-_uuid_texts = _UuidTexts()
 
 
 def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
@@ -131,9 +117,9 @@ def _field_column(field: Field, messages: Sequence[Any], version: int) -> pa.Arr
 def _column(field: Field, values: list[Any], version: int) -> pa.Array:
     if field.struct is None:
         if field.type == "uuid":
-            values = list(map(_uuid_texts.__getitem__, values))
+            values = list(map(uuid_to_string, values))
         elif field.type == "[]uuid":
-            values = [value and list(map(_uuid_texts.__getitem__, value)) for value in values]
+            values = [value and list(map(uuid_to_string, value)) for value in values]
         return pa.array(values, field_type(field))
     if not field.type.startswith("[]"):
         return _structs(field.struct, values, version)

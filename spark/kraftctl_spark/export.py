@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.commands.interval import interval
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
-from kraftctl_spark.commands.whole_number import whole_number
+from kraftctl_spark.commands.stream_flags import add_stream_flags
 from kraftctl_spark.failure_cause import cause_of
 from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError
 from kraftctl_spark.source import KraftDataSource
@@ -80,20 +79,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     add_location_flags(parser)
     parser.add_argument("--output", required=True, type=Path, help="directory of the Parquet files")
-    parser.add_argument(
-        "--checkpoint", type=Path, help="directory of the query's progress [OUTPUT/_checkpoint]"
-    )
-    parser.add_argument("--available-now", action="store_true", help="stop when caught up")
-    parser.add_argument(
-        "--interval", type=interval, default="10 seconds", help="pause between batches [10 seconds]"
-    )
-    parser.add_argument(
-        "--max-offsets-per-trigger",
-        type=whole_number(1),
-        default=OFFSETS_PER_TRIGGER_DEFAULT,
-        help=f"most offsets in one batch [{OFFSETS_PER_TRIGGER_DEFAULT}]",
-    )
-    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+    add_stream_flags(parser, "10 seconds", OFFSETS_PER_TRIGGER_DEFAULT)
     options = parser.parse_args(arguments)
     try:
         options.location = location_of(options)

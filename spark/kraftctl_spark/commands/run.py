@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
-from kraftctl_spark.commands.interval import interval
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.stream_flags import add_stream_flags
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
@@ -29,17 +29,7 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_location_flags(parser)
     parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
-    parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
-    parser.add_argument("--available-now", action="store_true", help="stop when caught up")
-    parser.add_argument(
-        "--interval", type=interval, default="1 minute", help="pause between batches [1 minute]"
-    )
-    parser.add_argument(
-        "--max-offsets-per-trigger",
-        type=whole_number(1),
-        default=OFFSETS_PER_BATCH,
-        help=f"most offsets in one batch, which is what is done again after a crash [{OFFSETS_PER_BATCH}]",
-    )
+    add_stream_flags(parser, "1 minute", OFFSETS_PER_BATCH)
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(
         "--compact-after",
@@ -47,7 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=BATCHES_PER_COMPACTION,
         help=f"merge small files after so many batches, 0: never [{BATCHES_PER_COMPACTION}]",
     )
-    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
     add_grace_minutes(parser)
 
 

@@ -1,0 +1,23 @@
+"""The flags of a query that follows the log: when it looks, how much it takes, and where it runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kraftctl_spark.commands.interval import interval
+from kraftctl_spark.commands.whole_number import whole_number
+
+
+def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
+    """`pause` and `offsets` are the defaults between and of batches."""
+    parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
+    parser.add_argument("--available-now", action="store_true", help="stop when caught up")
+    parser.add_argument("--interval", type=interval, default=pause, help=f"pause between batches [{pause}]")
+    parser.add_argument(
+        "--max-offsets-per-trigger",
+        type=whole_number(1),
+        default=offsets,
+        help=f"most offsets in one batch, which is what is done again after a crash [{offsets}]",
+    )
+    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
