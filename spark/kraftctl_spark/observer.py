@@ -242,6 +242,8 @@ class QuorumObserver:
             if answer.error_code == Errors.SNAPSHOT_NOT_FOUND:
                 raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}")
             if answer.error_code == Errors.NONE:
+                if not answer.unaligned_records and download.position < answer.size:
+                    raise DecodeError("FetchSnapshot was answered without any bytes of the snapshot")
                 return answer
             self._find_leader(
                 answer.error_code,

@@ -232,6 +232,15 @@ def test_a_snapshot_that_was_replaced(
         list(observer.read_snapshot(OffsetAndEpoch(100, 1)))
 
 
+def test_a_snapshot_of_which_nothing_comes(controller: FakeController, quorum: FakeQuorum) -> None:
+    quorum.log_start_offset = 100
+    quorum.snapshot, quorum.snapshot_bytes, quorum.bytes_max = (100, 1), batch(0, 3), 0
+    observer = QuorumObserver([controller.endpoint], timeout_s=1)
+    with pytest.raises(QuorumUnavailableError, match="without any bytes"):
+        list(observer.read_snapshot(OffsetAndEpoch(100, 1)))
+    observer.close()
+
+
 def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_offset_0(
     observer: QuorumObserver, quorum: FakeQuorum
 ) -> None:
