@@ -176,6 +176,7 @@ CONTAINING = (
     "kraftctl/node.py",
     "kraftctl/server/connection.py",
     "kraftctl/server/driver.py",
+    "kraftctl/server/peers.py",
 )
 """Where everything may be caught: one request, one task, one connection, and the loop, which then ends."""
 
