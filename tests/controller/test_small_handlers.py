@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS, unsupported_api_versions
+from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -151,11 +151,6 @@ class TestApiVersions:
         active.controller.begin_snapshot()
         response = active.handle(self.REQUEST).response
         assert (response.finalized_features, response.finalized_features_epoch) == ([], -1)
-
-    def test_an_unknown_version_is_answered_in_version_0(self):
-        response = ApiVersionsResponse.decode(unsupported_api_versions().encode(0), 0)
-        assert response.error_code == Errors.UNSUPPORTED_VERSION
-        assert len(response.api_keys) == len(SERVED_VERSIONS)
 
 
 def test_sasl_after_authentication():
