@@ -56,7 +56,7 @@ NO_OFFSET: Final = -1
 class QuorumController:
     """One controller's state machine. Offsets named `last_...` are inclusive, `..._end`, `next_...` are not.
 
-    `bootstrap_records` are what an empty log starts with.
+    `bootstrap_records` are what an empty log starts with; `endpoints` is where others reach each listener.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class QuorumController:
         cluster_id: str,
         rng: random.Random,
         bootstrap_records: list[RecordAndVersion],
+        endpoints: dict[str, tuple[str, int]],
     ) -> None:
         self.image = MetadataImage()
         self.image.journal.enabled = False
@@ -73,7 +74,7 @@ class QuorumController:
             self.state.authorizer = StandardAuthorizer(
                 self.image, config.super_users, config.allow_everyone_if_no_acl_found
             )
-        self.own_registration = local_registration(config, rng)
+        self.own_registration = local_registration(config, endpoints, rng)
         self._bootstrap_records = bootstrap_records
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()

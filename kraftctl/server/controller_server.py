@@ -9,7 +9,6 @@ import socket
 from pathlib import Path
 
 from kraftctl.config import ControllerConfig
-from kraftctl.controller.local_registration import set_endpoint
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
@@ -78,12 +77,13 @@ def build_node(
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
+    endpoints = advertised_endpoints(config)
     history = read_control_history(partition)
     raft = RaftNode(
         node_id=config.node_id,
         directory_id=meta.directory_id,
         cluster_id=meta.cluster_id,
-        endpoints=advertised_endpoints(config),
+        endpoints=endpoints,
         config=raft_config(config),
         rng=rng,
         log=partition.log_state(),
@@ -93,9 +93,7 @@ def build_node(
         kraft_version_history=history.kraft_versions,
     )
     bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
-    controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records)
-    for listener, (host, port) in advertised_endpoints(config).items():
-        set_endpoint(controller.own_registration, listener, host, port)
+    controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )
