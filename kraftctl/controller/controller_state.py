@@ -13,6 +13,7 @@ from kraftctl.config import ControllerConfig
 from kraftctl.controller.authorization import Authorizer
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
+from kraftctl.controller.unusable_values import UnusableValues
 from kraftctl.image.metadata_image import MetadataImage
 
 
@@ -33,7 +34,8 @@ class ControllerState:
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
     `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
-    begin. `notices` are lines for the log that nobody has taken yet. `leader_id` (-1 unknown),
+    begin. `notices` are lines for the log that nobody has taken yet,
+    `unusable_values` what they said about stored values. `leader_id` (-1 unknown),
     `kraft_version` and `voter_ids` are what the raft layer last told.
     """
 
@@ -56,6 +58,7 @@ class ControllerState:
         self.kraft_version = 0
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
         self.notices: list[str] = []
+        self.unusable_values = UnusableValues()
         self.next_offset = 0
         self.wall_ms = 0
 

@@ -171,6 +171,7 @@ class QuorumController:
         state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
         brokers = self.image.cluster.brokers
         state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
+        state.notices += state.unusable_values.notices(self.image, state.config)
         self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
         return self._activation_results()
 
