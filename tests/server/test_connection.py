@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS
+from kraftctl.controller.api_versions import SERVED_VERSIONS, is_served
+from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import decode_response
+from kraftctl_protocol.requests import decode_request, decode_response
 from tests.server.serving import (
     UNREGISTER_BROKER,
     both_loops,
@@ -28,6 +32,8 @@ from tests.server.serving import (
 )
 
 API_VERSIONS = 18
+
+RECORDED = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
 CONTROLLED_SHUTDOWN = 7
 """Of the ZooKeeper age: Kafka 4 has no version of it left."""
@@ -275,3 +281,20 @@ def test_an_api_that_is_not_listed_ends_the_connection_in_every_version() -> Non
             assert handler.contexts == []
 
     run(scenario)
+
+
+def test_what_kafkas_brokers_and_our_own_controllers_send_is_served() -> None:
+    """By what was recorded of brokers, forwarded requests too; controllers take the highest they list."""
+    sent: set[tuple[int, int]] = set()
+    for line in RECORDED.read_text().splitlines():
+        request = decode_request(bytes.fromhex(json.loads(line)["req"]))
+        sent.add((request.api_key, request.version))
+        if isinstance(request.body, EnvelopeRequest):
+            inner = decode_request(request.body.request_data)
+            sent.add((inner.api_key, inner.version))
+    assert len(sent) >= 12
+    for api_key in {*RAFT_API_KEYS, ApiKey.CONTROLLER_REGISTRATION}:
+        message = request_class(api_key)
+        assert message is not None
+        sent.add((int(api_key), min(message.HIGHEST_VERSION, SERVED_VERSIONS[api_key][1])))
+    assert [pair for pair in sorted(sent) if not is_served(*pair)] == []
