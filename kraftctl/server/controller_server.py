@@ -37,11 +37,13 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
         segment_bytes=config.metadata_log_segment_bytes,
         segment_ms=config.metadata_log_segment_ms,
     )
+    server = SocketServer(config)
     try:
         for notice in partition.notices:
             logger.warning("%s", notice)
+        await server.bind()
         driver = Driver(
-            build_node(config, meta, partition),
+            build_node(config, meta, partition, server.bound_ports),
             partition,
             Clock(),
             retention_bytes=config.metadata_max_retention_bytes,
@@ -50,15 +52,14 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
         )
-        server = SocketServer(config, driver)
-        await server.start()
+        await server.accept(driver)
         driver.start()
         try:
             await _run_until(stop, driver)
         finally:
             await driver.stop()
-            await server.stop()
     finally:
+        await server.stop()
         partition.close()
 
 
@@ -71,13 +72,16 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
 
 
 def build_node(
-    config: ControllerConfig, meta: MetaProperties, partition: MetadataPartition
+    config: ControllerConfig,
+    meta: MetaProperties,
+    partition: MetadataPartition,
+    bound_ports: dict[str, int],
 ) -> ControllerNode:
     """The pure node, as it stands after recovery. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
-    endpoints = advertised_endpoints(config)
+    endpoints = advertised_endpoints(config, bound_ports)
     history = read_control_history(partition)
     raft = RaftNode(
         node_id=config.node_id,
@@ -100,13 +104,16 @@ def build_node(
     return ControllerNode(raft=raft, controller=controller, snapshots=snapshots)
 
 
-def advertised_endpoints(config: ControllerConfig) -> Endpoints:
-    """Listener name -> where others reach it; a wildcard host is told as this machine's name.
+def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
+    """Listener name -> where others reach it: never a wildcard host, never port 0.
 
     In the order of controller.listener.names: controllers reach each other by the first of them.
     """
     known = {
-        endpoint.listener: (endpoint.host or socket.getfqdn(), endpoint.port)
+        endpoint.listener: (
+            endpoint.host or socket.getfqdn(),
+            endpoint.port or bound_ports[endpoint.listener],
+        )
         for endpoint in config.advertised_listeners
     }
     return {name: known[name] for name in config.controller_listener_names if name in known}
