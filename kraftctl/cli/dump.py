@@ -24,17 +24,17 @@ from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import parse_snapshot_file_name
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.json_converter import to_json
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch, read_batch
+from kraftctl_protocol.redaction import REDACTED, redact
 from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"
 
-REDACTED = "(redacted)"
-SECRET_FIELDS = {"UserScramCredentialRecord": ("salt", "storedKey", "serverKey")}
-SECRET_CONFIG_WORDS = ("password", "secret", "jaas", "credential", "key")
+SCRAM_SECRETS = ("salt", "storedKey", "serverKey")
 
 JsonObject = dict[str, object]
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-secrets",
         action="store_true",
-        help="print password hashes and sensitive configurations as well",
+        help="print password hashes, and the values of configurations that are not known to be harmless",
     )
     parser.add_argument("--batches-only", action="store_true", help="leave the records out")
 
@@ -150,17 +150,8 @@ def _record_line(record: Record, is_control: bool, show_secrets: bool) -> JsonOb
         control = decode_control_record(record.key, record.value)
         return line | {"control": control.control_type.name, "data": to_json(control.message, 0)}
     decoded = decode_metadata_record(record.value or b"")
-    name = decoded.record.NAME
+    redacted = not show_secrets and redact(decoded.record)
     data = to_json(decoded.record, decoded.version)
-    if not show_secrets:
-        _redact(name, data)
-    return line | {"type": name, "version": decoded.version, "data": data}
-
-
-def _redact(name: str, data: JsonObject) -> None:
-    for field in SECRET_FIELDS.get(name, ()):
-        data[field] = REDACTED
-    if name == "ConfigRecord" and data.get("value") is not None:
-        key = str(data["name"]).lower()
-        if any(word in key for word in SECRET_CONFIG_WORDS):
-            data["value"] = REDACTED
+    if redacted and isinstance(decoded.record, UserScramCredentialRecord):
+        data |= dict.fromkeys(SCRAM_SECRETS, REDACTED)
+    return line | {"type": decoded.record.NAME, "version": decoded.version, "data": data}

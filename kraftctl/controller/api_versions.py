@@ -66,6 +66,8 @@ SERVED_VERSIONS: Final[dict[int, tuple[int, int]]] = {
 }
 """API key -> lowest and highest version, as the controller listener of Kafka 4.3.1 lists them.
 
+The only say in it: a request outside is refused, by itself (`server/connection.py`) and in an envelope.
+
 AlterPartition is wider: versions 0 and 1 (KIP-497, KIP-704) went away with Kafka 4.0, and cost nothing here.
 """
 
@@ -98,11 +100,6 @@ def api_versions(
         response.finalized_features = finalized_features(committed, state.kraft_version)
         response.finalized_features_epoch = committed.last_change_offset
     return ControllerResult.of([], response)
-
-
-def unsupported_api_versions() -> ApiVersionsResponse:
-    """The body, always in version 0, for an ApiVersions request of an unknown version."""
-    return ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION, api_keys=_served())
 
 
 def _names_software(request: ApiVersionsRequest) -> bool:

@@ -192,5 +192,9 @@ def _node_number(config: ControllerConfig, name: str) -> int | None:
     definition = BROKER_CONFIG_KEYS.get(name)
     if definition is None or definition.default is None:
         return None
-    value = definition.parse(config.originals.get(name, definition.default))
+    try:
+        value = definition.parse(config.originals.get(name, definition.default))
+    except InvalidConfigValueError:
+        # No key of a controller's: nobody looked at it when the properties file was read.
+        value = definition.parse(definition.default)
     return value if isinstance(value, int) else None

@@ -11,7 +11,11 @@ from typing import Final
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.config_validation import why_resource_invalid, why_resource_unknown
-from kraftctl.controller.topic_configs import MIN_INSYNC_REPLICAS
+from kraftctl.controller.topic_configs import (
+    MIN_INSYNC_REPLICAS,
+    UNCLEAN_LEADER_ELECTION_ENABLE,
+    usable_value,
+)
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_resource
@@ -40,7 +44,7 @@ CONFIG_VALUE_LENGTH_MAX: Final = 32_767
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
-SELF_READ_BROKER_CONFIGS: Final = (MIN_INSYNC_REPLICAS, "unclean.leader.election.enable")
+SELF_READ_BROKER_CONFIGS: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE)
 """Brokers check broker configs before they forward them, a controller asked directly takes what it gets, as
 Kafka's does. These two are different: elections here depend on them."""
 
@@ -221,10 +225,11 @@ def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> 
 
 
 def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[RecordAndVersion]:
-    """Before ELR is enabled: a cluster-wide min.insync.replicas, and none for single brokers."""
+    """Before ELR is enabled: a cluster-wide min.insync.replicas that is one, and none for single brokers."""
     records: list[RecordAndVersion] = []
     cluster = image.configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME)
-    if MIN_INSYNC_REPLICAS not in cluster:
+    stored = cluster.get(MIN_INSYNC_REPLICAS)
+    if stored is None or usable_value(MIN_INSYNC_REPLICAS, stored) is None:
         value = str(config.min_insync_replicas)
         records.append(
             _config_record(

@@ -14,6 +14,7 @@ from kraftctl.config import ControllerConfig
 from kraftctl.controller.authorization import Authorizer
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
+from kraftctl.controller.unusable_values import UnusableValues
 from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
 from kraftctl.image.metadata_image import MetadataImage
 
@@ -37,9 +38,10 @@ class ControllerState:
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
     `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
-    begin. `notices` are lines for the log that nobody has taken yet. `leader_id` (-1 unknown),
-    `kraft_version` and `voter_ids` are what the raft layer last told. `committed_features` are the finalized
-    features without what is not committed yet; all the rest of the image is read as it is.
+    begin. `notices` are lines for the log that nobody has taken yet, `unusable_values` what they said about
+    stored values. `leader_id` (-1 unknown), `kraft_version` and `voter_ids` are what raft last reported.
+    `committed_features` are the finalized features as they are committed; the rest of
+    the image is read as it is.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class ControllerState:
         self.kraft_version = 0
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
         self.notices: list[str] = []
+        self.unusable_values = UnusableValues()
         self.next_offset = 0
         self.wall_ms = 0
 

@@ -5,6 +5,7 @@
 | the principal cannot be read | PRINCIPAL_DESERIALIZATION_FAILURE |
 | the client address is neither 4 nor 16 bytes | INVALID_REQUEST |
 | header or body of the inner request cannot be read | UNSUPPORTED_VERSION |
+| the inner API is unknown, or not served in its version | UNSUPPORTED_VERSION |
 | the inner API may not be forwarded | INVALID_REQUEST |
 
 The inner request is handled with the client's principal and address, and inherits no right of the broker.
@@ -21,6 +22,7 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.principal import deserialize_principal
@@ -83,7 +85,7 @@ def _open(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiErr
     try:
         parsed = decode_request(envelope.request_data)
     except UnsupportedRequestError as unsupported:
-        if unsupported.api_key not in FORWARDABLE:
+        if request_class(unsupported.api_key) is not None and unsupported.api_key not in FORWARDABLE:
             return _not_forwardable(unsupported.api_key)
         return ApiError(Errors.UNSUPPORTED_VERSION, str(unsupported))
     except DecodeError as error:

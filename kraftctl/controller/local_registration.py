@@ -13,32 +13,23 @@ from kraftctl_protocol.uuids import random_uuid
 
 SECURITY_PROTOCOL_IDS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
-UNKNOWN_HOST: Final = "localhost"
 
-
-def local_registration(config: ControllerConfig, rng: random.Random) -> ControllerRegistration:
+def local_registration(
+    config: ControllerConfig, endpoints: dict[str, tuple[str, int]], rng: random.Random
+) -> ControllerRegistration:
     """The registration of this process, with an incarnation id of its own.
 
-    Endpoints whose host or port only the running listeners know are told later, with `set_endpoint`.
+    `endpoints`: listener name -> host and port where others reach it, for every controller listener.
     """
-    registration = ControllerRegistration(
+    listeners: dict[str, Endpoint] = {}
+    for advertised in config.advertised_listeners:
+        host, port = endpoints[advertised.listener]
+        security_protocol = SECURITY_PROTOCOL_IDS[advertised.security_protocol]
+        listeners[advertised.listener] = Endpoint(advertised.listener, host, port, security_protocol)
+    return ControllerRegistration(
         id=config.node_id,
         incarnation_id=random_uuid(rng),
         zk_migration_ready=False,
-        listeners={},
+        listeners=listeners,
         supported_features=features.supported_features(config.unstable_feature_versions_enable),
     )
-    for endpoint in config.advertised_listeners:
-        registration.listeners[endpoint.listener] = Endpoint(
-            endpoint.listener,
-            endpoint.host or UNKNOWN_HOST,
-            endpoint.port,
-            SECURITY_PROTOCOL_IDS[endpoint.security_protocol],
-        )
-    return registration
-
-
-def set_endpoint(registration: ControllerRegistration, listener: str, host: str, port: int) -> None:
-    """Where the listener can be reached. To be told before the controller becomes active."""
-    known = registration.listeners[listener]
-    registration.listeners[listener] = Endpoint(listener, host, port, known.security_protocol)

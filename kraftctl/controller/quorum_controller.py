@@ -57,7 +57,7 @@ NO_OFFSET: Final = -1
 class QuorumController:
     """One controller's state machine. Offsets named `last_...` are inclusive, `..._end`, `next_...` are not.
 
-    `bootstrap_records` are what an empty log starts with.
+    `bootstrap_records` are what an empty log starts with; `endpoints` is where others reach each listener.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class QuorumController:
         cluster_id: str,
         rng: random.Random,
         bootstrap_records: list[RecordAndVersion],
+        endpoints: dict[str, tuple[str, int]],
     ) -> None:
         self.image = MetadataImage()
         self.image.journal.enabled = False
@@ -74,7 +75,7 @@ class QuorumController:
             self.state.authorizer = StandardAuthorizer(
                 self.image, config.super_users, config.allow_everyone_if_no_acl_found
             )
-        self.own_registration = local_registration(config, rng)
+        self.own_registration = local_registration(config, endpoints, rng)
         self.failures = Failures()
         self._bootstrap_records = bootstrap_records
         self._tasks: PeriodicTasks | None = None
@@ -186,6 +187,7 @@ class QuorumController:
         state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
         brokers = self.image.cluster.brokers
         state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
+        state.notices += state.unusable_values.notices(self.image, state.config)
         self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
         return [self.prepare(result) for result in self._activation_results()]
 

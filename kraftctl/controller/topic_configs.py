@@ -22,6 +22,7 @@ from kraftctl.metadata.config_definitions.topic_config_synonyms import TOPIC_CON
 from kraftctl_protocol.errors import Errors
 
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
+UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
 REMOTE_STORAGE_ENABLE = "remote.storage.enable"
 REMOTE_LOG_STORAGE_SYSTEM_ENABLE = "remote.log.storage.system.enable"
 
@@ -46,7 +47,10 @@ class EffectiveConfig:
 def effective_topic_config(
     image: MetadataImage, config: ControllerConfig, overrides: dict[str, str], key: str
 ) -> EffectiveConfig:
-    """The config `key` of a topic whose own configs are `overrides`."""
+    """The config `key` of a topic whose own configs are `overrides`.
+
+    Shown as it is stored, also when nobody can use it: who describes it has to find what to repair.
+    """
     definition = TOPIC_CONFIG_KEYS[key]
     if key in overrides:
         return _effective(definition, overrides[key], config_source.TOPIC_CONFIG)
@@ -65,8 +69,9 @@ def effective_topic_config(
     ]
     for source, values in layers:
         for name, factor in synonyms:
-            if name in values:
-                return _effective(definition, _in_topic_unit(values[name], factor), source)
+            value = _in_topic_unit(values.get(name), factor)
+            if value is not None:
+                return _effective(definition, value, source)
     return _effective(definition, definition.default, config_source.DEFAULT_CONFIG)
 
 
@@ -74,14 +79,22 @@ def _effective(definition: ConfigKey, value: str | None, source: int) -> Effecti
     return EffectiveConfig(definition.name, value, source, definition.sensitive, definition.type_code)
 
 
-def _in_topic_unit(value: str, factor: int) -> str:
-    if factor == 1:
+def usable_value(key: str, text: str) -> ConfigValue | None:
+    """What a stored `text` stands for; None when the topic config `key` cannot have that value."""
+    try:
+        return TOPIC_CONFIG_KEYS[key].parse(text)
+    except InvalidConfigValueError:
+        return None
+
+
+def _in_topic_unit(value: str | None, factor: int) -> str | None:
+    """None when there is no value or it is no number: broker configs are stored unchecked."""
+    if value is None or factor == 1:
         return value
     try:
         number = parse_value("", INT, value)
     except InvalidConfigValueError:
-        # Broker configs are not checked here before they are stored.
-        number = 0
+        return None
     assert isinstance(number, int)
     return str(number * factor)
 
@@ -134,8 +147,9 @@ def validate_topic_configs(
 def _controller_default(config: ControllerConfig, definition: ConfigKey) -> str | None:
     """As this controller's properties have it: dynamic broker configs take no part in validation."""
     for name, factor in TOPIC_CONFIG_SYNONYMS.get(definition.name, []):
-        if name in config.originals:
-            return _in_topic_unit(config.originals[name], factor)
+        value = _in_topic_unit(config.originals.get(name), factor)
+        if value is not None:
+            return value
     return definition.default
 
 

@@ -1,8 +1,9 @@
 """One client's connection: bytes to requests, responses back in request order, one request at a time.
 
 As in Kafka's SocketServer: the next request of a connection is not looked at before the
-previous one is answered and the answer is on its way. What cannot be understood ends the
-connection, except an ApiVersions request of a version from the future (KIP-511).
+previous one is answered and the answer is on its way. What cannot be understood, or is not in
+`SERVED_VERSIONS`, ends the connection, except an ApiVersions request of a version from the
+future (KIP-511).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol, cast
 
+from kraftctl.controller.api_versions import is_served
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
 from kraftctl.request_context import RequestContext
@@ -39,12 +41,6 @@ logger = logging.getLogger("kraftctl.server.connection")
 API_VERSIONS = 18
 CLIENT_SOFTWARE_SINCE = 3
 """First ApiVersions version in which a client names its software (KIP-511)."""
-
-CONTROLLER_API_KEYS = frozenset(
-    (1, *range(17, 21), *range(29, 34), *range(36, 42), *range(43, 47), *range(49, 61))
-    + (62, 63, 64, 67, 70, 73, 80, 81, 82)
-)
-"""What a Kafka 4.3 controller listener answers at all; anything else ends the connection."""
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then the socket is left alone."""
@@ -202,8 +198,8 @@ class Connection(asyncio.Protocol):
         except DecodeError as error:
             self._refuse(f"malformed request: {error}")
             return
-        if request.api_key not in CONTROLLER_API_KEYS:
-            self._refuse(f"API key {request.api_key} is not for a controller listener")
+        if not is_served(request.api_key, request.version):
+            self._refuse(f"API key {request.api_key} version {request.version} is not served here")
             return
         self._request = request
         if request.api_key == API_VERSIONS and not _names_its_software(request):

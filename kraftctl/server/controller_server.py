@@ -9,7 +9,6 @@ import socket
 from pathlib import Path
 
 from kraftctl.config import ControllerConfig
-from kraftctl.controller.local_registration import set_endpoint
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
@@ -38,11 +37,13 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
         segment_bytes=config.metadata_log_segment_bytes,
         segment_ms=config.metadata_log_segment_ms,
     )
+    server = SocketServer(config)
     try:
         for notice in partition.notices:
             logger.warning("%s", notice)
+        await server.bind()
         driver = Driver(
-            build_node(config, meta, partition),
+            build_node(config, meta, partition, server.bound_ports),
             partition,
             Clock(),
             retention_bytes=config.metadata_max_retention_bytes,
@@ -51,15 +52,14 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
         )
-        server = SocketServer(config, driver)
-        await server.start()
+        await server.accept(driver)
         driver.start()
         try:
             await _run_until(stop, driver)
         finally:
             await driver.stop()
-            await server.stop()
     finally:
+        await server.stop()
         partition.close()
 
 
@@ -72,18 +72,22 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
 
 
 def build_node(
-    config: ControllerConfig, meta: MetaProperties, partition: MetadataPartition
+    config: ControllerConfig,
+    meta: MetaProperties,
+    partition: MetadataPartition,
+    bound_ports: dict[str, int],
 ) -> ControllerNode:
     """The pure node, as it stands after recovery. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
+    endpoints = advertised_endpoints(config, bound_ports)
     history = read_control_history(partition)
     raft = RaftNode(
         node_id=config.node_id,
         directory_id=meta.directory_id,
         cluster_id=meta.cluster_id,
-        endpoints=advertised_endpoints(config),
+        endpoints=endpoints,
         config=raft_config(config),
         rng=rng,
         log=partition.log_state(),
@@ -93,22 +97,23 @@ def build_node(
         kraft_version_history=history.kraft_versions,
     )
     bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
-    controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records)
-    for listener, (host, port) in advertised_endpoints(config).items():
-        set_endpoint(controller.own_registration, listener, host, port)
+    controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )
     return ControllerNode(raft=raft, controller=controller, snapshots=snapshots)
 
 
-def advertised_endpoints(config: ControllerConfig) -> Endpoints:
-    """Listener name -> where others reach it; a wildcard host is told as this machine's name.
+def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
+    """Listener name -> where others reach it: never a wildcard host, never port 0.
 
     In the order of controller.listener.names: controllers reach each other by the first of them.
     """
     known = {
-        endpoint.listener: (endpoint.host or socket.getfqdn(), endpoint.port)
+        endpoint.listener: (
+            endpoint.host or socket.getfqdn(),
+            endpoint.port or bound_ports[endpoint.listener],
+        )
         for endpoint in config.advertised_listeners
     }
     return {name: known[name] for name in config.controller_listener_names if name in known}

@@ -67,29 +67,38 @@ class Listener:
         self.endpoint = endpoint
         self.listener_name = endpoint.listener
         self.max_frame_bytes = server.config.socket_request_max_bytes
-        self.handler = server.handler
+        self.handler: RequestHandler
         self.budget = server.budget
         self.request_log = server.request_log
         self.refusals = server.refusals
         self.connections: set[Connection] = set()
         self.port = endpoint.port
         self._server = server
+        self._bound: socket.socket | None = None
         self._accepting: asyncio.Server | None = None
 
-    async def start(self) -> None:
-        """Bind and accept."""
+    async def bind(self) -> None:
+        """Take the port; nobody can connect yet."""
+        self._bound = await _bind(asyncio.get_running_loop(), self.endpoint, self._server.config)
+        self.port = self._bound.getsockname()[1]
+
+    async def accept(self, handler: RequestHandler) -> None:
+        """Every request goes to `handler` from now on."""
+        assert self._bound is not None, "bind comes first"
+        self.handler = handler
         loop = asyncio.get_running_loop()
-        config = self._server.config
-        bound = await _bind(loop, self.endpoint, config)
-        self.port = bound.getsockname()[1]
         self._accepting = await loop.create_server(
-            lambda: Connection(self, loop), sock=bound, backlog=config.socket_listen_backlog_size
+            lambda: Connection(self, loop),
+            sock=self._bound,
+            backlog=self._server.config.socket_listen_backlog_size,
         )
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
 
     def stop_accepting(self) -> None:
         if self._accepting is not None:
             self._accepting.close()
+        elif self._bound is not None:
+            self._bound.close()
 
     def admit(self, connection: Connection) -> bool:
         """Whether quotas leave room; logs a refusal."""
@@ -119,14 +128,11 @@ class Listener:
 
 
 class SocketServer:
-    """All listeners of a controller; every request goes to `handler`."""
+    """All listeners of a controller: `bind`, which settles the ports, then `accept`; `stop` in any case."""
 
-    def __init__(
-        self, config: ControllerConfig, handler: RequestHandler, metrics: RequestMetrics | None = None
-    ) -> None:
+    def __init__(self, config: ControllerConfig, metrics: RequestMetrics | None = None) -> None:
         loop = asyncio.get_running_loop()
         self.config = config
-        self.handler = handler
         self.metrics = metrics or RequestMetrics()
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(logger, loop.time)
@@ -142,14 +148,19 @@ class SocketServer:
         """Listener name -> the port it is bound to; differs from the config where that says 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
 
-    async def start(self) -> None:
-        """Bind every listener or raise ListenError with none left open."""
+    async def bind(self) -> None:
+        """Take the port of every listener or raise ListenError with none left open."""
         try:
             for listener in self.listeners:
-                await listener.start()
+                await listener.bind()
         except ListenError:
             await self.stop()
             raise
+
+    async def accept(self, handler: RequestHandler) -> None:
+        """Open every listener; every request goes to `handler`."""
+        for listener in self.listeners:
+            await listener.accept(handler)
         self._schedule_reaper()
         self._schedule_performance_line()
 

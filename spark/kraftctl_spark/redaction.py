@@ -1,21 +1,15 @@
-"""Takes secrets out of rows: SCRAM keys and salts, and configuration values that are or may be secret.
-
-The same as Kafka's own tools hide, in the struct and in the raw value alike. Delegation tokens need nothing:
-the log has their ids, while their HMACs are computed from a key that never is in it.
-"""
+"""Takes out of rows, struct and raw value alike, what `kraftctl_protocol.redaction` says may be secret."""
 
 from __future__ import annotations
 
+from kraftctl_protocol import redaction
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Reader
-from kraftctl_spark.readable_configs import is_readable
-from kraftctl_spark.rows import TYPES_WITH_SECRETS, MetadataRows
-
-REDACTED = "(redacted)"
-"""Stands for a configuration value; null would say that the configuration was removed."""
+from kraftctl_protocol.redaction import TYPES_WITH_SECRETS
+from kraftctl_spark.rows import MetadataRows
 
 
 class RedactedScramCredential:
@@ -40,12 +34,9 @@ def redact(rows: MetadataRows) -> None:
         if kind.message is None:
             for place in places:
                 _withhold(rows, place)
-        elif kind.message is UserScramCredentialRecord:
+        elif kind.message.API_KEY in TYPES_WITH_SECRETS:
             for place in places:
-                _redact_scram(rows, place)
-        elif kind.message is ConfigRecord:
-            for place in places:
-                _redact_config(rows, place)
+                _redact(rows, place)
 
 
 def _withhold(rows: MetadataRows, place: int) -> None:
@@ -62,25 +53,14 @@ def _may_hide_secrets(payload: bytes) -> bool:
         return True
 
 
-def _redact_scram(rows: MetadataRows, place: int) -> None:
+def _redact(rows: MetadataRows, place: int) -> None:
     record = rows.messages[place]
-    assert isinstance(record, UserScramCredentialRecord)
-    record.salt = record.stored_key = record.server_key = b""
-    record.unknown_tagged_fields = None
-    _encode_again(rows, place, record)
-    rows.messages[place] = RedactedScramCredential(record)
-
-
-def _redact_config(rows: MetadataRows, place: int) -> None:
-    record = rows.messages[place]
-    assert isinstance(record, ConfigRecord)
-    if is_readable(record.resource_type, record.name):
+    assert isinstance(record, (ConfigRecord, UserScramCredentialRecord))
+    if not redaction.redact(record):
         return
-    if record.value is None and not record.unknown_tagged_fields:
-        return
-    record.value = None if record.value is None else REDACTED
-    record.unknown_tagged_fields = None
     _encode_again(rows, place, record)
+    if isinstance(record, UserScramCredentialRecord):
+        rows.messages[place] = RedactedScramCredential(record)
 
 
 def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:

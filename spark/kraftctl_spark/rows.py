@@ -16,19 +16,18 @@ from kraftctl_protocol.control_record import (
     decode_control_key,
     decode_control_value,
 )
-from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.record_columns import NOT_TAKEN, RecordsByKind, type_and_version
+from kraftctl_protocol.redaction import TYPES_WITH_SECRETS
 
 RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
@@ -40,8 +39,6 @@ UNDECODABLE_TYPE = "Undecodable"
 """`type` of a record whose bytes make no sense."""
 
 OFFSET_MAX = 2**63 - 1
-TYPES_WITH_SECRETS = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
-"""Always decoded into messages, which can be changed."""
 
 ROWS_PER_CHUNK = 20_000
 """How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
@@ -148,7 +145,7 @@ class MetadataRows:
         self.messages: list[object] = []
         """What was decoded, or has the same attributes; None for what is in `columns`, or not understood."""
         self.columns = RecordsByKind(TYPES_WITH_SECRETS)
-        """The fields of what was decoded into columns at once."""
+        """The fields of what was decoded into columns at once; what has secrets is not: it may change."""
         self.aborted: set[int] = set()
         """Places of rows. Set by who knows the transactions around them."""
         self.redacted: set[int] = set()

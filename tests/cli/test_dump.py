@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
+from hmac import digest as hmac_of
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,10 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 
@@ -67,6 +72,45 @@ def test_secrets_are_hidden_unless_asked_for(tmp_path: Path, capsys: pytest.Capt
     assert "hunter2" not in hidden
     assert main(["dump", "snapshot", "--show-secrets", path]) == 0
     assert "hunter2" in capsys.readouterr().out
+
+
+TOKEN_SECRET = b"master key of all tokens"
+
+
+def test_a_dump_hides_what_the_export_hides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever is not known to be harmless may be a secret: a plugin's key, a certificate with its key."""
+    secret = ["my.plugin.auth.token", "s3.passphrase", "ssl.truststore.certificates", "ssl.keystore.key"]
+    secret += ["sasl.jaas.config", "listener.name.x.ssl.keystore.location", "ssl.key.password"]
+    records: list[Message] = [
+        ConfigRecord(resource_type=4, resource_name="1", name=name, value="hunter2") for name in secret
+    ]
+    records += [
+        ConfigRecord(resource_type=2, resource_name="t", name="my.topic.thing", value="hunter2"),
+        ConfigRecord(resource_type=2, resource_name="t", name="ssl.cipher.suites", value="hunter2"),
+        ConfigRecord(resource_type=99, resource_name="t", name="retention.ms", value="hunter2"),
+        UserScramCredentialRecord(name="bob", salt=b"hunter2", stored_key=b"hunter2", server_key=b"hunter2"),
+        DelegationTokenRecord(owner="User:bob", requester="User:bob", token_id="token-7"),
+        ConfigRecord(resource_type=2, resource_name="t", name="retention.ms", value="77"),
+        ConfigRecord(resource_type=4, resource_name="", name="ssl.key.password", value=None),
+        ConfigRecord(resource_type=4, resource_name="", name="ssl.cipher.suites", value="harmless"),
+        ConfigRecord(resource_type=32, resource_name="g", name="share.isolation.level", value="harmless"),
+    ]
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(encode_batch(0, 1, 0, [encode_metadata_record(record, 0) for record in records]))
+    lines = _dump(capsys, "log", str(path))[1:]
+    text = json.dumps(lines)
+    token_hmac = hmac_of(TOKEN_SECRET, b"token-7", "sha512")
+    for hidden in (b"hunter2", token_hmac):
+        assert hidden.decode("latin-1") not in text
+        assert base64.b64encode(hidden).decode() not in text
+    data = [line["data"] for line in lines]
+    assert all(isinstance(line, dict) for line in data)
+    values = [line.get("value") for line in data if isinstance(line, dict)]
+    assert values == ["(redacted)"] * 10 + [None, None, "77", None, "harmless", "harmless"]
+    assert isinstance(data[10], dict)
+    assert [data[10][key] for key in ("salt", "storedKey", "serverKey")] == ["(redacted)"] * 3
+    assert isinstance(data[11], dict)
+    assert data[11]["tokenId"] == "token-7"
 
 
 def test_damage_is_told_after_what_is_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

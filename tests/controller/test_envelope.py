@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.controller.envelope import FORWARDABLE, Envelope, open_envelope, wrap_response
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -16,6 +17,7 @@ from kraftctl_protocol.generated.describe_quorum_response import (
 )
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
@@ -66,13 +68,32 @@ def test_the_inner_request_keeps_its_own_principal_and_address():
         pytest.param(
             {"data": b"\x00\x3e\x00\x63" + inner()[4:]}, Errors.INVALID_REQUEST, id="not-forwardable"
         ),
-        pytest.param({"data": b"\x7f\x00\x00\x00" + inner()[4:]}, Errors.INVALID_REQUEST, id="unknown-api"),
+        pytest.param(
+            {"data": b"\x7f\x00\x00\x00" + inner()[4:]}, Errors.UNSUPPORTED_VERSION, id="unknown-api"
+        ),
     ],
 )
 def test_refused(arguments, error):
     response = opened(**arguments)
     assert isinstance(response, EnvelopeResponse)
     assert (response.error_code, response.response_data) == (error, None)
+
+
+@pytest.mark.parametrize("api_key", sorted(FORWARDABLE), ids=lambda key: ApiKey(key).name)
+def test_only_served_versions_may_be_forwarded(api_key):
+    lowest, highest = SERVED_VERSIONS[api_key]
+    body = request_class(api_key)
+    assert body is not None
+    for version in range(body.LOWEST_VERSION, body.HIGHEST_VERSION + 1):
+        answer = opened(inner(api_key, version, body()))
+        assert isinstance(answer, Envelope) == (lowest <= version <= highest), version
+        if isinstance(answer, EnvelopeResponse):
+            assert (answer.error_code, answer.response_data) == (Errors.UNSUPPORTED_VERSION, None)
+    for version in (lowest - 1, highest + 1):
+        start = int(api_key).to_bytes(2, "big") + version.to_bytes(2, "big", signed=True)
+        answer = opened(start + inner()[4:])
+        assert isinstance(answer, EnvelopeResponse)
+        assert (answer.error_code, answer.response_data) == (Errors.UNSUPPORTED_VERSION, None)
 
 
 def test_the_forwardable_list_is_kafkas():

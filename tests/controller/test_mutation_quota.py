@@ -58,10 +58,10 @@ def context(user: str = "alice", client_id: str | None = "app") -> RequestContex
 
 @pytest.mark.parametrize("first", range(len(PRECEDENCE)))
 def test_the_most_specific_entity_counts(first: int) -> None:
-    entities = [(*entity, float(rank)) for rank, entity in enumerate(PRECEDENCE)][first:]
+    entities = [(*entity, float(rank)) for rank, entity in enumerate(PRECEDENCE, 1)][first:]
     found = mutation_rate(with_rates(*entities).image.client_quotas, "alice", "app")
     user, client_id = PRECEDENCE[first]
-    assert found == (float(first), user != ABSENT, client_id != ABSENT)
+    assert found == (float(first + 1), user != ABSENT, client_id != ABSENT)
 
 
 def test_others_are_not_limited() -> None:

@@ -16,6 +16,7 @@ from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
+from kraftctl.metadata.endpoint import Endpoint
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
@@ -37,6 +38,7 @@ from kraftctl_protocol.record_batch import encode_batch
 from tests.support.active_controller import (
     BASE_PROPERTIES,
     CLUSTER_ID,
+    ENDPOINTS,
     NODE_ID,
     ActiveController,
     bootstrap_records,
@@ -47,7 +49,11 @@ from tests.support.active_controller import (
 
 def standby(metadata_version: int = features.LATEST_PRODUCTION) -> QuorumController:
     controller = QuorumController(
-        ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, random.Random(1), bootstrap_records(metadata_version)
+        ControllerConfig(BASE_PROPERTIES),
+        CLUSTER_ID,
+        random.Random(1),
+        bootstrap_records(metadata_version),
+        ENDPOINTS,
     )
     controller.follow_quorum(NODE_ID, 1, [NODE_ID])
     return controller
@@ -163,6 +169,16 @@ class TestClaim:
         assert all(
             not isinstance(entry.record, RegisterControllerRecord) for entry in active.pass_time(5_000)
         )
+
+    def test_the_registration_is_made_of_the_endpoints_it_is_given_and_of_nothing_else(self):
+        config = ControllerConfig(BASE_PROPERTIES | {"listeners": "CONTROLLER://:9093"})
+        endpoints = {"CONTROLLER": ("c1.example.org", 19093)}
+        controller = QuorumController(config, CLUSTER_ID, random.Random(1), bootstrap_records(), endpoints)
+        assert list(controller.own_registration.listeners.values()) == [
+            Endpoint("CONTROLLER", "c1.example.org", 19093, 0)
+        ]
+        with pytest.raises(KeyError):
+            QuorumController(config, CLUSTER_ID, random.Random(1), bootstrap_records(), {})
 
     def test_a_standby_asks_to_be_registered_until_the_log_knows_it(self):
         first = ActiveController()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS, unsupported_api_versions
+from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
@@ -22,7 +22,13 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.requests import decode_response
-from tests.support.active_controller import CLUSTER_ID, NODE_ID, ActiveController, bootstrap_records
+from tests.support.active_controller import (
+    CLUSTER_ID,
+    ENDPOINTS,
+    NODE_ID,
+    ActiveController,
+    bootstrap_records,
+)
 
 FRAMES = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
@@ -149,14 +155,11 @@ class TestApiVersions:
 
     def test_before_the_log_is_read(self):
         active = ActiveController()
-        controller = QuorumController(active.config, CLUSTER_ID, random.Random(1), bootstrap_records())
+        controller = QuorumController(
+            active.config, CLUSTER_ID, random.Random(1), bootstrap_records(), ENDPOINTS
+        )
         response = controller.handle(active.context(self.REQUEST, None), self.REQUEST, 0, 0, 0).response
         assert (response.finalized_features, response.finalized_features_epoch) == ([], -1)
-
-    def test_an_unknown_version_is_answered_in_version_0(self):
-        response = ApiVersionsResponse.decode(unsupported_api_versions().encode(0), 0)
-        assert response.error_code == Errors.UNSUPPORTED_VERSION
-        assert len(response.api_keys) == len(SERVED_VERSIONS)
 
 
 def test_sasl_after_authentication():

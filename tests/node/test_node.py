@@ -16,6 +16,7 @@ from kraftctl_protocol.generated.begin_transaction_record import BeginTransactio
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.create_acls_response import CreateAclsResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -268,6 +269,26 @@ class TestSnapshots:
         """As the controller itself writes it; the next event carries the effects out."""
         result = ControllerResult.atomic_of([RecordAndVersion(record, 0)])
         node.node._append(node.controller.prepare(result), node.now_ms, WALL_MS + node.now_ms)
+
+
+def test_a_stored_value_that_is_none_stops_neither_start_nor_fencing_and_is_named_once() -> None:
+    """Kafka's controllers store a broker config unchecked: it is found at every start."""
+    node = serving_node()
+    node.ask(topic("t"), CreateTopicsResponse)
+    bad = ConfigRecord(resource_type=4, resource_name="", name="min.insync.replicas", value="abc")
+    node.node._append(
+        node.controller.prepare(ControllerResult.atomic_of([RecordAndVersion(bad, 0)])),
+        node.now_ms,
+        WALL_MS + node.now_ms,
+    )
+    node.pass_time(20_000)
+    assert node.controller.image.cluster.brokers[BROKER].fenced
+    node.crash()
+    node.start()
+    node.settle()
+    node.pass_time(20_000)
+    assert node.controller.active
+    assert len([notice for notice in node.notices if "is stored as 'abc'" in notice]) == 1
 
 
 def test_a_record_that_does_not_fit_stops_the_node() -> None:

@@ -130,8 +130,9 @@ def unregister(broker_id: int) -> UnregisterBrokerRequest:
 @asynccontextmanager
 async def serving(properties: dict[str, str] | None = None) -> AsyncIterator[tuple[SocketServer, Handler]]:
     handler = Handler()
-    server = SocketServer(ControllerConfig({**PROPERTIES, **(properties or {})}), handler)
-    await server.start()
+    server = SocketServer(ControllerConfig({**PROPERTIES, **(properties or {})}))
+    await server.bind()
+    await server.accept(handler)
     try:
         yield server, handler
     finally:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 
-from kraftctl.server.connection import CONTROLLER_API_KEYS
+from kraftctl.controller.api_versions import SERVED_VERSIONS, is_served
+from kraftctl.raft.raft_node import RAFT_API_KEYS
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from kraftctl_protocol.generated.index import request_class
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import decode_response
+from kraftctl_protocol.requests import decode_request, decode_response
 from tests.server.serving import (
     UNREGISTER_BROKER,
     both_loops,
@@ -27,6 +32,8 @@ from tests.server.serving import (
 )
 
 API_VERSIONS = 18
+
+RECORDED = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
 CONTROLLED_SHUTDOWN = 7
 """Of the ZooKeeper age: Kafka 4 has no version of it left."""
@@ -211,4 +218,83 @@ def test_the_served_apis_are_those_that_kafka_marks_for_controllers() -> None:
         if (message := request_class(api_key)) is not None
         and "controller" in getattr(message, "LISTENERS", ())
     }
-    assert marked - {CONTROLLED_SHUTDOWN} == CONTROLLER_API_KEYS
+    assert marked - {CONTROLLED_SHUTDOWN} == set(SERVED_VERSIONS)
+
+
+def any_request(api_key: int, version: int) -> bytes:
+    """A sound request where the schemas know one of this API and version, else a plausible start of one."""
+    message = request_class(api_key)
+    if message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION:
+        return request_bytes(message(), version)
+    start = api_key.to_bytes(2, "big", signed=True) + version.to_bytes(2, "big", signed=True)
+    return start + (7).to_bytes(4, "big") + b"\xff\xff\0\0\0"
+
+
+def empty_answer(request: Message) -> Message:
+    response = response_class(request.API_KEY)
+    assert response is not None
+    return response()
+
+
+@pytest.mark.parametrize("api_key", sorted(SERVED_VERSIONS), ids=lambda key: ApiKey(key).name)
+def test_what_api_versions_lists_is_handed_on_and_nothing_beside_it(
+    api_key: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    lowest, highest = SERVED_VERSIONS[api_key]
+
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            handler.answer = empty_answer
+            for version in range(lowest, highest + 1):
+                client = await connect(server)
+                client.send(encode_frame(any_request(api_key, version)))
+                await client.frame()
+                client.close()
+            if api_key != API_VERSIONS:  # which is answered in any version: see above
+                for version in {*range(-1, lowest), highest + 1, 32767}:
+                    client = await connect(server)
+                    client.send(encode_frame(any_request(api_key, version)))
+                    await client.expect_closed()
+            handed_on = {(context.api_key, context.version) for context in handler.contexts}
+            allowed = {(api_key, version) for version in range(lowest, highest + 1)}
+            assert handed_on <= allowed
+            assert handed_on == allowed or api_key == API_VERSIONS
+
+    run(scenario)
+    if api_key != API_VERSIONS:
+        assert f"API key {int(api_key)} version {lowest - 1} is not" in caplog.text
+
+
+def test_an_api_that_is_not_listed_ends_the_connection_in_every_version() -> None:
+    unlisted = [api_key for api_key in range(-2, 130) if api_key not in SERVED_VERSIONS]
+
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            handler.answer = empty_answer
+            for api_key in [-32768, *unlisted, 32767]:
+                message = request_class(api_key)
+                highest = 0 if message is None else message.HIGHEST_VERSION
+                for version in {-1, *range(highest + 2)}:
+                    client = await connect(server)
+                    client.send(encode_frame(any_request(api_key, version)))
+                    await client.expect_closed()
+            assert handler.contexts == []
+
+    run(scenario)
+
+
+def test_what_kafkas_brokers_and_our_own_controllers_send_is_served() -> None:
+    """By what was recorded of brokers, forwarded requests too; controllers take the highest they list."""
+    sent: set[tuple[int, int]] = set()
+    for line in RECORDED.read_text().splitlines():
+        request = decode_request(bytes.fromhex(json.loads(line)["req"]))
+        sent.add((request.api_key, request.version))
+        if isinstance(request.body, EnvelopeRequest):
+            inner = decode_request(request.body.request_data)
+            sent.add((inner.api_key, inner.version))
+    assert len(sent) >= 12
+    for api_key in {*RAFT_API_KEYS, ApiKey.CONTROLLER_REGISTRATION}:
+        message = request_class(api_key)
+        assert message is not None
+        sent.add((int(api_key), min(message.HIGHEST_VERSION, SERVED_VERSIONS[api_key][1])))
+    assert [pair for pair in sorted(sent) if not is_served(*pair)] == []

@@ -23,9 +23,10 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
-from kraftctl_spark.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
-from kraftctl_spark.redaction import REDACTED, redact
+from kraftctl_protocol.redaction import REDACTED
+from kraftctl_spark.redaction import redact
 from kraftctl_spark.rows import (
     CONTROL_RECORD_CLASSES,
     TYPED_CLASSES,

@@ -28,6 +28,8 @@ from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 NODE_ID = 3000
 
+ENDPOINTS = {"CONTROLLER": ("localhost", 9093)}
+
 BASE_PROPERTIES = {
     "process.roles": "controller",
     "node.id": str(NODE_ID),
@@ -92,7 +94,7 @@ class ActiveController:
         overrides = {name.replace("_", "."): value for name, value in properties.items()}
         self.config = ControllerConfig(BASE_PROPERTIES | overrides)
         self.controller = QuorumController(
-            self.config, CLUSTER_ID, random.Random(7), bootstrap_records(metadata_version)
+            self.config, CLUSTER_ID, random.Random(7), bootstrap_records(metadata_version), ENDPOINTS
         )
         self.controller.follow_quorum(NODE_ID, kraft_version, [NODE_ID])
         self.now_ms = 1_000_000

@@ -88,11 +88,12 @@ class SimulatedNode:
         self._seed += 1
         rng = random.Random(self._seed)
         voters, versions = self.disk.histories()
+        endpoints = {"CONTROLLER": self.voters[self.node_id]}
         raft = RaftNode(
             node_id=self.node_id,
             directory_id=(77 + self.node_id).to_bytes(16, "big"),
             cluster_id=CLUSTER_ID,
-            endpoints={"CONTROLLER": self.voters[self.node_id]},
+            endpoints=endpoints,
             config=RaftConfig(),
             rng=rng,
             log=self.disk.log_state(),
@@ -101,7 +102,7 @@ class SimulatedNode:
             voter_history=voters,
             kraft_version_history=versions,
         )
-        self.controller = QuorumController(self.config, CLUSTER_ID, rng, bootstrap_records())
+        self.controller = QuorumController(self.config, CLUSTER_ID, rng, bootstrap_records(), endpoints)
         policy = SnapshotPolicy(self._snapshot_bytes, 0)
         self.node = ControllerNode(raft=raft, controller=self.controller, snapshots=policy)
         self.raft = raft

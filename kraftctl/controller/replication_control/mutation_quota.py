@@ -6,6 +6,7 @@ is admitted while its bucket is not overdrawn, and may overdraw it by any amount
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from kraftctl.controller.api_error import ApiError
@@ -14,6 +15,9 @@ from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 
 CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"
+
+THROTTLE_TIME_MS_MAX: Final = (1 << 31) - 1
+"""What the responses have room for; a tiny rate would ask for more."""
 
 BUCKETS_MAX: Final = 10_000
 """Clients remembered; the longest known is forgotten first, which gives it a full bucket again."""
@@ -38,7 +42,7 @@ class TokenBucket:
         """Until the bucket is not overdrawn any more."""
         if self.tokens >= 0 or self.rate <= 0:
             return 0
-        return round(-self.tokens / self.rate * 1000.0)
+        return round(min(-self.tokens / self.rate * 1000.0, THROTTLE_TIME_MS_MAX))
 
 
 class Charge:
@@ -136,6 +140,11 @@ class MutationQuotas:
         return bucket
 
 
+def is_usable_rate(rate: float) -> bool:
+    """Whether a stored rate is one: a positive number, as requests to change it demand."""
+    return 0 < rate < math.inf
+
+
 def mutation_rate(quotas: ClientQuotasImage, user: str, client_id: str) -> tuple[float, bool, bool] | None:
     """The rate of the most specific entity, and whether each user, and each client id, has its own bucket."""
     for user_name, client_name in _PRECEDENCE:
@@ -146,7 +155,7 @@ def mutation_rate(quotas: ClientQuotasImage, user: str, client_id: str) -> tuple
             entity.append(("user", user if user_name == _NAMED else None))
         key: QuotaEntity = tuple(entity)
         rate = quotas.quota(key).get(CONTROLLER_MUTATION_RATE)
-        if rate is not None:
+        if rate is not None and is_usable_rate(rate):
             return rate, user_name != _ABSENT, client_name != _ABSENT
     return None
 
