@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl.controller.api_versions import SERVED_VERSIONS, is_served
 from kraftctl.raft.raft_node import RAFT_API_KEYS
+from kraftctl.server import connection
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
@@ -17,9 +18,10 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.index import request_class, response_class
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import decode_request, decode_response
+from kraftctl_protocol.requests import ParsedRequest, decode_request, decode_response
 from tests.server.serving import (
     UNREGISTER_BROKER,
     both_loops,
@@ -209,6 +211,41 @@ def test_an_answer_that_cannot_be_encoded_becomes_an_unknown_server_error() -> N
             client.close()
 
     run(scenario)
+
+
+@both_loops
+@pytest.mark.parametrize("pipelined", [False, True], ids=["alone", "behind another request"])
+def test_a_request_that_breaks_the_code_here_costs_one_connection_only(
+    loop: str, pipelined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind another request it is looked at while an answer is carried out, where nothing may be raised."""
+    decode = connection.decode_request
+
+    def broken(frame: bytes) -> ParsedRequest:
+        parsed = decode(frame)
+        if isinstance(parsed.body, UnregisterBrokerRequest) and parsed.body.broker_id == 13:
+            raise KeyError(13)
+        return parsed
+
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            handler.holding = pipelined
+            client, other = await connect(server), await connect(server)
+            if pipelined:
+                client.request(unregister(1), 0)
+            client.request(unregister(13), 0)
+            if pipelined:
+                await handler.until(lambda: len(handler.held) == 1)
+                handler.release()
+                await client.frame()
+            await client.expect_closed()
+            handler.holding = False
+            other.request(unregister(2), 0)
+            assert answered_broker(await other.frame()) == (7, 2)
+            other.close()
+
+    monkeypatch.setattr(connection, "decode_request", broken)
+    run(scenario, loop)
 
 
 def test_the_served_apis_are_those_that_kafka_marks_for_controllers() -> None:
