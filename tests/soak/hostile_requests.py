@@ -23,7 +23,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from kraftctl_protocol import primitives
-from tests.support.hostile_round import HostileRound, InvariantViolatedError
+from tests.support.hosted_controller import InvariantViolatedError
+from tests.support.hostile_round import HostileRound
 from tests.support.virtual_time_loop import VirtualTimeLoop
 
 ROUND_REQUESTS = 400

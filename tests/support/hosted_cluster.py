@@ -80,6 +80,7 @@ class Population:
         correlation_id = next(self._correlation_ids)
         self._client.send(encode_frame(payload_of(message, used, correlation_id)))
         payload = await self._client.receive()
+        self._hosted.check_alive()
         assert payload is not None, f"the connection was closed instead of an answer to {message!r}"
         answered, response = decode_response(payload, message.API_KEY, used)
         assert answered == correlation_id

@@ -33,6 +33,10 @@ ANSWER_SECONDS_MAX = 120.0
 CALLER = ("127.0.0.1", 50_000)
 
 
+class InvariantViolatedError(Exception):
+    """What does not hold."""
+
+
 class MemoryTransport(asyncio.Transport):
     """The controller's end of a connection: frames that it writes are kept, until somebody takes them."""
 
@@ -140,6 +144,7 @@ class HostedController:
         assert meta.directory_id is not None
         self.directory_id = meta.directory_id
         self.partition = MetadataPartition.open(directory)
+        self._clients: list[MemoryClient] = []
         self._node = build_node(self.config, meta, self.partition)
         # It draws from the system's randomness, which no seed repeats.
         self._node._controller.state.rng.seed(rng.getrandbits(64))
@@ -161,6 +166,7 @@ class HostedController:
         if hasattr(self.driver, "_errors"):
             # Every line is wanted, however many there are.
             self.driver._errors._lines_max = 1 << 30
+        self.driver.failed.add_done_callback(self._disconnect)
         self._server = SocketServer(self.config, self.driver)
         self.driver.start()
 
@@ -170,7 +176,21 @@ class HostedController:
         self.partition.close()
 
     def connect(self) -> MemoryClient:
-        return MemoryClient(self._loop, Connection(self._server.listeners[0], self._loop))
+        client = MemoryClient(self._loop, Connection(self._server.listeners[0], self._loop))
+        self._clients = [client, *[known for known in self._clients if not known.closed]]
+        return client
+
+    def check_alive(self) -> None:
+        """Raises InvariantViolatedError when a failure has ended it."""
+        failed = self.driver.failed
+        if failed.done():
+            error = failed.exception()
+            raise InvariantViolatedError(f"the controller has ended: {error!r}") from error
+
+    def _disconnect(self, failed: asyncio.Future[object]) -> None:
+        """As when the process ends: nobody waits for an answer any more."""
+        for client in self._clients:
+            client.close()
 
     @property
     def image(self) -> MetadataImage:

@@ -33,7 +33,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.requests import decode_response, is_supported
 from tests.support.hosted_cluster import API_VERSIONS, PROPERTIES, Population
-from tests.support.hosted_controller import HostedController
+from tests.support.hosted_controller import HostedController, InvariantViolatedError
 from tests.support.hostile_requests import CORRELATION_ID, HostileRequest, HostileRequests
 from tests.support.planted_faults import PLACES, RESPONSE, TEXT, PlantedFaults
 
@@ -53,10 +53,6 @@ PAUSES_SECONDS = (0.0, 0.0, 0.0, 0.01, 0.6, 3.0)
 
 BY_RULE = re.compile(r"which contradicts|similar lines were left out")
 """Raft reports what another controller should never have said; that is no failure here."""
-
-
-class InvariantViolatedError(Exception):
-    """What does not hold."""
 
 
 class ErrorLines(logging.Handler):
@@ -147,6 +143,9 @@ class HostileRound:
             self._faults.plant()
         try:
             await self._run()
+        except InvariantViolatedError:
+            self._hosted.partition.close()
+            raise
         finally:
             self._faults.remove()
             logger.removeHandler(self._errors)
@@ -174,7 +173,7 @@ class HostileRound:
             await asyncio.sleep(self._rng.choice(PAUSES_SECONDS))
         else:
             await self._silence()
-        self._check_alive()
+        self._hosted.check_alive()
         await hosted.stop()
 
     # One request.
@@ -192,7 +191,7 @@ class HostileRound:
         if place != RESPONSE:
             self._faults.disarm()
         refused_at_once = bool(self._errors.lines)
-        self._check_alive()
+        self._hosted.check_alive()
         if refused_at_once and self._hosted.end_offset != end_offset:
             raise InvariantViolatedError(f"{request.kind} was refused and has appended: {self._errors.lines}")
         if refused_at_once:
@@ -200,6 +199,7 @@ class HostileRound:
         heard = asyncio.gather(self._population.heartbeat(), self._ask_for_versions())
         response = await self._answer(request)
         await heard
+        self._hosted.check_alive()
         self._faults.disarm()
         self._judge(request, response, self._errors.take(), self._faults.sprung > sprung)
 
@@ -217,7 +217,7 @@ class HostileRound:
         try:
             payload = await self._client.receive()
         except TimeoutError as error:
-            self._check_alive()
+            self._hosted.check_alive()
             raise InvariantViolatedError(f"{request.kind} was not answered") from error
         return None if payload is None else decoded(request.payload, payload)
 
@@ -228,7 +228,7 @@ class HostileRound:
         except TimeoutError as error:
             raise InvariantViolatedError("ApiVersions of somebody else was not answered") from error
         if payload is None:
-            self._check_alive()
+            self._hosted.check_alive()
             raise InvariantViolatedError("the connection of somebody else was closed")
         _, response = decode_response(payload, ApiVersionsResponse.API_KEY, 3)
         assert isinstance(response, ApiVersionsResponse)
@@ -260,16 +260,10 @@ class HostileRound:
 
     # The controller as a whole.
 
-    def _check_alive(self) -> None:
-        failed = self._hosted.driver.failed
-        if failed.done():
-            error = failed.exception()
-            raise InvariantViolatedError(f"the controller has ended: {shortened(repr(error))}") from error
-
     async def _await_active(self) -> bool:
         """False when a hostile request has taken the quorum away for good, as some may (KIP-853)."""
         for _ in range(LEADERLESS_SECONDS_MAX * 10):
-            self._check_alive()
+            self._hosted.check_alive()
             if self._hosted.active:
                 return True
             await asyncio.sleep(0.1)
@@ -285,7 +279,7 @@ class HostileRound:
         self._faults.tasks_fail = False
         for _ in range(FENCED_SECONDS_MAX):
             await asyncio.sleep(1.0)
-            self._check_alive()
+            self._hosted.check_alive()
             brokers = self._hosted.image.cluster.brokers.values()
             if self._hosted.active and all(broker.fenced for broker in brokers):
                 break
