@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.parked_response import ParkedResponse
+from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node_io import (
     ClientRequest,
+    CloseConnection,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -33,6 +34,15 @@ LOAD_BYTES_MAX = 256 * 1024
 """Read and replayed in one turn of the loop while loading: well below 50 ms of work."""
 
 NO_EPOCH = -1
+
+
+class PreparedRequest:
+    """A request of the controller's own, and what is left to do for it."""
+
+    def __init__(self, context: RequestContext, request: Message, prepared: PreparedResult) -> None:
+        self.context = context
+        self.request = request
+        self.prepared = prepared
 
 
 class ControllerNode:
@@ -82,7 +92,7 @@ class ControllerNode:
                 self._reading = False
                 self._replay_snapshot(event)
             case TurnTaken():
-                self._continue_snapshot()
+                self._continue_snapshot(now_ms)
             case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
                 self._effects.append(self._registration.answered(event.response, now_ms))
             case _:
@@ -101,74 +111,92 @@ class ControllerNode:
         self._read_on()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
+        self._release(self._controller.waited_too_long(now_ms))
         self._begin_snapshot_if_due(now_ms, wall_ms)
         registration = self._registration.take_due(self._controller, self._raft, now_ms)
         if registration is not None:
             self._effects.append(registration)
         for notice in self._controller.take_notices():
             self._say(notice)
+        for line in self._controller.failures.take_lines():
+            self._effects.append(effects.Notice(effects.ERROR, line))
 
     # Requests.
 
     def _client_request(self, event: ClientRequest, now_ms: int, wall_ms: int) -> None:
+        """Up to the first append, or up to raft, whatever goes wrong goes wrong for this request alone."""
+        try:
+            step = self._prepare(event, now_ms, wall_ms)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005
+            envelope = self._envelopes.get(event.request_id)
+            context = event.context if envelope is None else envelope.context
+            request = event.request if envelope is None else envelope.request
+            self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
+            return
+        match step:
+            case events.RequestReceived():
+                self._carry_out(self._raft.step(step, now_ms, wall_ms), now_ms)
+            case PreparedRequest():
+                self._append(step.prepared, now_ms, wall_ms)
+                self._answer(event.request_id, step, now_ms)
+            case _:
+                self._respond(event.request_id, step)
+
+    def _prepare(
+        self, event: ClientRequest, now_ms: int, wall_ms: int
+    ) -> Message | events.RequestReceived | PreparedRequest:
+        """A refusal, an event for raft, or records and a response: nothing has changed yet."""
         context, request = event.context, event.request
         if isinstance(request, EnvelopeRequest):
             refusal = self._controller.authorize_raft(context, request)
             if refusal is not None:
-                self._respond(event.request_id, refusal)
-                return
+                return refusal
             opened = open_envelope(context, request)
             if isinstance(opened, Message):
-                self._respond(event.request_id, opened)
-                return
+                return opened
             self._envelopes[event.request_id] = opened
             context, request = opened.context, opened.request
         if context.api_key in RAFT_API_KEYS:
-            self._raft_request(event.request_id, context, request, now_ms, wall_ms)
-        else:
-            self._controller_request(event.request_id, context, request, now_ms, wall_ms)
+            refusal = self._controller.authorize_raft(context, request)
+            if refusal is not None:
+                return refusal
+            return events.RequestReceived(
+                event.request_id, context.listener, context.api_key, context.version, request
+            )
+        self._inform_controller()
+        prepared = self._controller.prepare_request(context, request, now_ms, wall_ms, self._raft.end_offset)
+        return PreparedRequest(context, request, prepared)
 
-    def _raft_request(
-        self, request_id: int, context: RequestContext, request: Message, now_ms: int, wall_ms: int
-    ) -> None:
-        refusal = self._controller.authorize_raft(context, request)
-        if refusal is not None:
-            self._respond(request_id, refusal)
-            return
-        received = events.RequestReceived(
-            request_id, context.listener, context.api_key, context.version, request
-        )
-        self._carry_out(self._raft.step(received, now_ms, wall_ms), now_ms)
-
-    def _controller_request(
-        self, request_id: int, context: RequestContext, request: Message, now_ms: int, wall_ms: int
-    ) -> None:
-        self._tell_raft_state()
-        result = self._controller.handle(context, request, now_ms, wall_ms, self._raft.end_offset)
-        self._write(result, now_ms, wall_ms)
-        response = result.response
-        assert response is not None, "every request has an answer"
-        if not self._controller.park(request_id, context, request, response):
-            self._respond(request_id, response)
-
-    def _tell_raft_state(self) -> None:
+    def _inform_controller(self) -> None:
         raft = self._raft
         self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
 
-    def _write(self, result: ControllerResult, now_ms: int, wall_ms: int) -> None:
-        """Append what the controller wants written, batch by batch, and replay it at once."""
-        for records in self._controller.batches(result):
-            values = self._controller.encode(records)
-            base_offset, effects_of_append = self._raft.append(values, now_ms, wall_ms)
-            self._controller.replay(records, base_offset)
-            self._snapshots.note(sum(map(len, values)))
+    def _append(self, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
+        """Append what the controller wants written, batch by batch, and replay it at once.
+
+        Nothing in here may fail: what is in the log may be committed and must be in the image, too.
+        """
+        self._controller.begin_append(prepared)
+        for batch in prepared.batches:
+            base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
+            self._controller.replay(batch.records, base_offset)
+            self._snapshots.note(sum(map(len, batch.values)))
             self._carry_out(effects_of_append, now_ms)
 
-    def _respond(self, request_id: int, response: Message) -> None:
+    def _answer(self, request_id: int, step: PreparedRequest, now_ms: int) -> None:
+        response = step.prepared.response
+        assert response is not None, "every request has an answer"
+        if not self._controller.park(request_id, step.context, step.request, response, now_ms):
+            self._respond(request_id, response)
+
+    def _respond(self, request_id: int, response: Message | None) -> None:
         envelope = self._envelopes.pop(request_id, None)
         if envelope is not None:
             response = wrap_response(envelope, response)
-        self._effects.append(effects.Respond(request_id, response))
+        if response is None:
+            self._effects.append(CloseConnection(request_id))
+        else:
+            self._effects.append(effects.Respond(request_id, response))
 
     # What raft wants.
 
@@ -246,14 +274,13 @@ class ControllerNode:
             return
         epoch = self._led_epoch
         self._say(f"Becoming the active controller at epoch {epoch}, next write offset {loaded}.")
-        self._tell_raft_state()
-        for result in self._controller.claim(epoch, loaded, now_ms, wall_ms):
-            self._write(result, now_ms, wall_ms)
+        self._inform_controller()
+        for prepared in self._controller.claim(epoch, loaded, now_ms, wall_ms):
+            self._append(prepared, now_ms, wall_ms)
 
     def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
-        while results := self._controller.run_due_tasks(now_ms, self._raft.end_offset):
-            for result in results:
-                self._write(result, now_ms, wall_ms)
+        while (prepared := self._controller.prepare_due_task(now_ms, self._raft.end_offset)) is not None:
+            self._append(prepared, now_ms, wall_ms)
 
     # Snapshots.
 
@@ -278,14 +305,24 @@ class ControllerNode:
         self._snapshot = SnapshotInProgress(
             controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
         )
-        self._continue_snapshot()
+        self._continue_snapshot(now_ms)
 
-    def _continue_snapshot(self) -> None:
+    def _continue_snapshot(self, now_ms: int) -> None:
         snapshot = self._snapshot
         assert snapshot is not None, "nobody else asks for a turn"
-        if not snapshot.write_slice():
+        try:
+            complete = snapshot.write_slice()
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the log is complete without a snapshot
+            snapshot.abandon()
+            self._snapshot = None
+            retry_ms = self._snapshots.failed(now_ms) - now_ms
+            what = f"Generating snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
+            self._controller.failures.note(what, f"tried again in {retry_ms} ms", error)
+            return
+        if not complete:
             self._effects.append(TakeTurn())
             return
+        self._snapshots.succeeded()
         self._say(f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
         self._effects.append(WriteSnapshot(snapshot.snapshot_id, snapshot.batches))
 

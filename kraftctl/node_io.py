@@ -84,6 +84,13 @@ class WriteSnapshot:
         self.batches = batches
 
 
+class CloseConnection:
+    """Close the connection of this request: it can neither be answered nor refused."""
+
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+
+
 class TakeTurn:
     """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
 
@@ -113,6 +120,7 @@ NodeEffect = (
     ReadLog
     | ReadSnapshot
     | WriteSnapshot
+    | CloseConnection
     | TakeTurn
     | WriteQuorumState
     | AppendBatch

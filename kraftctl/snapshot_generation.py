@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.controller.failures import pause_ms
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
@@ -23,6 +24,8 @@ class SnapshotPolicy:
         self._interval_ms = interval_ms
         self._bytes = 0
         self._last_ms = -1
+        self._failure_count = 0
+        self._retry_ms = 0
 
     def note(self, batch_bytes: int) -> None:
         """A batch was added to the log or read from it."""
@@ -32,6 +35,8 @@ class SnapshotPolicy:
         """Whether to begin a snapshot; time counts from the first call."""
         if self._last_ms < 0:
             self._last_ms = now_ms
+        if self._failure_count > 0:
+            return now_ms >= self._retry_ms
         if self._bytes == 0:
             return False
         expired = 0 < self._interval_ms <= now_ms - self._last_ms
@@ -40,6 +45,16 @@ class SnapshotPolicy:
     def began(self, now_ms: int) -> None:
         self._bytes = 0
         self._last_ms = now_ms
+
+    def succeeded(self) -> None:
+        """The one that was begun is complete."""
+        self._failure_count = 0
+
+    def failed(self, now_ms: int) -> int:
+        """The one that was begun came to nothing; returns when the next one is due."""
+        self._failure_count += 1
+        self._retry_ms = now_ms + pause_ms(self._failure_count)
+        return self._retry_ms
 
 
 class SnapshotInProgress:

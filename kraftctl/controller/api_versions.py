@@ -7,6 +7,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.image.features_image import FinalizedFeatures
 from kraftctl.metadata import features
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
@@ -86,15 +87,16 @@ def is_served(api_key: int, version: int) -> bool:
 def api_versions(
     state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
-    """Answered by active and standby alike, before any authentication."""
+    """Answered by active and standby alike, before any authentication, from what is committed."""
     assert isinstance(request, ApiVersionsRequest)
     if context.version >= SOFTWARE_VERSION and not _names_software(request):
         return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))
     response = ApiVersionsResponse(api_keys=_served())
     if context.version >= SOFTWARE_VERSION:
         response.supported_features = supported_features(state, context.version)
-        response.finalized_features = finalized_features(state)
-        response.finalized_features_epoch = state.image.features.last_change_offset
+        committed = state.committed_features
+        response.finalized_features = finalized_features(committed, state.kraft_version)
+        response.finalized_features_epoch = committed.last_change_offset
     return ControllerResult.of([], response)
 
 
@@ -133,14 +135,14 @@ def supported_features(state: ControllerState, version: int) -> list[SupportedFe
     ]
 
 
-def finalized_features(state: ControllerState) -> list[FinalizedFeatureKey]:
+def finalized_features(committed: FinalizedFeatures, kraft_version: int) -> list[FinalizedFeatureKey]:
     """The levels in force; a feature at level 0 is not listed. Empty before the log was read."""
-    if state.image.features.metadata_version == 0:
+    if committed.metadata_version == 0:
         return []
-    levels = dict(state.image.features.finalized)
-    levels[features.METADATA_VERSION] = state.image.features.metadata_version
-    if state.kraft_version > 0:
-        levels[features.KRAFT_VERSION] = state.kraft_version
+    levels = dict(committed.levels)
+    levels[features.METADATA_VERSION] = committed.metadata_version
+    if kraft_version > 0:
+        levels[features.KRAFT_VERSION] = kraft_version
     return [
         FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
         for name, level in sorted(levels.items())

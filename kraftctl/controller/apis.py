@@ -1,4 +1,4 @@
-"""The list of what a controller answers besides raft: API -> handler, right it needs, who may answer.
+"""What a controller answers besides raft: API -> handler, right it needs, who may answer, what it waits for.
 
 A handler reads the shared state and returns records and a response; nothing changes until the records are
 replayed.
@@ -41,6 +41,7 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     list_partition_reassignments,
 )
 from kraftctl.controller.scram_control import alter_user_scram_credentials
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -52,13 +53,43 @@ NO_CLUSTER_RIGHT: Final = 0
 """Anybody may ask, or the handler looks at rights itself, per resource."""
 
 
-class Api:
-    """One API: `cluster_operation` is the right on the cluster that all of it needs."""
+Reads = Callable[[MetadataImage], list[object]]
+"""The containers of the image that an answer is taken from, as the undo journal knows them."""
 
-    def __init__(self, handler: Handler, cluster_operation: int, active_only: bool) -> None:
+
+class Api:
+    """One API: `cluster_operation` is the right on the cluster that all of it needs.
+
+    An answer of the active controller waits until everything before it is committed. With `reads` it waits
+    only while one of those containers has uncommitted changes, and not for ever. With empty `reads` it never
+    waits: its handler looks at committed state alone. Kafka answers those outside its controller's queue.
+    ApiVersions has to be like that: a follower's connection begins with it, and the commit that it would
+    wait for needs that follower.
+    """
+
+    def __init__(
+        self, handler: Handler, cluster_operation: int, active_only: bool, reads: Reads | None = None
+    ) -> None:
         self.handler = handler
         self.cluster_operation = cluster_operation
         self.active_only = active_only
+        self.reads = reads
+
+
+def _nothing(image: MetadataImage) -> list[object]:
+    return []
+
+
+def _acls(image: MetadataImage) -> list[object]:
+    return [image.acls.acls]
+
+
+def _controllers(image: MetadataImage) -> list[object]:
+    return [image.cluster.controllers, image.features, image.acls.acls]
+
+
+def _configs(image: MetadataImage) -> list[object]:
+    return [image.configurations.resources, image.topics.ids_by_name, image.acls.acls]
 
 
 def _already_authenticated(
@@ -78,31 +109,31 @@ def _unsupported(
 
 
 APIS: Final[dict[int, Api]] = {
-    ApiKey.SASL_HANDSHAKE: Api(_already_authenticated, NO_CLUSTER_RIGHT, False),
-    ApiKey.API_VERSIONS: Api(api_versions, NO_CLUSTER_RIGHT, False),
+    ApiKey.SASL_HANDSHAKE: Api(_already_authenticated, NO_CLUSTER_RIGHT, False, _nothing),
+    ApiKey.API_VERSIONS: Api(api_versions, NO_CLUSTER_RIGHT, False, _nothing),
     ApiKey.CREATE_TOPICS: Api(create_topics, NO_CLUSTER_RIGHT, True),
     ApiKey.DELETE_TOPICS: Api(delete_topics, NO_CLUSTER_RIGHT, True),
-    ApiKey.DESCRIBE_ACLS: Api(describe_acls, AclOperation.DESCRIBE, False),
+    ApiKey.DESCRIBE_ACLS: Api(describe_acls, AclOperation.DESCRIBE, False, _acls),
     ApiKey.CREATE_ACLS: Api(create_acls, AclOperation.ALTER, True),
     ApiKey.DELETE_ACLS: Api(delete_acls, AclOperation.ALTER, True),
-    ApiKey.DESCRIBE_CONFIGS: Api(describe_configs, NO_CLUSTER_RIGHT, False),
+    ApiKey.DESCRIBE_CONFIGS: Api(describe_configs, NO_CLUSTER_RIGHT, False, _configs),
     ApiKey.ALTER_CONFIGS: Api(legacy_alter_configs, NO_CLUSTER_RIGHT, True),
-    ApiKey.SASL_AUTHENTICATE: Api(_already_authenticated, NO_CLUSTER_RIGHT, False),
+    ApiKey.SASL_AUTHENTICATE: Api(_already_authenticated, NO_CLUSTER_RIGHT, False, _nothing),
     ApiKey.CREATE_PARTITIONS: Api(create_partitions, NO_CLUSTER_RIGHT, True),
     ApiKey.CREATE_DELEGATION_TOKEN: Api(create_delegation_token, NO_CLUSTER_RIGHT, True),
     ApiKey.RENEW_DELEGATION_TOKEN: Api(renew_delegation_token, NO_CLUSTER_RIGHT, True),
     ApiKey.EXPIRE_DELEGATION_TOKEN: Api(expire_delegation_token, NO_CLUSTER_RIGHT, True),
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: Api(_unsupported, NO_CLUSTER_RIGHT, False),
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: Api(_unsupported, NO_CLUSTER_RIGHT, False, _nothing),
     ApiKey.ELECT_LEADERS: Api(elect_leaders, AclOperation.ALTER, True),
     ApiKey.INCREMENTAL_ALTER_CONFIGS: Api(incremental_alter_configs, NO_CLUSTER_RIGHT, True),
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: Api(alter_partition_reassignments, AclOperation.ALTER, True),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: Api(list_partition_reassignments, AclOperation.DESCRIBE, True),
     ApiKey.ALTER_CLIENT_QUOTAS: Api(alter_client_quotas, AclOperation.ALTER_CONFIGS, True),
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Api(_unsupported, NO_CLUSTER_RIGHT, False),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Api(_unsupported, NO_CLUSTER_RIGHT, False, _nothing),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Api(alter_user_scram_credentials, AclOperation.ALTER, True),
     ApiKey.ALTER_PARTITION: Api(alter_partition, AclOperation.CLUSTER_ACTION, True),
     ApiKey.UPDATE_FEATURES: Api(update_features, AclOperation.ALTER, True),
-    ApiKey.DESCRIBE_CLUSTER: Api(describe_cluster, AclOperation.ALTER, False),
+    ApiKey.DESCRIBE_CLUSTER: Api(describe_cluster, AclOperation.ALTER, False, _controllers),
     ApiKey.BROKER_REGISTRATION: Api(register_broker, AclOperation.CLUSTER_ACTION, True),
     ApiKey.BROKER_HEARTBEAT: Api(process_broker_heartbeat, AclOperation.CLUSTER_ACTION, True),
     ApiKey.UNREGISTER_BROKER: Api(unregister_broker, AclOperation.ALTER, True),

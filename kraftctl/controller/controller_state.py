@@ -6,6 +6,7 @@ Handlers read it and return records; hard state changes only by replaying those.
 from __future__ import annotations
 
 import random
+from typing import Final
 
 from mypy_extensions import mypyc_attr
 
@@ -13,7 +14,10 @@ from kraftctl.config import ControllerConfig
 from kraftctl.controller.authorization import Authorizer
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
+from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
 from kraftctl.image.metadata_image import MetadataImage
+
+NO_FEATURES: Final = FinalizedFeatures(UNKNOWN_METADATA_VERSION, {}, -1)
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -34,7 +38,8 @@ class ControllerState:
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
     `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
     begin. `notices` are lines for the log that nobody has taken yet. `leader_id` (-1 unknown),
-    `kraft_version` and `voter_ids` are what the raft layer last told.
+    `kraft_version` and `voter_ids` are what the raft layer last told. `committed_features` are the finalized
+    features without what is not committed yet; all the rest of the image is read as it is.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class ControllerState:
         self.cluster_id = cluster_id
         self.image = image
         self.rng = rng
+        self.committed_features = NO_FEATURES
         self.authorizer = Authorizer()
         self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
         self.kraft_version_upgrader = KRaftVersionUpgrader()

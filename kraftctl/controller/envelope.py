@@ -109,12 +109,14 @@ def _not_forwardable(api_key: int) -> ApiError:
     return ApiError(Errors.INVALID_REQUEST, f"API {api_key} may not be forwarded")
 
 
-def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
-    """The inner response in its envelope.
+def wrap_response(envelope: Envelope, response: Message | None) -> EnvelopeResponse:
+    """The inner response in its envelope; UNKNOWN_SERVER_ERROR without one.
 
     NOT_CONTROLLER anywhere in it becomes the error of the envelope: the broker then looks for the active
     controller and tries again, and the client never learns of it.
     """
+    if response is None:
+        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
     context = envelope.context
     wrong_controller = (
         Errors.NOT_LEADER_OR_FOLLOWER if context.api_key == ApiKey.DESCRIBE_QUORUM else Errors.NOT_CONTROLLER

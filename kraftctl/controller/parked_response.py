@@ -9,13 +9,17 @@ from kraftctl_protocol.message import Message
 
 
 class ParkedResponse:
-    """`request_id` is the caller's; the request is kept to refuse it in its own shape."""
+    """`request_id` is the caller's; the request is kept to refuse it in its own shape.
+
+    Once `answered` it must not be answered again.
+    """
 
     def __init__(self, request_id: int, context: RequestContext, request: Message, response: Message) -> None:
         self.request_id = request_id
         self.context = context
         self.request = request
         self.response = response
+        self.answered = False
 
     def refuse(self, error: Errors) -> None:
         """What the request asked for will not be: answer `error` instead."""

@@ -3,22 +3,27 @@
 | task | when |
 |--|--|
 | fence a broker | as soon as its session ran out; the next one 10 ms later; none right after a stall here |
+| register this controller (KIP-919) | when metadata.version begins to allow it |
 | write a NoOpRecord (KIP-835) | every metadata.max.idle.interval.ms, 0 for never |
 | elect preferred leaders | every leader.imbalance.check.interval.seconds, at most 1000 partitions at a time |
-| elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
 | remove expired delegation tokens (KIP-48) | every delegation.token.expiry.check.interval.ms |
-| register this controller (KIP-919) | when metadata.version begins to allow it |
+| elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
+
+Of several that are due, the first in this table runs first. One that fails waits for a pause that grows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
 from kraftctl.controller.cluster_control.register_controller import needs_registration
+from kraftctl.controller.cluster_control.stalls import Stalls
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.delegation_token_control import sweep_expired_tokens
+from kraftctl.controller.failures import pause_ms
 from kraftctl.controller.replication_control.elect_leaders import (
     elect_preferred_leaders,
     elect_unclean_leaders,
@@ -33,9 +38,6 @@ IMMEDIATE_MS: Final = 10
 SLICE_MS: Final = 1
 """Between two slices of one long task."""
 
-STALLED_MS: Final = 1_000
-"""Later than this no timer is unless the whole process stood still."""
-
 HEARTBEATS_AFTER_STALL: Final = 2
 """So many heartbeat intervals brokers then have to be heard of."""
 
@@ -44,8 +46,22 @@ REGISTRATION_RETRY_MS: Final = 1_000
 NEVER: Final = (1 << 62) - 1
 
 
+class PeriodicTask:
+    """`run` takes now_ms and sets `due_ms` anew; `name` completes "the task to ..."."""
+
+    def __init__(self, name: str, due_ms: int, run: Callable[[int], ControllerResult | None]) -> None:
+        self.name = name
+        self.due_ms = due_ms
+        self.run = run
+        self.failure_count = 0
+
+
 class PeriodicTasks:
-    """Deadlines of one activation. A call of `run_due` does one thing at most, and the next one sees it."""
+    """Deadlines of one activation.
+
+    `take_due` names one task, `run` runs it, and then either `succeeded` or `failed` is called. What a task
+    returns is replayed before the next one is taken.
+    """
 
     def __init__(self, state: ControllerState, own: ControllerRegistration, now_ms: int) -> None:
         config = state.config
@@ -54,64 +70,104 @@ class PeriodicTasks:
         self._no_op_interval_ms = config.metadata_max_idle_interval_ms
         self._preferred_interval_ms = config.leader_imbalance_check_interval_seconds * 1_000
         self._unclean_interval_ms = config.unclean_leader_election_interval_ms
-        self._heartbeat_interval_ms = config.broker_heartbeat_interval_ms
-        self._fencing = StaleBrokerFencing(state)
-        self._fence_not_before_ms = now_ms
-        self._no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
-        rebalance = config.auto_leader_rebalance_enable
-        self._preferred_ms = now_ms + self._preferred_interval_ms if rebalance else NEVER
-        self._unclean_ms = now_ms + self._unclean_interval_ms
-        tokens = config.delegation_token_secret_key is not None
         self._sweep_interval_ms = config.delegation_token_expiry_check_interval_ms
-        self._sweep_ms = now_ms + self._sweep_interval_ms if tokens else NEVER
         self._wall_minus_monotonic_ms = state.wall_ms - now_ms
-        self._registration_ms = now_ms
+        self._fencing = StaleBrokerFencing(state)
+        self._stalls = Stalls(HEARTBEATS_AFTER_STALL * config.broker_heartbeat_interval_ms)
+        self._fence = PeriodicTask("fence a stale broker", now_ms, self._fence_stale_broker)
+        no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
+        preferred_ms = now_ms + self._preferred_interval_ms if config.auto_leader_rebalance_enable else NEVER
+        tokens = config.delegation_token_secret_key is not None
+        sweep_ms = now_ms + self._sweep_interval_ms if tokens else NEVER
+        unclean_ms = now_ms + self._unclean_interval_ms
+        self._registration = PeriodicTask("register this controller", now_ms, self._register)
+        self._no_op = PeriodicTask("write a NoOpRecord", no_op_ms, self._write_no_op)
+        self._preferred = PeriodicTask("elect preferred leaders", preferred_ms, self._elect_preferred)
+        self._sweep = PeriodicTask("remove expired delegation tokens", sweep_ms, self._sweep_tokens)
+        self._unclean = PeriodicTask("elect unclean leaders", unclean_ms, self._elect_unclean)
+        self._timed = [self._registration, self._no_op, self._preferred, self._sweep, self._unclean]
 
     @property
     def next_deadline_ms(self) -> int:
         """When something is due."""
-        election_ms = min(self._preferred_ms, self._unclean_ms)
-        return min(self._fence_ms(), self._no_op_ms, election_ms, self._sweep_ms, self._registration_ms)
+        deadline_ms = self._fence_due_ms()
+        for task in self._timed:
+            deadline_ms = min(deadline_ms, task.due_ms)
+        return deadline_ms
 
-    def _fence_ms(self) -> int:
+    def _fence_due_ms(self) -> int:
+        """`due_ms` of the task is when it may run at all; whether it has anything to do, sessions say."""
+        not_before_ms = self._fence.due_ms
         if self._fencing.in_progress:
-            return self._fence_not_before_ms
-        expiry_ms = self._state.heartbeats.next_expiry_ms
-        return NEVER if expiry_ms is None else max(expiry_ms, self._fence_not_before_ms)
+            return not_before_ms
+        due_ms = self._fencing.next_retry_ms or NEVER
+        heartbeats = self._state.heartbeats
+        contact_ms = heartbeats.oldest_contact_ms
+        if contact_ms is not None:
+            spared_until_ms = self._stalls.fence_not_before_ms(contact_ms)
+            due_ms = min(due_ms, max(heartbeats.expiry_ms(contact_ms), spared_until_ms or 0))
+        return max(due_ms, not_before_ms)
 
-    def run_due(self, now_ms: int) -> ControllerResult | None:
-        """Records of one task that is due; None when nothing (more) is due."""
-        while self.next_deadline_ms <= now_ms:
-            result = self._run_one(now_ms)
-            if result is not None and result.records:
-                return result
+    def take_due(self, now_ms: int) -> PeriodicTask | None:
+        """A task that is due; None when none is (any more)."""
+        deadline_ms = self.next_deadline_ms
+        if deadline_ms > now_ms:
+            return None
+        self._stalls.forget_before(self._state.heartbeats.oldest_contact_ms)
+        self._stalls.note_timer(deadline_ms, now_ms)
+        if self._fence_due_ms() <= now_ms:
+            return self._fence
+        for task in self._timed:
+            if task.due_ms <= now_ms:
+                return task
         return None
 
-    def _run_one(self, now_ms: int) -> ControllerResult | None:
-        if self._fence_ms() <= now_ms:
-            if now_ms - self._fence_ms() > STALLED_MS and not self._fencing.in_progress:
-                # It was us who were silent: heartbeats wait in the sockets, or come again soon.
-                self._fence_not_before_ms = now_ms + HEARTBEATS_AFTER_STALL * self._heartbeat_interval_ms
-                return None
-            result = self._fencing.run(now_ms)
-            self._fence_not_before_ms = now_ms + (SLICE_MS if self._fencing.in_progress else IMMEDIATE_MS)
-            return result
-        if self._registration_ms <= now_ms:
-            self._registration_ms = now_ms + REGISTRATION_RETRY_MS
-            if needs_registration(self._state.image, self._own):
-                return ControllerResult.atomic_of([self._own.to_record()])
+    def run(self, task: PeriodicTask, now_ms: int) -> ControllerResult | None:
+        """What `task` has to write. Raises whatever goes wrong in it."""
+        return task.run(now_ms)
+
+    def succeeded(self, task: PeriodicTask) -> None:
+        """What `task` returned is going to be appended."""
+        task.failure_count = 0
+
+    def failed(self, task: PeriodicTask, now_ms: int) -> int:
+        """`task` raised, or what it returned cannot be appended; returns when it is tried again."""
+        if task is self._fence and self._fencing.failed(now_ms):
+            # That broker alone has to wait.
+            task.due_ms = now_ms + IMMEDIATE_MS
+            return self._fencing.next_retry_ms or task.due_ms
+        task.failure_count += 1
+        task.due_ms = now_ms + pause_ms(task.failure_count)
+        return task.due_ms
+
+    # The tasks.
+
+    def _fence_stale_broker(self, now_ms: int) -> ControllerResult | None:
+        result = self._fencing.run(now_ms)
+        self._fence.due_ms = now_ms + (SLICE_MS if self._fencing.more else IMMEDIATE_MS)
+        return result
+
+    def _register(self, now_ms: int) -> ControllerResult | None:
+        self._registration.due_ms = now_ms + REGISTRATION_RETRY_MS
+        if not needs_registration(self._state.image, self._own):
             return None
-        if self._no_op_ms <= now_ms:
-            self._no_op_ms = now_ms + self._no_op_interval_ms
-            return ControllerResult.of([RecordAndVersion(NoOpRecord(), 0)])
-        if self._preferred_ms <= now_ms:
-            result, more = elect_preferred_leaders(self._state)
-            self._preferred_ms = now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
-            return result
-        if self._sweep_ms <= now_ms:
-            result, more = sweep_expired_tokens(self._state, now_ms + self._wall_minus_monotonic_ms)
-            self._sweep_ms = now_ms + (IMMEDIATE_MS if more else self._sweep_interval_ms)
-            return result
+        return ControllerResult.atomic_of([self._own.to_record()])
+
+    def _write_no_op(self, now_ms: int) -> ControllerResult | None:
+        self._no_op.due_ms = now_ms + self._no_op_interval_ms
+        return ControllerResult.of([RecordAndVersion(NoOpRecord(), 0)])
+
+    def _elect_preferred(self, now_ms: int) -> ControllerResult | None:
+        result, more = elect_preferred_leaders(self._state)
+        self._preferred.due_ms = now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
+        return result
+
+    def _sweep_tokens(self, now_ms: int) -> ControllerResult | None:
+        result, more = sweep_expired_tokens(self._state, now_ms + self._wall_minus_monotonic_ms)
+        self._sweep.due_ms = now_ms + (IMMEDIATE_MS if more else self._sweep_interval_ms)
+        return result
+
+    def _elect_unclean(self, now_ms: int) -> ControllerResult | None:
         result, more = elect_unclean_leaders(self._state)
-        self._unclean_ms = now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
+        self._unclean.due_ms = now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
         return result

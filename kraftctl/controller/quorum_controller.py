@@ -4,16 +4,18 @@ A standby replays what is committed. When its node leads the quorum it claims: f
 own records at once and answers each request when everything that request saw is committed. When leadership
 is lost it renounces: what was not committed is undone, what waited is refused with NOT_CONTROLLER.
 
-The caller takes a result through these steps, without anything else in between:
+The caller takes work through these steps, without anything else in between:
 
-1. `handle` or `run_due_tasks` or `claim` gives a result;
-2. for each of `batches(result)`: `encode` it, append the values to the log, `replay` it at its base offset;
+1. `prepare_request`, `prepare_due_task` or `claim` gives prepared results: nothing has changed yet, and what
+   goes wrong up to here goes wrong for that work alone;
+2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset;
 3. a response is handed to `park`, which says whether it must wait; `committed` gives back what may go.
 """
 
 from __future__ import annotations
 
 import random
+from collections import deque
 from typing import Final
 
 from kraftctl.config import STANDARD_AUTHORIZER, ControllerConfig
@@ -23,18 +25,17 @@ from kraftctl.controller.activation_records import (
     records_for_non_empty_log,
 )
 from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
-from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
 from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.failures import Failures
 from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
-from kraftctl.controller.record_checks import encode_checked
-from kraftctl.controller.record_notices import record_notices
+from kraftctl.controller.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
@@ -74,9 +75,13 @@ class QuorumController:
                 self.image, config.super_users, config.allow_everyone_if_no_acl_found
             )
         self.own_registration = local_registration(config, rng)
+        self.failures = Failures()
         self._bootstrap_records = bootstrap_records
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
+        self._impatient: deque[tuple[int, ParkedResponse]] = deque()
+        """Reads that wait no longer than until a deadline, the first one first."""
+        self._read_wait_ms = config.controller_quorum_request_timeout_ms
         self._next_replay_offset = 0
         self._last_change_offset = NO_OFFSET
         self._committed_end = 0
@@ -102,8 +107,11 @@ class QuorumController:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When `run_due_tasks` has something to do; None on a standby."""
-        return None if self._tasks is None else self._tasks.next_deadline_ms
+        """When `prepare_due_task` or `waited_too_long` has something to do; None on a standby."""
+        if self._tasks is None:
+            return None
+        deadline_ms = self._tasks.next_deadline_ms
+        return min(deadline_ms, self._impatient[0][0]) if self._impatient else deadline_ms
 
     @property
     def parked_count(self) -> int:
@@ -130,6 +138,14 @@ class QuorumController:
         """All before `end_offset` is committed and in the image; control batches have nothing for it."""
         self._next_replay_offset = max(self._next_replay_offset, end_offset)
         self._committed_end = max(self._committed_end, end_offset)
+        self._keep_committed_features()
+
+    def _keep_committed_features(self) -> None:
+        image = self.image
+        if image.features.last_change_offset != self.state.committed_features.last_change_offset:
+            view = image.journal.open_view(self.last_stable_offset + 1)
+            self.state.committed_features = image.features.in_view(view)
+            image.journal.close_view(view)
 
     def caught_up(self) -> None:
         """Everything that is known to be committed is in the image."""
@@ -152,7 +168,7 @@ class QuorumController:
 
     # Becoming active, and no longer being so.
 
-    def claim(self, epoch: int, end_offset: int, now_ms: int, wall_ms: int) -> list[ControllerResult]:
+    def claim(self, epoch: int, end_offset: int, now_ms: int, wall_ms: int) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
 
         The image must have every record before `end_offset`, and all of them must be committed; only control
@@ -171,7 +187,7 @@ class QuorumController:
         brokers = self.image.cluster.brokers
         state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
         self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
-        return self._activation_results()
+        return [self.prepare(result) for result in self._activation_results()]
 
     def _activation_results(self) -> list[ControllerResult]:
         transaction_open = self.image.journal.transaction_start is not None
@@ -202,7 +218,8 @@ class QuorumController:
         self._next_replay_offset = self._committed_end
         self._last_change_offset = NO_OFFSET
         self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
-        failed = self._deferred.fail_all()
+        failed = self._unanswered(self._deferred.fail_all())
+        self._impatient.clear()
         for parked in failed:
             parked.refuse(Errors.NOT_CONTROLLER)
         return failed
@@ -238,48 +255,89 @@ class QuorumController:
             return ControllerResult.of([], self._refusal(context, request, Errors.NOT_CONTROLLER))
         self.state.next_offset = next_offset
         self.state.wall_ms = wall_ms
-        result = api.handler(self.state, context, request, now_ms)
-        if result.is_atomic and len(batch_ends(result.records)) > 1:
-            return ControllerResult.of([], self._refusal(context, request, Errors.POLICY_VIOLATION))
-        return result
+        return api.handler(self.state, context, request, now_ms)
 
     def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
         return error_response(context.api_key, request, context.version, error)
 
-    def run_due_tasks(self, now_ms: int, next_offset: int) -> list[ControllerResult]:
-        """Results of at most one task that is due; call again once it is replayed."""
-        if self._tasks is None:
-            return []
+    def prepare_request(
+        self, context: RequestContext, request: Message, now_ms: int, wall_ms: int, next_offset: int
+    ) -> PreparedResult:
+        """`handle`, and everything that can go wrong before the first append.
+
+        What this raises is a bug of ours that concerns this request alone: `refuse_failed` answers it.
+        """
+        state = self.state
+        notices_count = len(state.notices)
+        state.mutation_quotas.begin_request()
+        try:
+            result = self.handle(context, request, now_ms, wall_ms, next_offset)
+            prepared = self.prepare(result)
+            if result.is_atomic and len(prepared.batches) > 1:
+                refusal = self._refusal(context, request, Errors.POLICY_VIOLATION)
+                return PreparedResult([], refusal, None, [])
+            response = prepared.response
+            assert response is not None, "every request has an answer"
+            if prepared.batches:
+                # What is committed must be answered: a response that cannot be written has to show now.
+                response.encode(context.version)
+        except Exception:
+            state.mutation_quotas.refund_request()
+            del state.notices[notices_count:]
+            raise
+        return prepared
+
+    def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
+        """UNKNOWN_SERVER_ERROR for a request that `error` ended early; None when that cannot be encoded."""
+        who = f"client {context.client_id!r} as {str(context.principal)!r}"
+        what = f"{request.NAME} version {context.version} of {who}"
+        try:
+            refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
+            refusal.encode(context.version)
+        except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
+            self.failures.note(what, "the connection is closed", error)
+            return None
+        self.failures.note(what, "answered UNKNOWN_SERVER_ERROR", error)
+        return refusal
+
+    def prepare_due_task(self, now_ms: int, next_offset: int) -> PreparedResult | None:
+        """Records of at most one task that is due, None when nothing is; call again once they are replayed.
+
+        A task that fails is counted and tried again after a pause that grows; the others run as before.
+        """
+        tasks = self._tasks
+        if tasks is None:
+            return None
         self.state.next_offset = next_offset
-        result = self._tasks.run_due(now_ms)
-        return [] if result is None else [result]
+        while (task := tasks.take_due(now_ms)) is not None:
+            try:
+                result = tasks.run(task, now_ms)
+                prepared = None if result is None else self.prepare(result)
+            except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
+                retry_ms = tasks.failed(task, now_ms) - now_ms
+                self.failures.note(f"The task to {task.name}", f"tried again in {retry_ms} ms", error)
+                continue
+            tasks.succeeded(task)
+            if prepared is not None and prepared.batches:
+                return prepared
+        return None
 
     # Writing.
 
-    def batches(self, result: ControllerResult) -> list[list[RecordAndVersion]]:
-        """The records cut into batches that may be appended one by one."""
-        records = result.records
-        if result.is_atomic:
-            return [records] if records else []
-        batches: list[list[RecordAndVersion]] = []
-        start = 0
-        for end in batch_ends(records):
-            batches.append(records[start:end])
-            start = end
-        return batches
+    def prepare(self, result: ControllerResult) -> PreparedResult:
+        """The result with its records encoded, checked and cut into batches. Nothing changes."""
+        return prepare_result(self.image, result)
 
-    def encode(self, records: list[RecordAndVersion]) -> list[bytes]:
-        """The values of one batch, checked: what is wrong with them stops us here, not every broker later."""
-        metadata_version = self.image.features.metadata_version
-        if metadata_version == 0:
-            metadata_version = feature_level(records, features.METADATA_VERSION)
-        return [encode_checked(entry, metadata_version) for entry in records]
+    def begin_append(self, prepared: PreparedResult) -> None:
+        """The result is about to be appended: from here on it cannot be refused any more."""
+        if prepared.soft_change is not None:
+            prepared.soft_change.make()
+        self.state.notices += prepared.notices
 
     def replay(self, records: list[RecordAndVersion], base_offset: int) -> None:
         """Apply own records, which begin at `base_offset` and may never be committed."""
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
-        self.state.notices += record_notices(self.image, records)
         offset = base_offset
         for entry in records:
             record = entry.record
@@ -307,12 +365,22 @@ class QuorumController:
 
     # Answering.
 
-    def park(self, request_id: int, context: RequestContext, request: Message, response: Message) -> bool:
+    def park(
+        self, request_id: int, context: RequestContext, request: Message, response: Message, now_ms: int
+    ) -> bool:
         """Keep `response` until everything it may have seen is stable; False when that is so already."""
-        if not self.active or self._last_change_offset <= self.last_stable_offset:
+        stable_offset = self.last_stable_offset
+        if not self.active or self._last_change_offset <= stable_offset:
+            return False
+        api = APIS.get(context.api_key)
+        reads = None if api is None else api.reads
+        if reads is not None and not self.image.journal.has_changes(reads(self.image), stable_offset + 1):
             return False
         offset = max(self._last_change_offset, self._deferred.highest_pending_offset or 0)
-        self._deferred.add(offset, ParkedResponse(request_id, context, request, response))
+        parked = ParkedResponse(request_id, context, request, response)
+        self._deferred.add(offset, parked)
+        if reads is not None:
+            self._impatient.append((now_ms + self._read_wait_ms, parked))
         return True
 
     def committed(self, high_watermark: int) -> list[ParkedResponse]:
@@ -321,7 +389,26 @@ class QuorumController:
             return []
         self._committed_end = high_watermark
         self.image.journal.commit_to(high_watermark)
-        return self._deferred.complete_up_to(self.last_stable_offset)
+        self._keep_committed_features()
+        return self._unanswered(self._deferred.complete_up_to(self.last_stable_offset))
+
+    def waited_too_long(self, now_ms: int) -> list[ParkedResponse]:
+        """Reads that nothing was committed for in time: each of them is a REQUEST_TIMED_OUT now."""
+        given_up: list[ParkedResponse] = []
+        while self._impatient and (self._impatient[0][0] <= now_ms or self._impatient[0][1].answered):
+            _, parked = self._impatient.popleft()
+            if not parked.answered:
+                parked.refuse(Errors.REQUEST_TIMED_OUT)
+                parked.answered = True
+                given_up.append(parked)
+        return given_up
+
+    def _unanswered(self, released: list[ParkedResponse]) -> list[ParkedResponse]:
+        """`released` without those that waited too long already."""
+        unanswered = [parked for parked in released if not parked.answered]
+        for parked in unanswered:
+            parked.answered = True
+        return unanswered
 
     # Other controllers.
 

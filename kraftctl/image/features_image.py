@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from kraftctl.image.undo_journal import Restorable, UndoJournal
+from typing import cast
+
+from kraftctl.image.undo_journal import JournalView, Restorable, UndoJournal
 from kraftctl.metadata import features
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 
 UNKNOWN_METADATA_VERSION = 0
 """`metadata_version` before the first FeatureLevelRecord for it."""
+
+
+class FinalizedFeatures:
+    """The finalized levels as of some offset; not changed after construction. Fields as in FeaturesImage."""
+
+    def __init__(self, metadata_version: int, levels: dict[str, int], last_change_offset: int) -> None:
+        self.metadata_version = metadata_version
+        self.levels = levels
+        self.last_change_offset = last_change_offset
 
 
 class FeaturesImage(Restorable):
@@ -42,6 +53,12 @@ class FeaturesImage(Restorable):
     def restore(self, key: object, old: object) -> None:
         assert isinstance(old, tuple)
         self.metadata_version, self.last_change_offset = old
+
+    def in_view(self, view: JournalView) -> FinalizedFeatures:
+        """The features as they are in `view`."""
+        present = (self.metadata_version, self.last_change_offset)
+        metadata_version, last_change_offset = cast("tuple[int, int]", view.value(self, None, present))
+        return FinalizedFeatures(metadata_version, dict(view.items(self.finalized)), last_change_offset)
 
     def level(self, feature: str) -> int:
         """Finalized level of any feature; 0 when it was never finalized."""

@@ -69,11 +69,8 @@ def image_records(image: MetadataImage) -> list[RecordAndVersion]:
 
 
 def _records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
-    version_and_offset = view.value(
-        image.features, None, (image.features.metadata_version, image.features.last_change_offset)
-    )
-    metadata_version, _ = cast("tuple[int, int]", version_and_offset)
-    finalized = dict(view.items(image.features.finalized))
+    committed = image.features.in_view(view)
+    metadata_version, finalized = committed.metadata_version, committed.levels
     elr_enabled = finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
     yield from _feature_records(metadata_version, finalized)
     yield from _cluster_records(image, view, metadata_version)

@@ -239,6 +239,20 @@ class UndoJournal(Restorable):
         assert end_offset >= self._committed_end, "committed records cannot be rolled back"
         self._undo_from(end_offset)
 
+    def has_changes(self, containers: list[object], start_offset: int) -> bool:
+        """Whether a record at `start_offset` or later changed an entry of one of `containers`.
+
+        Costs a look at each change that is held, and nothing when none is.
+        """
+        for index in range(len(self._offsets) - 1, self._start - 1, -1):
+            if self._offsets[index] < start_offset:
+                return False
+            changed = self._containers[index]
+            for container in containers:
+                if container is changed:
+                    return True
+        return False
+
     def open_view(self, end_offset: int) -> JournalView:
         """A view of the image without the records from `end_offset` on."""
         view = JournalView()

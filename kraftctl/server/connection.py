@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol, cast
 
+from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.failures import reason_of
 from kraftctl.request_context import RequestContext
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.errors import Errors
@@ -23,7 +25,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import (
     ParsedRequest,
@@ -221,7 +223,14 @@ class Connection(asyncio.Protocol):
         self._request_id = self._owner.handler.submit(context, request.body, self._respond_callback)
 
     def _respond(self, response: Message | None) -> None:
-        """The handler's answer to the request in flight."""
+        """The handler's answer to the request in flight. What fails in here ends this connection alone."""
+        try:
+            self._answer(response)
+        except Exception:
+            logger.exception("Closing connection from %s, whose requests cannot be served", self.peer)
+            self.abort()
+
+    def _answer(self, response: Message | None) -> None:
         request = self._request
         if request is None:
             return
@@ -232,6 +241,7 @@ class Connection(asyncio.Protocol):
             return
         payload = self._encode(request, response)
         if payload is None:
+            self.close()
             return
         self._transport.write(encode_frame(payload))
         self._owner.request_log.completed(
@@ -241,17 +251,20 @@ class Connection(asyncio.Protocol):
             self._serve()
 
     def _encode(self, request: ParsedRequest, response: Message) -> bytes | None:
+        """The answer's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
         if self._answers_unknown_version and isinstance(response, ApiVersionsResponse):
             self._answers_unknown_version = False
             response.error_code = int(Errors.UNSUPPORTED_VERSION)
+        correlation_id, api_key, version = request.header.correlation_id, request.api_key, request.version
         try:
-            return encode_response(request.header.correlation_id, request.api_key, request.version, response)
-        except (EncodeError, OverflowError, TypeError, ValueError) as error:
-            # Ours to mend, but one answer that cannot be written is no reason to stop the quorum.
-            logger.error(
-                "Cannot encode %s in version %d: %s", type(response).__name__, request.version, error
-            )
-            self.close()
+            return encode_response(correlation_id, api_key, version, response)
+        except Exception as error:  # noqa: BLE001 - a bug of ours that concerns this one answer
+            logger.error("Cannot encode %s in version %d: %s", response.NAME, version, reason_of(error))
+        try:
+            refusal = error_response(api_key, request.body, version, Errors.UNKNOWN_SERVER_ERROR)
+            return encode_response(correlation_id, api_key, version, refusal)
+        except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the trouble
+            logger.error("Cannot encode a refusal of %s either: %s", request.body.NAME, reason_of(error))
             return None
 
     def _bound_memory(self) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
     ClientRequest,
+    CloseConnection,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -29,6 +30,7 @@ from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Respond
 from kraftctl.server.peers import Peers
+from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
@@ -85,6 +87,7 @@ class Driver:
         # Apart, so that commits do not wait while a large snapshot is written.
         self._snapshot_writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
         self._downloads = SnapshotDownloads(storage.snapshots)
+        self._errors = RateLimitedLog(logger, self._loop.time)
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = self._loop.create_future()
 
@@ -200,12 +203,21 @@ class Driver:
                 self._loop.call_soon(self._fatally, partial(self._read_snapshot, effect))
             case WriteSnapshot():
                 self._write_snapshot(effect)
+            case CloseConnection():
+                self._respond(effect.request_id, None)
             case TakeTurn():
                 self._loop.call_soon(self.offer, TurnTaken())
             case effects.Notice():
-                logger.log(_LEVELS[effect.level], "%s", effect.text)
+                self._log(_LEVELS[effect.level], effect.text)
             case effects.SendRequest():
                 self._peers.send(effect)
+
+    def _log(self, level: int, text: str) -> None:
+        if level == logging.ERROR:
+            # Clients can provoke these as often as they like.
+            self._errors.log(level, "%s", text)
+        else:
+            logger.log(level, "%s", text)
 
     def _respond(self, request_id: int, response: Message | None) -> None:
         respond = self._pending.pop(request_id, None)

@@ -179,19 +179,19 @@ class SocketServer:
             self._reaper = self._loop.call_later(delay_seconds, self._reap)
 
     def _reap(self) -> None:
+        self._schedule_reaper()
         idle_since = self._loop.time() - self.config.connections_max_idle_ms / 1000
         for listener in self.listeners:
             listener.reap(idle_since)
-        self._schedule_reaper()
 
     def _schedule_performance_line(self) -> None:
         delay_seconds = self.config.controller_performance_sample_period_ms / 1000
         self._performance_timer = self._loop.call_later(delay_seconds, self._log_performance)
 
     def _log_performance(self) -> None:
+        self._schedule_performance_line()
         period_ms = self.config.controller_performance_sample_period_ms
         logger.info("%s", performance_line(period_ms, self.metrics.take(), API_NAMES))
-        self._schedule_performance_line()
 
 
 def _unfinished_bytes_max(config: ControllerConfig) -> int:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kraftctl import __version__
+from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.raft_node import RAFT_API_KEYS
@@ -129,6 +130,10 @@ class Destination:
                 connection = await self._connected()
                 response = await connection.call_in_common_version(waiting.effect.request)
         except Failure as error:
+            self._failed(error)
+            return None
+        except Exception as error:  # noqa: BLE001 - else nothing would ever be sent to this address again
+            logger.error("Cannot talk to %s:%d: %s", self._host, self._port, reason_of(error))
             self._failed(error)
             return None
         self._failures = 0

@@ -61,16 +61,20 @@ class RateLimitedLog:
         self.suppressed_count = 0
 
     def warning(self, message: str, *arguments: object) -> None:
+        """Log a WARNING, or only count it."""
+        self.log(logging.WARNING, message, *arguments)
+
+    def log(self, level: int, message: str, *arguments: object) -> None:
         """Log, or only count."""
         now = self._now()
         if now - self._interval_start >= self._interval_seconds:
             self._interval_start = now
             self._lines = 0
             if self.suppressed_count:
-                self._target.warning("%d similar lines were left out", self.suppressed_count)
+                self._target.log(level, "%d similar lines were left out", self.suppressed_count)
                 self.suppressed_count = 0
         if self._lines >= self._lines_max:
             self.suppressed_count += 1
             return
         self._lines += 1
-        self._target.warning(message, *arguments)
+        self._target.log(level, message, *arguments)

@@ -124,7 +124,7 @@ def test_a_wrong_epoch_is_stale_and_opens_no_session(epoch):
     active.register(1)
     assert active.heartbeat(1, epoch=epoch).error_code == Errors.STALE_BROKER_EPOCH
     assert active.heartbeat(2, epoch=epoch).error_code == Errors.STALE_BROKER_EPOCH
-    assert active.controller.state.heartbeats.next_expiry_ms is None
+    assert active.controller.state.heartbeats.oldest_contact_ms is None
 
 
 def test_a_broker_fenced_by_its_silence_comes_back_with_the_next_heartbeat():
@@ -218,14 +218,14 @@ class TestManager:
             manager.register(broker_id, 10, False)
             manager.update_contact_time(broker_id, 10, broker_id * 100)
         manager.update_contact_time(1, 10, 400)
-        assert manager.next_expiry_ms == 200 + 9_001
-        assert manager.pop_expired(9_200) is None
-        assert manager.pop_expired(9_201) == (2, 10)
-        assert manager.pop_expired(9_201) is None
-        assert manager.pop_expired(9_301) == (3, 10)
-        assert manager.next_expiry_ms == 400 + 9_001
-        assert manager.pop_expired(9_401) == (1, 10)
-        assert manager.next_expiry_ms is None
+        assert manager.oldest_contact_ms == 200
+        assert manager.expiry_ms(200) == 9_201
+        assert manager.oldest_expired(9_200) is None
+        for now_ms, expected in ((9_201, (2, 10)), (9_301, (3, 10)), (9_401, (1, 10))):
+            assert manager.oldest_expired(now_ms) == expected
+            manager.end_session(*expected)
+            assert manager.oldest_expired(now_ms) is None
+        assert manager.oldest_contact_ms is None
 
     def test_the_next_incarnation_inherits_nothing(self):
         manager = BrokerHeartbeatManager(9_000)

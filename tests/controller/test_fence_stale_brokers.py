@@ -66,8 +66,7 @@ def test_a_heartbeat_between_two_slices_does_not_stop_it(active: ActiveControlle
         deadline_ms = active.controller.next_deadline_ms
         assert deadline_ms is not None
         active.now_ms = max(active.now_ms, deadline_ms)
-        for result in active.controller.run_due_tasks(active.now_ms, active.end_offset):
-            active.write(result)
+        active.run_due_task()
     assert memberships(SILENT) > 0
     active.heartbeat(SILENT)
     active.pass_time(100)
@@ -78,8 +77,7 @@ def test_a_heartbeat_between_two_slices_does_not_stop_it(active: ActiveControlle
 def test_a_broker_unregistered_between_two_slices_is_let_go(active: ActiveController) -> None:
     active.pass_time(9_000)
     active.now_ms += 2
-    for result in active.controller.run_due_tasks(active.now_ms, active.end_offset):
-        active.write(result)
+    active.run_due_task()
     active.request(UnregisterBrokerRequest(broker_id=SILENT))
     active.pass_time(100)
     assert SILENT not in active.controller.image.cluster.brokers

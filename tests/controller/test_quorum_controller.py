@@ -12,6 +12,7 @@ from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
@@ -57,10 +58,14 @@ def names(records: list[RecordAndVersion]) -> list[str]:
 
 
 def append(controller: QuorumController, result: ControllerResult, offset: int) -> int:
-    for records in controller.batches(result):
-        controller.encode(records)
-        controller.replay(records, offset)
-        offset += len(records)
+    return append_prepared(controller, controller.prepare(result), offset)
+
+
+def append_prepared(controller: QuorumController, prepared: PreparedResult, offset: int) -> int:
+    controller.begin_append(prepared)
+    for batch in prepared.batches:
+        controller.replay(batch.records, offset)
+        offset += len(batch.records)
     return offset
 
 
@@ -115,8 +120,8 @@ class TestClaim:
         controller.replay_committed(half, 1)
         assert controller.last_stable_offset == 0
         results = controller.claim(2, 3, 0, 0)
-        assert names(results[0].records)[:2] == ["AbortTransaction", "BeginTransaction"]
-        end = append(controller, results[0], 3)
+        assert names(results[0].batches[0].records)[:2] == ["AbortTransaction", "BeginTransaction"]
+        end = append_prepared(controller, results[0], 3)
         assert controller.image.features.metadata_version == features.LATEST_PRODUCTION
         controller.committed(end)
         assert controller.last_stable_offset == end - 1
@@ -129,7 +134,7 @@ class TestClaim:
         begin = 1 + len(bootstrap)
         controller.replay_committed([BeginTransactionRecord(name="of another leader")], begin)
         (result,) = controller.claim(2, begin + 1, 0, 0)
-        end = append(controller, result, begin + 1)
+        end = append_prepared(controller, result, begin + 1)
         assert controller.image.journal.transaction_start is None
         assert controller.last_stable_offset == begin - 1
         controller.committed(end)
@@ -182,7 +187,7 @@ class TestCommit:
         result = active.handle(request)
         end = append(controller, result, active.end_offset)
         assert result.response is not None
-        assert controller.park(17, context, request, result.response)
+        assert controller.park(17, context, request, result.response, active.now_ms)
         assert controller.committed(end - 1) == []
         done = controller.committed(end)
         assert [parked.request_id for parked in done] == [17]
@@ -192,11 +197,11 @@ class TestCommit:
         active = ActiveController()
         controller = active.controller
         end = append(controller, active.handle(registration(1)), active.end_offset)
-        request = DescribeClusterRequest(endpoint_type=2)
+        request = BrokerHeartbeatRequest(broker_id=1)
         response = active.response_to(request)
-        assert controller.park(1, active.context(request, None), request, response)
+        assert controller.park(1, active.context(request, None), request, response, active.now_ms)
         assert [parked.request_id for parked in controller.committed(end)] == [1]
-        assert not controller.park(2, active.context(request, None), request, response)
+        assert not controller.park(2, active.context(request, None), request, response, active.now_ms)
 
     def test_a_read_does_not_wait_for_no_op_records(self):
         active = ActiveController()
@@ -204,7 +209,7 @@ class TestCommit:
         controller.replay([RecordAndVersion(NoOpRecord(), 0)], active.end_offset)
         request = DescribeClusterRequest(endpoint_type=2)
         response = active.response_to(request)
-        assert not controller.park(1, active.context(request, None), request, response)
+        assert not controller.park(1, active.context(request, None), request, response, active.now_ms)
 
     def test_losing_leadership_undoes_what_was_not_committed(self):
         active = ActiveController()
@@ -215,7 +220,7 @@ class TestCommit:
         result = active.handle(request)
         append(controller, result, active.end_offset)
         assert result.response is not None
-        controller.park(5, context, request, result.response)
+        controller.park(5, context, request, result.response, active.now_ms)
         assert 2 in controller.image.cluster.brokers
         failed = controller.renounce()
         assert [(parked.request_id, parked.response.error_code) for parked in failed] == [
@@ -238,19 +243,18 @@ class TestCommit:
     def test_large_results_are_cut_and_atomic_ones_refused(self):
         active = ActiveController()
         records = [RecordAndVersion(NoOpRecord(), 0)] * (RECORDS_PER_BATCH_MAX * 2 + 1)
-        batches = active.controller.batches(ControllerResult.of(records))
-        assert [len(batch) for batch in batches] == [RECORDS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX, 1]
-        assert active.controller.batches(ControllerResult.of([])) == []
+        batches = active.controller.prepare(ControllerResult.of(records)).batches
+        assert [len(batch.values) for batch in batches] == [RECORDS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX, 1]
+        assert active.controller.prepare(ControllerResult.of([])).batches == []
 
     def test_batches_are_cut_by_bytes_too(self):
         active = ActiveController()
         record = ConfigRecord(resource_type=2, resource_name="t", name="k", value="v" * 30_000)
         records = [RecordAndVersion(record, 0)] * 600
-        batches = active.controller.batches(ControllerResult.of(records))
-        assert sum(len(batch) for batch in batches) == 600
+        batches = active.controller.prepare(ControllerResult.of(records)).batches
+        assert sum(len(batch.records) for batch in batches) == 600
         for batch in batches:
-            values = active.controller.encode(batch)
-            assert len(encode_batch(0, 1, 0, values)) <= BATCH_BYTES_MAX
+            assert len(encode_batch(0, 1, 0, batch.values)) <= BATCH_BYTES_MAX
         assert len(batches) == 3
 
     def test_an_atomic_result_that_no_batch_can_hold_is_refused(self):
@@ -304,6 +308,32 @@ class TestTimers:
         assert names(active.pass_time(4_000)) == ["BrokerRegistrationChange"]
         brokers = active.controller.image.cluster.brokers
         assert (brokers[1].fenced, brokers[2].fenced) == (False, True)
+
+    @pytest.mark.parametrize("turn_ms", [100, 500, 999, 1_600, 2_900, 4_100, 8_900, 9_500, 12_000, 30_000])
+    def test_a_silent_broker_is_fenced_however_long_turns_of_the_loop_are(self, turn_ms):
+        """Each turn of the loop is a stall; what is heard in it is read after its timers have run."""
+        active = ActiveController()
+        active.start_brokers(1, 2)
+        brokers = active.controller.image.cluster.brokers
+        silent_since_ms = active.now_ms
+        while not brokers[2].fenced:
+            active.now_ms += turn_ms
+            active.run_due_tasks()
+            assert not active.heartbeat(1).is_fenced
+            assert active.now_ms - silent_since_ms <= 9_000 + 4_000 + 2 * turn_ms
+        for _ in range(20):
+            active.now_ms += turn_ms
+            active.run_due_tasks()
+            assert not active.heartbeat(1).is_fenced
+
+    def test_each_stall_spares_a_broker_that_was_heard_of_since_the_last_one(self):
+        active = ActiveController()
+        active.start_brokers(1)
+        for _ in range(5):
+            active.now_ms += 12_000
+            active.run_due_tasks()
+            assert not active.heartbeat(1).is_fenced
+            active.pass_time(1_000)
 
     def test_a_heartbeat_keeps_the_session(self):
         active = ActiveController(metadata_max_idle_interval_ms="0")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 from kraftctl.controller.api_versions import SERVED_VERSIONS, unsupported_api_versions
+from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -20,7 +22,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.requests import decode_response
-from tests.support.active_controller import CLUSTER_ID, NODE_ID, ActiveController
+from tests.support.active_controller import CLUSTER_ID, NODE_ID, ActiveController, bootstrap_records
 
 FRAMES = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
@@ -147,9 +149,8 @@ class TestApiVersions:
 
     def test_before_the_log_is_read(self):
         active = ActiveController()
-        active.controller.renounce()
-        active.controller.begin_snapshot()
-        response = active.handle(self.REQUEST).response
+        controller = QuorumController(active.config, CLUSTER_ID, random.Random(1), bootstrap_records())
+        response = controller.handle(active.context(self.REQUEST, None), self.REQUEST, 0, 0, 0).response
         assert (response.finalized_features, response.finalized_features_epoch) == ([], -1)
 
     def test_an_unknown_version_is_answered_in_version_0(self):

@@ -267,7 +267,7 @@ class TestSnapshots:
     def write(self, node: SimulatedNode, record: Message) -> None:
         """As the controller itself writes it; the next event carries the effects out."""
         result = ControllerResult.atomic_of([RecordAndVersion(record, 0)])
-        node.node._write(result, node.now_ms, WALL_MS + node.now_ms)
+        node.node._append(node.controller.prepare(result), node.now_ms, WALL_MS + node.now_ms)
 
 
 def test_a_record_that_does_not_fit_stops_the_node() -> None:

@@ -187,3 +187,24 @@ def test_chaos(seed: int) -> None:
     assert client.acknowledged
     for node in nodes:
         assert all(node.controller.image.topics.topic_by_name(name) for name in client.acknowledged)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_follower_that_restarts_completes_the_commit_that_waits_for_it(seed):
+    """Its connection begins with ApiVersions, which must not wait for that commit in turn."""
+    quorum = SimulatedQuorum(seed)
+    leader = quorum.await_active()
+    epoch = leader.raft.epoch
+    followers = [node_id for node_id in NODE_IDS if node_id != leader.node_id]
+    quorum.run_for(1_000)
+    for node_id in followers:
+        quorum.crash(node_id)
+    request_id = leader.send(registration(BROKER))
+    quorum.restart(followers[0])
+    for _ in range(ANSWER_MS_MAX // TICK_MS):
+        if request_id in leader.answers:
+            break
+        quorum.tick()
+    assert leader.answers[request_id].error_code == Errors.NONE
+    assert leader.raft.is_leader
+    assert leader.raft.epoch == epoch

@@ -6,9 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+
 from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
+from kraftctl.server import peers
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.peers import Peers
 from kraftctl_protocol.errors import Errors
@@ -202,5 +205,23 @@ def test_nothing_is_answered_after_stop() -> None:
             await handler.until(lambda: len(handler.held) == 1)
             await asker.peers.stop()
             assert asker.answers == {}
+
+    run(test)
+
+
+def test_a_peer_that_breaks_the_code_here_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug in reading an answer must not leave its address without anybody who sends."""
+
+    def broken(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
+        raise KeyError(api_key)
+
+    async def test() -> None:
+        async with asking() as (asker, _, _):
+            monkeypatch.setattr(peers, "decode_response", broken)
+            asker.ask(1, unregister(1))
+            assert await asker.answer_to(1) is None
+            monkeypatch.undo()
+            asker.ask(2, unregister(2))
+            assert isinstance(await asker.answer_to(2), UnregisterBrokerResponse)
 
     run(test)

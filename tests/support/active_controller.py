@@ -6,6 +6,7 @@ import random
 
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl.request_context import RequestContext
@@ -98,28 +99,38 @@ class ActiveController:
         self.log: list[tuple[int, RecordAndVersion]] = []
         self.batches: list[list[RecordAndVersion]] = []
         self.end_offset = 1
-        for result in self.controller.claim(1, self.end_offset, self.now_ms, self.now_ms):
-            self.write(result)
+        for prepared in self.controller.claim(1, self.end_offset, self.now_ms, self.now_ms):
+            self.write_prepared(prepared)
         self.run_due_tasks()
 
     def write(self, result: ControllerResult) -> None:
         """Append and commit."""
-        for records in self.controller.batches(result):
-            self.controller.encode(records)
-            self.controller.replay(records, self.end_offset)
-            for record in records:
+        self.write_prepared(self.controller.prepare(result))
+
+    def write_prepared(self, prepared: PreparedResult) -> None:
+        """Append and commit."""
+        self.controller.begin_append(prepared)
+        for batch in prepared.batches:
+            self.controller.replay(batch.records, self.end_offset)
+            for record in batch.records:
                 self.log.append((self.end_offset, record))
                 self.end_offset += 1
-            self.batches.append(records)
+            self.batches.append(batch.records)
         self.controller.committed(self.end_offset)
 
     def run_due_tasks(self) -> list[RecordAndVersion]:
         """Whatever is due now."""
         start = len(self.log)
-        while results := self.controller.run_due_tasks(self.now_ms, self.end_offset):
-            for result in results:
-                self.write(result)
+        while self.run_due_task():
+            pass
         return [record for _, record in self.log[start:]]
+
+    def run_due_task(self) -> bool:
+        """At most one task that has something to write; whether there was one."""
+        prepared = self.controller.prepare_due_task(self.now_ms, self.end_offset)
+        if prepared is not None:
+            self.write_prepared(prepared)
+        return prepared is not None
 
     def pass_time(self, milliseconds: int) -> list[RecordAndVersion]:
         """Let time pass, run what becomes due at its deadline, return the records."""
@@ -164,11 +175,14 @@ class ActiveController:
     def request(
         self, request: Message, version: int | None = None, *, context: RequestContext | None = None
     ) -> Message:
-        """The response, everything written and committed."""
-        result = self.handle(request, version, context=context)
-        self.write(result)
-        assert result.response is not None
-        return result.response
+        """The response, everything written and committed. Raises what goes wrong before the first append."""
+        used = self.context(request, version) if context is None else context
+        decoded = type(request).decode(request.encode(used.version), used.version)
+        prepared = self.controller.prepare_request(used, decoded, self.now_ms, self.now_ms, self.end_offset)
+        self.write_prepared(prepared)
+        assert prepared.response is not None
+        prepared.response.encode(used.version)
+        return prepared.response
 
     def response_to(self, request: Message) -> Message:
         """The response alone; nothing is written."""

@@ -10,6 +10,7 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
     ClientRequest,
+    CloseConnection,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -46,7 +47,8 @@ M = TypeVar("M", bound=Message)
 class SimulatedNode:
     """Effects are carried out at once, except flushes: `flush` is the disk catching up, `crash` the cord.
 
-    `answers` maps request id to response, in the order they were given.
+    `answers` maps request id to response, in the order they were given; `closed` has the requests whose
+    connection was to be closed instead.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class SimulatedNode:
         self.snapshot_files: dict[OffsetAndEpoch, list[RecordBatch]] = {}
         self.now_ms = 1_000_000
         self.answers: dict[int, Message] = {}
+        self.closed: set[int] = set()
         self.notices: list[str] = []
         self._seed = seed
         self._snapshot_bytes = snapshot_bytes
@@ -162,9 +165,13 @@ class SimulatedNode:
         end_ms = self.now_ms + milliseconds
         while (deadline := self.node.next_deadline_ms) is not None and deadline <= end_ms:
             self.now_ms = max(self.now_ms, deadline)
-            self.offer(events.DeadlineReached())
+            self.deadline_reached()
             self.settle()
         self.now_ms = end_ms
+
+    def deadline_reached(self) -> None:
+        """The timer runs; disk and loop do not."""
+        self.offer(events.DeadlineReached())
 
     def offer(self, event: NodeEvent) -> None:
         for effect in self.node.step(event, self.now_ms, WALL_MS + self.now_ms):
@@ -180,6 +187,8 @@ class SimulatedNode:
             case effects.Respond() | effects.RespondFetchSnapshot():
                 assert effect.request_id not in self.answers, "a request is answered once"
                 self.answers[effect.request_id] = effect.response
+            case CloseConnection():
+                self.closed.add(effect.request_id)
             case effects.FlushLog():
                 assert self._flush is None, "one flush at a time"
                 self._flush = effect

@@ -5,23 +5,39 @@ from __future__ import annotations
 import random
 
 from kraftctl.raft import effects, events
+from kraftctl.raft.raft_node import RAFT_API_KEYS
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
 from tests.support.simulated_node import SimulatedNode
 
 NODE_IDS = (3000, 3001, 3002)
 VOTERS = {node_id: (f"host-{node_id}", 9093) for node_id in NODE_IDS}
+API_VERSIONS = ApiVersionsRequest(client_software_name="kraftctl", client_software_version="1")
 TICK_MS = 5
 FLUSH_CHANCE = 0.7
 
 
+class Connection:
+    """From one node to another. It begins with ApiVersions; what is sent before that is answered waits."""
+
+    def __init__(self, greeting_id: int) -> None:
+        self.greeting_id = greeting_id
+        self.open = False
+        self.waiting: list[effects.SendRequest] = []
+
+
 class Member:
-    """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id)."""
+    """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id).
+
+    `connections` are those to it, by sender, the sender's life and whether they are for raft.
+    """
 
     def __init__(self, node: SimulatedNode) -> None:
         self.node = node
         self.on = True
         self.life = 0
         self.asked: dict[int, tuple[int, int, int]] = {}
+        self.connections: dict[tuple[int, int, bool], Connection] = {}
 
 
 class SimulatedQuorum:
@@ -65,6 +81,7 @@ class SimulatedQuorum:
             member.on = False
             member.life += 1
             member.asked.clear()
+            member.connections.clear()
             member.node.sent.clear()
             member.node.crash()
 
@@ -94,6 +111,8 @@ class SimulatedQuorum:
         for node_id, member in self.members.items():
             self._deliver_answers(member)
             self._deliver_requests(node_id, member)
+        for member in self.running():
+            self._deliver_waiting(member)
 
     def _deliver_requests(self, sender_id: int, sender: Member) -> None:
         sent, sender.node.sent = sender.node.sent, []
@@ -103,9 +122,24 @@ class SimulatedQuorum:
             ]
             if not receiver.on:
                 sender.node.offer(events.ResponseReceived(effect.send_id, None))
-            elif self.rng.random() >= self.loss:
-                request_id = receiver.node.send(_copy(effect))
-                receiver.asked[request_id] = (sender_id, sender.life, effect.send_id)
+                continue
+            key = (sender_id, sender.life, effect.api_key in RAFT_API_KEYS)
+            connection = receiver.connections.get(key)
+            if connection is None:
+                connection = Connection(receiver.node.send(API_VERSIONS))
+                receiver.connections[key] = connection
+            connection.waiting.append(effect)
+
+    def _deliver_waiting(self, receiver: Member) -> None:
+        for (sender_id, life, _), connection in list(receiver.connections.items()):
+            if receiver.node.answers.pop(connection.greeting_id, None) is not None:
+                connection.open = True
+            if connection.open:
+                waiting, connection.waiting = connection.waiting, []
+                for effect in waiting:
+                    if self.rng.random() >= self.loss:
+                        request_id = receiver.node.send(_copy(effect))
+                        receiver.asked[request_id] = (sender_id, life, effect.send_id)
 
     def _deliver_answers(self, receiver: Member) -> None:
         for request_id in [id_ for id_ in receiver.asked if id_ in receiver.node.answers]:

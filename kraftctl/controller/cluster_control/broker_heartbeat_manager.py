@@ -79,21 +79,22 @@ class BrokerHeartbeatManager:
         """That incarnation is leaving: the next one need not wait for the session to run out."""
         self._contact_times_ms.pop((broker_id, broker_epoch), None)
 
-    def pop_expired(self, now_ms: int) -> tuple[int, int] | None:
-        """Remove and return one (broker id, broker epoch) whose session ran out."""
+    def oldest_expired(self, now_ms: int) -> tuple[int, int] | None:
+        """(Broker id, broker epoch) of the oldest session, if it ran out; `end_session` ends it."""
         for key, contact_ms in self._contact_times_ms.items():
-            if not self._expired(contact_ms, now_ms):
-                return None
-            del self._contact_times_ms[key]
-            return key
+            return key if self._expired(contact_ms, now_ms) else None
         return None
 
     @property
-    def next_expiry_ms(self) -> int | None:
-        """When the oldest session will have run out; None without sessions."""
+    def oldest_contact_ms(self) -> int | None:
+        """When the broker was heard of that has been silent longest; None without sessions."""
         for contact_ms in self._contact_times_ms.values():
-            return contact_ms + self._session_timeout_ms + 1
+            return contact_ms
         return None
+
+    def expiry_ms(self, contact_ms: int) -> int:
+        """When a session has run out whose broker was last heard of at `contact_ms`."""
+        return contact_ms + self._session_timeout_ms + 1
 
     def _expired(self, contact_ms: int, now_ms: int) -> bool:
         return contact_ms + self._session_timeout_ms < now_ms

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.cluster_control import broker_control_state
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.broker_transitions import (
     records_for_controlled_shutdown,
@@ -49,14 +50,15 @@ def process_broker_heartbeat(
     if current != following:
         records += _transition_records(state, registration, following)
     records += _directory_records(state, registration, request)
-    _update_soft_state(state, request, following, len(records))
     gone = following == broker_control_state.SHUTDOWN_NOW
     response = BrokerHeartbeatResponse(
         is_caught_up=request.current_metadata_offset >= registration_offset,
         is_fenced=gone or following == broker_control_state.FENCED,
         should_shut_down=gone,
     )
-    return ControllerResult.of(records, response)
+    last_offset = state.next_offset + len(records) - 1
+    outcome = HeartbeatOutcome(state.heartbeats, request, following, last_offset)
+    return ControllerResult.of(records, response, outcome)
 
 
 def why_epoch_stale(cluster: ClusterImage, broker_id: int, broker_epoch: int) -> ApiError | None:
@@ -129,13 +131,30 @@ def cordoned_directories_changed(registration: BrokerRegistration, cordoned: lis
     return known is None or set(known) != set(cordoned)
 
 
-def _update_soft_state(
-    state: ControllerState, request: BrokerHeartbeatRequest, following: str, record_count: int
-) -> None:
-    fenced = following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW)
-    state.heartbeats.touch(request.broker_id, fenced, request.current_metadata_offset)
-    if following == broker_control_state.CONTROLLED_SHUTDOWN:
-        state.heartbeats.begin_controlled_shutdown(request.broker_id, state.next_offset + record_count - 1)
-    elif following == broker_control_state.SHUTDOWN_NOW:
-        # Its next incarnation may register at once.
-        state.heartbeats.end_session(request.broker_id, request.broker_epoch)
+class HeartbeatOutcome(SoftChange):
+    """What the active controller remembers of the heartbeat, besides that it came.
+
+    `last_offset` is that of the heartbeat's last record.
+    """
+
+    def __init__(
+        self,
+        heartbeats: BrokerHeartbeatManager,
+        request: BrokerHeartbeatRequest,
+        following: str,
+        last_offset: int,
+    ) -> None:
+        self._heartbeats = heartbeats
+        self._request = request
+        self._following = following
+        self._last_offset = last_offset
+
+    def make(self) -> None:
+        request, following, heartbeats = self._request, self._following, self._heartbeats
+        fenced = following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW)
+        heartbeats.touch(request.broker_id, fenced, request.current_metadata_offset)
+        if following == broker_control_state.CONTROLLED_SHUTDOWN:
+            heartbeats.begin_controlled_shutdown(request.broker_id, self._last_offset)
+        elif following == broker_control_state.SHUTDOWN_NOW:
+            # Its next incarnation may register at once.
+            heartbeats.end_session(request.broker_id, request.broker_epoch)

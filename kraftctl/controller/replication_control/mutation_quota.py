@@ -41,11 +41,27 @@ class TokenBucket:
         return round(-self.tokens / self.rate * 1000.0)
 
 
+class Charge:
+    """What one request took from a bucket."""
+
+    def __init__(self, bucket: TokenBucket, partition_count: int) -> None:
+        self.bucket = bucket
+        self.partition_count = partition_count
+
+
 class MutationQuota:
     """The quota as one request meets it. Without a bucket it admits everything."""
 
-    def __init__(self, bucket: TokenBucket | None = None, *, strict: bool = False, now_ms: int = 0) -> None:
+    def __init__(
+        self,
+        bucket: TokenBucket | None = None,
+        charges: list[Charge] | None = None,
+        *,
+        strict: bool = False,
+        now_ms: int = 0,
+    ) -> None:
         self._bucket = bucket
+        self._charges: list[Charge] = [] if charges is None else charges
         self._strict = strict
         self._now_ms = now_ms
         self._throttle_time_ms = 0
@@ -63,6 +79,7 @@ class MutationQuota:
             self._throttle_time_ms = bucket.wait_ms()
             return ApiError(Errors.THROTTLING_QUOTA_EXCEEDED)
         bucket.tokens -= partition_count
+        self._charges.append(Charge(bucket, partition_count))
         if not self._strict:
             self._throttle_time_ms = bucket.wait_ms()
         return None
@@ -79,6 +96,17 @@ class MutationQuotas:
     def __init__(self, window_count: int, window_seconds: int) -> None:
         self._window_seconds = window_count * window_seconds
         self._buckets: dict[tuple[str | None, str | None], TokenBucket] = {}
+        self._charges: list[Charge] = []
+
+    def begin_request(self) -> None:
+        """What is charged from now on belongs to a new request."""
+        self._charges.clear()
+
+    def refund_request(self) -> None:
+        """The request failed: its clients get back what it was charged."""
+        for charge in self._charges:
+            charge.bucket.tokens += charge.partition_count
+        self._charges.clear()
 
     def quota_for(
         self, quotas: ClientQuotasImage, context: RequestContext, *, strict: bool, now_ms: int
@@ -90,7 +118,8 @@ class MutationQuotas:
             return MutationQuota()
         rate, per_user, per_client = found
         key = (context.principal.name if per_user else None, client_id if per_client else None)
-        return MutationQuota(self._bucket(key, rate, now_ms), strict=strict, now_ms=now_ms)
+        bucket = self._bucket(key, rate, now_ms)
+        return MutationQuota(bucket, self._charges, strict=strict, now_ms=now_ms)
 
     def _bucket(self, key: tuple[str | None, str | None], rate: float, now_ms: int) -> TokenBucket:
         burst = rate * self._window_seconds

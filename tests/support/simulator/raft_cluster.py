@@ -6,6 +6,10 @@ import random
 from collections.abc import Callable
 from heapq import heappop, heappush
 
+from kraftctl.config import ControllerConfig
+from kraftctl.controller.api_versions import api_versions
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
     AppendBatch,
     BecameLeader,
@@ -36,9 +40,11 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
+from kraftctl.request_context import RequestContext
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse, SupportedFeatureKey
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.principal import ANONYMOUS
+from tests.support.active_controller import BASE_PROPERTIES
 from tests.support.raft_disk import RaftDisk
 from tests.support.raft_transcript import (
     CLUSTER_ID,
@@ -50,10 +56,21 @@ from tests.support.raft_transcript import (
 )
 from tests.support.simulator import raft_invariants as invariants
 
-VERSIONS = ApiVersionsResponse(
-    supported_features=[SupportedFeatureKey(name="kraft.version", min_version=0, max_version=1)]
-)
-"""What every replica answers to a leader that is about to make a voter of it."""
+
+def versions(request: Message, version: int) -> Message:
+    """A replica's answer to a leader that is about to make a voter of it, by the real handler."""
+    state = ControllerState(ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, MetadataImage(), random.Random(0))
+    context = RequestContext(
+        api_key=ApiVersionsRequest.API_KEY,
+        version=version,
+        client_id="raft",
+        principal=ANONYMOUS,
+        listener=LISTENER,
+        client_address=b"",
+    )
+    response = api_versions(state, context, request, 0).response
+    assert response is not None
+    return response
 
 
 class Faults:
@@ -263,7 +280,8 @@ class RaftCluster:
                 self.step_later_if(sender, life, ResponseReceived(send_id, None))
                 return
             if api_key == ApiVersionsRequest.API_KEY:
-                self.step_later_if(sender, life, ResponseReceived(send_id, VERSIONS))
+                answer = versions(request_type.decode(data, version), version)
+                self.step_later_if(sender, life, ResponseReceived(send_id, answer))
                 return
             self.request_id += 1
             receiver.waiting[self.request_id] = (sender.node_id, life, send_id, version)

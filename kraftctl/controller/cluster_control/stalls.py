@@ -1,0 +1,39 @@
+"""Stalls of this process: while it stood still it heard no broker, and their sessions ran on all the same.
+
+A session whose broker was last heard of before a stall is not ended until the brokers had time to be heard
+again. One stall is allowed for each time a broker is heard of, the first one after that: a controller that
+stalls again and again still fences a broker that is silent.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final
+
+STALLED_MS: Final = 1_000
+"""Later than this no timer is unless the whole process stood still."""
+
+
+class Stalls:
+    """When stalls ended, as far back as the oldest session. `grace_ms` is what a session gets for one."""
+
+    def __init__(self, grace_ms: int) -> None:
+        self._grace_ms = grace_ms
+        self._ends_ms: list[int] = []
+
+    def note_timer(self, due_ms: int, now_ms: int) -> None:
+        """A timer that was due at `due_ms` runs at `now_ms`."""
+        if now_ms - due_ms > STALLED_MS and (not self._ends_ms or self._ends_ms[-1] < now_ms):
+            self._ends_ms.append(now_ms)
+
+    def fence_not_before_ms(self, contact_ms: int) -> int | None:
+        """Until when a broker last heard of at `contact_ms` is spared; None when no stall came after that."""
+        first = bisect_right(self._ends_ms, contact_ms)
+        return self._ends_ms[first] + self._grace_ms if first < len(self._ends_ms) else None
+
+    def forget_before(self, oldest_contact_ms: int | None) -> None:
+        """No session needs stalls that ended before its last contact."""
+        if oldest_contact_ms is None:
+            self._ends_ms.clear()
+        elif self._ends_ms and self._ends_ms[0] <= oldest_contact_ms:
+            del self._ends_ms[: bisect_right(self._ends_ms, oldest_contact_ms)]

@@ -1,0 +1,62 @@
+"""What is known about work that failed before it appended anything: a count, and lines for the log.
+
+Such a failure is a bug of ours, and one request or one timer has to bear it alone: see
+docs/adr/0005-what-fails-before-the-append-fails-alone.md.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Final
+
+REASON_LENGTH_MAX: Final = 300
+"""Characters of an exception's text in a line of the log: it may quote what a client sent."""
+
+PAUSE_MS: Final = 1_000
+
+PAUSE_MS_MAX: Final = 60_000
+
+
+class Failures:
+    """`metadata_error_count` never goes back: what Kafka's metric MetadataErrorCount counts."""
+
+    def __init__(self) -> None:
+        self.metadata_error_count = 0
+        self._lines: list[str] = []
+
+    def note(self, what: str, outcome: str, error: Exception) -> None:
+        """`what` failed with `error`, and `outcome` is what became of it."""
+        self.metadata_error_count += 1
+        self._lines.append(
+            f"{what} failed before anything was appended: {reason_of(error)}; {outcome} "
+            f"(failures since the start: {self.metadata_error_count})"
+        )
+
+    def take_lines(self) -> list[str]:
+        """Lines for the log, each given once."""
+        lines = self._lines
+        if lines:
+            self._lines = []
+        return lines
+
+
+def pause_ms(failure_count: int) -> int:
+    """How long to wait after so many failures in a row, the first being 1: twice as long each time."""
+    return min(PAUSE_MS << min(failure_count - 1, 16), PAUSE_MS_MAX)
+
+
+def reason_of(error: Exception) -> str:
+    """Type, text and place of an exception, on one line."""
+    text = f"{type(error).__name__}: {error}".replace("\n", " ").replace("\r", " ")
+    if len(text) > REASON_LENGTH_MAX:
+        text = text[:REASON_LENGTH_MAX] + "..."
+    return f"{text}{_place(error.__traceback__)}"
+
+
+def _place(innermost: TracebackType | None) -> str:
+    if innermost is None:
+        return ""
+    while innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    name = innermost.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f" ({name}:{innermost.tb_lineno})"

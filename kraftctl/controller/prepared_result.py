@@ -1,0 +1,70 @@
+"""A result made ready for the log: every record of it is encoded and checked before the first is appended.
+
+So a record that cannot be encoded refuses its own request and leaves nothing half written.
+"""
+
+from __future__ import annotations
+
+from kraftctl.controller.activation_records import feature_level
+from kraftctl.controller.batch_limits import batch_ends
+from kraftctl.controller.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.record_checks import encode_checked
+from kraftctl.controller.record_notices import record_notices
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata import features
+from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+
+class PreparedBatch:
+    """Records that are appended together, and their encoded values in the same order."""
+
+    def __init__(self, records: list[RecordAndVersion], values: list[bytes]) -> None:
+        self.records = records
+        self.values = values
+
+
+class PreparedResult:
+    """What is left to do for a result: append and replay `batches`, then answer with `response`.
+
+    `notices` are lines for the log about the records; `response` is None for timer work.
+    """
+
+    def __init__(
+        self,
+        batches: list[PreparedBatch],
+        response: Message | None,
+        soft_change: SoftChange | None,
+        notices: list[str],
+    ) -> None:
+        self.batches = batches
+        self.response = response
+        self.soft_change = soft_change
+        self.notices = notices
+
+
+def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedResult:
+    """Raises what encoding raises. `image` must not change before the records are appended."""
+    records = result.records
+    if not records:
+        return PreparedResult([], result.response, result.soft_change, [])
+    values = encode_records(records, image.features.metadata_version)
+    batches: list[PreparedBatch] = []
+    start = 0
+    for end in batch_ends(values):
+        batches.append(PreparedBatch(records[start:end], values[start:end]))
+        start = end
+    return PreparedResult(batches, result.response, result.soft_change, record_notices(image, records))
+
+
+def encode_records(records: list[RecordAndVersion], metadata_version: int) -> list[bytes]:
+    """The checked values. `metadata_version` is the level before the first record, 0 in an empty log."""
+    level = metadata_version or feature_level(records, features.METADATA_VERSION)
+    values: list[bytes] = []
+    for entry in records:
+        values.append(encode_checked(entry, level))
+        record = entry.record
+        if isinstance(record, FeatureLevelRecord) and record.name == features.METADATA_VERSION:
+            level = record.feature_level
+    return values

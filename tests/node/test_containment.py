@@ -1,0 +1,321 @@
+"""ADR 5: what fails before the first append fails alone; image, log and soft state stay as they were.
+
+Faults are planted in tables and attributes, which works in compiled code, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+
+from kraftctl.controller import error_responses
+from kraftctl.controller.apis import APIS, Api
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kraftctl_protocol.generated.alter_client_quotas_response import AlterClientQuotasResponse
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
+from kraftctl_protocol.requests import decode_response, encode_request
+from tests.support.active_controller import registration
+from tests.support.simulated_node import SimulatedNode
+
+UNENCODABLE = RecordAndVersion(
+    ConfigRecord(resource_type=4, resource_name="", name="k", value="v" * 40_000), 0
+)
+
+
+class Planted(Exception):
+    """A bug of ours."""
+
+
+@pytest.fixture
+def plant() -> Iterator[Callable[[int, Callable[[ControllerResult], ControllerResult]], None]]:
+    """Change what the handler of an API returns, or let it raise."""
+    before = dict(APIS)
+
+    def change(api_key: int, spoil: Callable[[ControllerResult], ControllerResult]) -> None:
+        api = before[api_key]
+
+        def handler(state, context, request, now_ms):
+            return spoil(api.handler(state, context, request, now_ms))
+
+        APIS[api_key] = Api(handler, api.cluster_operation, api.active_only, api.reads)
+
+    yield change
+    APIS.update(before)
+
+
+def raising(result: ControllerResult) -> ControllerResult:
+    raise Planted("as planned")
+
+
+def with_an_unencodable_record(result: ControllerResult) -> ControllerResult:
+    result.records.append(UNENCODABLE)
+    return result
+
+
+def serving(*brokers: int, **properties: Any) -> SimulatedNode:
+    """A node with unfenced brokers."""
+    node = SimulatedNode(**properties)
+    node.settle()
+    for broker_id in brokers:
+        node.ask(registration(broker_id), BrokerRegistrationResponse)
+        assert not beat(node, broker_id).is_fenced
+    return node
+
+
+def beat(node: SimulatedNode, broker_id: int) -> BrokerHeartbeatResponse:
+    return node.ask(heartbeat(node, broker_id), BrokerHeartbeatResponse)
+
+
+def heartbeat(node: SimulatedNode, broker_id: int) -> BrokerHeartbeatRequest:
+    epoch = node.controller.image.cluster.brokers[broker_id].epoch
+    return BrokerHeartbeatRequest(
+        broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
+    )
+
+
+def topics(*names: str) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    )
+
+
+def created(node: SimulatedNode, *names: str) -> list[int]:
+    return [topic.error_code for topic in node.ask(topics(*names), CreateTopicsResponse).topics]
+
+
+class TestRequests:
+    def test_a_handler_that_raises_refuses_its_own_request(self, plant):
+        node = serving(1)
+        end_offset = node.raft.end_offset
+        plant(ApiKey.CREATE_TOPICS, raising)
+        response = node.ask(topics("orders", "payments"), CreateTopicsResponse)
+        assert [(topic.name, topic.error_code) for topic in response.topics] == [
+            ("orders", Errors.UNKNOWN_SERVER_ERROR),
+            ("payments", Errors.UNKNOWN_SERVER_ERROR),
+        ]
+        assert node.raft.end_offset == end_offset
+        assert node.controller.failures.metadata_error_count == 1
+        (line,) = [text for text in node.notices if "Planted" in text]
+        assert line.startswith(
+            "CreateTopicsRequest version 7 of client 'test' as 'User:ANONYMOUS' failed before"
+        )
+        assert "Planted: as planned (test_containment.py:" in line
+        assert not beat(node, 1).is_fenced
+
+    def test_a_record_that_cannot_be_encoded_refuses_its_request(self):
+        """`Type:name` of a principal can be longer than a string of a record may be."""
+        node = serving(1, delegation_token_secret_key="secret")
+        end_offset = node.raft.end_offset
+        code = forwarded_token(node, "x" * 32_764)
+        assert code == Errors.UNKNOWN_SERVER_ERROR
+        assert node.raft.end_offset == end_offset
+        assert "EncodeError" in node.notices[-1]
+        assert forwarded_token(node, "alice") == Errors.NONE
+
+    def test_every_batch_is_encoded_before_the_first_is_appended(self, plant):
+        node = serving(1)
+        end_offset = node.raft.end_offset
+
+        def many(result: ControllerResult) -> ControllerResult:
+            no_op = RecordAndVersion(NoOpRecord(), 0)
+            return ControllerResult.of([no_op] * RECORDS_PER_BATCH_MAX + [UNENCODABLE], result.response)
+
+        plant(ApiKey.CREATE_TOPICS, many)
+        assert created(node, "orders") == [Errors.UNKNOWN_SERVER_ERROR]
+        assert node.raft.end_offset == end_offset
+
+    def test_nothing_is_appended_for_a_response_that_cannot_be_encoded(self, plant):
+        node = serving(1)
+        end_offset = node.raft.end_offset
+
+        def too_long(result: ControllerResult) -> ControllerResult:
+            cast("CreateTopicsResponse", result.response).throttle_time_ms = 1 << 40
+            return result
+
+        plant(ApiKey.CREATE_TOPICS, too_long)
+        assert created(node, "orders") == [Errors.UNKNOWN_SERVER_ERROR]
+        assert node.raft.end_offset == end_offset
+        assert node.controller.image.topics.topic_by_name("orders") is None
+
+    def test_a_request_that_cannot_be_refused_costs_its_connection(self, plant, monkeypatch):
+        def no_shape(request: Message, version: int, code: int, text: str | None) -> Message:
+            raise Planted("no shape")
+
+        node = serving(1)
+        plant(ApiKey.CREATE_TOPICS, raising)
+        monkeypatch.setitem(error_responses.ITEM_SHAPES, ApiKey.CREATE_TOPICS, no_shape)
+        request_id = node.send(topics("orders"))
+        node.settle()
+        assert node.closed == {request_id}
+        assert request_id not in node.answers
+        assert not beat(node, 1).is_fenced
+
+
+def forwarded_token(node: SimulatedNode, name: str) -> int:
+    """The error code of a CreateDelegationToken that a broker forwards for a user of that name."""
+    inner = CreateDelegationTokenRequest()
+    version = inner.HIGHEST_VERSION
+    header = RequestHeader(request_api_key=inner.API_KEY, request_api_version=version, correlation_id=7)
+    envelope = EnvelopeRequest(
+        request_data=encode_request(header, inner),
+        request_principal=serialize_principal(KafkaPrincipal("User", name)),
+        client_host_address=b"\x7f\x00\x00\x01",
+    )
+    response = node.ask(envelope, EnvelopeResponse)
+    assert response.error_code == Errors.NONE
+    _, answer = decode_response(response.response_data or b"", inner.API_KEY, version)
+    return cast("int", answer.error_code)
+
+
+class TestSoftState:
+    def test_a_heartbeat_that_fails_changes_nothing_but_the_time_of_contact(self, plant):
+        node = serving(1)
+        node.ask(registration(2), BrokerRegistrationResponse)
+        soft = node.controller.state.heartbeats.state(2)
+        plant(ApiKey.BROKER_HEARTBEAT, with_an_unencodable_record)
+        assert beat(node, 2).error_code == Errors.UNKNOWN_SERVER_ERROR
+        assert (soft.fenced, soft.metadata_offset, soft.shutting_down) == (True, -1, False)
+        epoch = node.controller.image.cluster.brokers[2].epoch
+        assert node.controller.state.heartbeats.has_valid_session(2, epoch, node.now_ms)
+        plant(ApiKey.BROKER_HEARTBEAT, lambda result: result)
+        assert not beat(node, 2).is_fenced
+
+    def test_a_controlled_shutdown_that_fails_has_not_begun(self, plant):
+        node = serving(1, 2)
+        assert created(node, "orders") == [Errors.NONE]
+        leader = node.controller.image.topics.topic_by_name("orders").partitions[0].leader
+        request = heartbeat(node, leader)
+        request.want_shut_down = True
+        plant(ApiKey.BROKER_HEARTBEAT, with_an_unencodable_record)
+        assert node.ask(request, BrokerHeartbeatResponse).error_code == Errors.UNKNOWN_SERVER_ERROR
+        assert not node.controller.state.heartbeats.state(leader).shutting_down
+
+    def test_a_client_is_not_charged_for_what_failed(self, plant):
+        node = serving(1)
+        entity = EntityData(entity_type="user", entity_name="ANONYMOUS")
+        op = OpData(key="controller_mutation_rate", value=1.0)
+        node.ask(
+            AlterClientQuotasRequest(entries=[EntryData(entity=[entity], ops=[op])]),
+            AlterClientQuotasResponse,
+        )
+        plant(ApiKey.CREATE_TOPICS, with_an_unencodable_record)
+        for _ in range(30):
+            assert created(node, "orders") == [Errors.UNKNOWN_SERVER_ERROR]
+        plant(ApiKey.CREATE_TOPICS, lambda result: result)
+        assert created(node, "orders") == [Errors.NONE]
+
+
+class TestTasks:
+    def test_the_pause_grows_to_a_minute(self):
+        assert [pause_ms(count) for count in (1, 2, 3, 7, 1_000)] == [
+            PAUSE_MS, 2 * PAUSE_MS, 4 * PAUSE_MS, PAUSE_MS_MAX, PAUSE_MS_MAX,
+        ]  # fmt: skip
+
+    def test_a_task_that_fails_is_tried_again_and_the_others_run(self):
+        node = serving(1)
+        task = node.controller._tasks._no_op
+        run = task.run
+        attempts_ms: list[int] = []
+
+        def failing(now_ms: int) -> ControllerResult:
+            attempts_ms.append(now_ms)
+            raise Planted("no NoOpRecord")
+
+        task.run = failing
+        node.pass_time(9_002)
+        assert [later - first for first, later in pairwise(attempts_ms)] == [
+            1_000, 2_000, 4_000,
+        ]  # fmt: skip
+        assert node.controller.image.cluster.brokers[1].fenced, "fencing is another task"
+        assert sum("The task to write a NoOpRecord failed" in text for text in node.notices) == 4
+        task.run = run
+        end_offset = node.raft.end_offset
+        node.pass_time(8_000)
+        assert node.raft.end_offset >= end_offset + 4
+        assert task.failure_count == 0
+
+    def test_a_broker_whose_fencing_fails_is_fenced_later_and_the_others_in_time(self):
+        node = serving(1, 2)
+        bad = spoil_partition_of(node, 1)
+        beat(node, 2)
+        node.pass_time(9_100)
+        brokers = node.controller.image.cluster.brokers
+        assert (brokers[1].fenced, brokers[2].fenced) == (False, True)
+        assert "The task to fence a stale broker failed before anything was appended" in "\n".join(
+            node.notices
+        )
+        node.pass_time(600_000)
+        assert not brokers[1].fenced
+        assert node.controller.failures.metadata_error_count < 20
+        bad()
+        node.pass_time(PAUSE_MS_MAX)
+        assert brokers[1].fenced
+
+    def test_a_broker_whose_fencing_failed_and_that_is_heard_again_stays(self):
+        node = serving(1, 2)
+        bad = spoil_partition_of(node, 1)
+        node.pass_time(9_100)
+        assert not beat(node, 1).is_fenced
+        bad()
+        for _ in range(20):
+            node.pass_time(2_000)
+            assert not beat(node, 1).is_fenced
+
+
+def test_a_snapshot_that_cannot_be_generated_is_tried_again_later():
+    node = SimulatedNode(snapshot_bytes=1)
+    node.settle()
+    files = len(node.snapshot_files)
+    finalized = node.controller.image.features.finalized
+    finalized[cast("str", None)] = 1
+    node.pass_time(10_000)
+    assert len(node.snapshot_files) == files
+    assert sum("Generating snapshot" in text for text in node.notices) == 4
+    del finalized[cast("str", None)]
+    node.pass_time(8_000)
+    assert len(node.snapshot_files) > files
+
+
+def spoil_partition_of(node: SimulatedNode, broker_id: int) -> Callable[[], None]:
+    """Make every use of a partition that `broker_id` leads fail; what is returned repairs it."""
+    names = [f"topic-{number}" for number in range(8)]
+    assert created(node, *names) == [0] * len(names)
+    found = node.controller.image.topics
+    topic = next(
+        topic
+        for topic in map(found.topic_by_name, names)
+        if topic and topic.partitions[0].leader == broker_id
+    )
+    partition = topic.partitions[0]
+    topic.partitions[0] = cast("Any", None)
+
+    def repair() -> None:
+        topic.partitions[0] = partition
+
+    return repair

@@ -1,0 +1,203 @@
+"""Which requests wait for what is not committed yet, and how long: Kafka answers some outside its queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.controller.apis import APIS
+from kraftctl.metadata import features
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kraftctl_protocol.generated.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+)
+from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
+from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
+from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from kraftctl_protocol.message import Message
+from tests.support.simulated_node import SimulatedNode
+
+API_VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2)
+DESCRIBE_CONFIGS = DescribeConfigsRequest(
+    resources=[
+        DescribeConfigsResource(resource_type=4, resource_name="", configuration_keys=["log.retention.ms"])
+    ]
+)
+DESCRIBE_ACLS = DescribeAclsRequest(
+    resource_type_filter=1, pattern_type_filter=1, operation=1, permission_type=1
+)
+ALTER_CONFIGS = IncrementalAlterConfigsRequest(
+    resources=[
+        AlterConfigsResource(
+            resource_type=4, resource_name="", configs=[AlterableConfig(name="log.retention.ms", value="1")]
+        )
+    ]
+)
+ALTER_QUOTAS = AlterClientQuotasRequest(
+    entries=[
+        EntryData(
+            entity=[EntityData(entity_type="user", entity_name="alice")],
+            ops=[OpData(key="request_percentage", value=1.0)],
+        )
+    ]
+)
+LOWER_TRANSACTION_VERSION = UpdateFeaturesRequest(
+    feature_updates=[
+        FeatureUpdateKey(feature=features.TRANSACTION_VERSION, max_version_level=1, upgrade_type=2)
+    ]
+)
+READ_WAIT_MS = 2_000
+"""controller.quorum.request.timeout.ms by default."""
+
+
+@pytest.fixture
+def node() -> SimulatedNode:
+    node = SimulatedNode()
+    node.settle()
+    return node
+
+
+def pending(node: SimulatedNode, write: Message) -> int:
+    """The id of a write that is appended and not committed."""
+    request_id = node.send(write)
+    assert request_id not in node.answers
+    return request_id
+
+
+def transaction_version(response: Message) -> int:
+    assert isinstance(response, ApiVersionsResponse)
+    levels = {feature.name: feature.max_version_level for feature in response.finalized_features}
+    return levels[features.TRANSACTION_VERSION]
+
+
+def configs_of(response: Message) -> list[tuple[str, str]]:
+    (result,) = response.results
+    return [(config.name, config.value) for config in result.configs]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        pytest.param(API_VERSIONS, id="ApiVersions"),
+        pytest.param(SaslHandshakeRequest(mechanism="PLAIN"), id="SaslHandshake"),
+        pytest.param(SaslAuthenticateRequest(auth_bytes=b"x"), id="SaslAuthenticate"),
+        pytest.param(DESCRIBE_CLUSTER, id="DescribeCluster"),
+        pytest.param(DESCRIBE_CONFIGS, id="DescribeConfigs"),
+        pytest.param(DESCRIBE_ACLS, id="DescribeAcls"),
+    ],
+)
+def test_answered_while_something_else_is_not_committed(node, request_):
+    pending(node, ALTER_QUOTAS)
+    assert node.send(request_) in node.answers
+
+
+def test_only_what_kafka_answers_outside_its_queue_does_not_wait():
+    assert {ApiKey(key) for key, api in APIS.items() if api.reads is not None} == {
+        ApiKey.API_VERSIONS,
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    }
+
+
+def test_a_read_of_the_controllers_queue_waits_for_all_before_it(node):
+    pending(node, ALTER_QUOTAS)
+    read = node.send(ListPartitionReassignmentsRequest())
+    node.now_ms += 10 * READ_WAIT_MS
+    assert read not in node.answers
+    node.settle()
+    assert read in node.answers
+
+
+def test_api_versions_tells_committed_features_only(node):
+    before = node.ask(API_VERSIONS, ApiVersionsResponse)
+    assert transaction_version(before) == 2
+    pending(node, LOWER_TRANSACTION_VERSION)
+    during = node.answers[node.send(API_VERSIONS)]
+    assert (transaction_version(during), during.finalized_features_epoch) == (
+        2, before.finalized_features_epoch,
+    )  # fmt: skip
+    node.settle()
+    after = node.ask(API_VERSIONS, ApiVersionsResponse)
+    assert transaction_version(after) == 1
+    assert after.finalized_features_epoch > before.finalized_features_epoch
+
+
+def test_api_versions_tells_the_older_of_two_pending_changes_once_it_is_committed(node):
+    pending(node, LOWER_TRANSACTION_VERSION)
+    back = UpdateFeaturesRequest(
+        feature_updates=[FeatureUpdateKey(feature=features.TRANSACTION_VERSION, max_version_level=2)]
+    )
+    second = pending(node, back)
+    assert node.flush()
+    assert second not in node.answers, "it shares the next flush"
+    assert transaction_version(node.answers[node.send(API_VERSIONS)]) == 1
+    node.settle()
+    assert transaction_version(node.ask(API_VERSIONS, ApiVersionsResponse)) == 2
+
+
+def test_features_that_were_never_committed_are_forgotten_with_the_leadership(node):
+    pending(node, LOWER_TRANSACTION_VERSION)
+    node.controller.renounce()
+    context, version = API_VERSIONS, API_VERSIONS.HIGHEST_VERSION
+    answer = node.answers[node.send(context, version)]
+    assert transaction_version(answer) == 2
+
+
+def test_a_read_waits_for_a_change_of_what_it_reads_and_not_for_ever(node):
+    write = pending(node, ALTER_CONFIGS)
+    read = node.send(DESCRIBE_CONFIGS)
+    cluster = node.send(DESCRIBE_CLUSTER)
+    assert read not in node.answers
+    assert cluster in node.answers
+    deadline_ms = node.now_ms + READ_WAIT_MS
+    while node.now_ms < deadline_ms:
+        assert read not in node.answers
+        node.now_ms = min(deadline_ms, node.node.next_deadline_ms)
+        node.deadline_reached()
+    (result,) = node.answers[read].results
+    assert result.error_code == Errors.REQUEST_TIMED_OUT
+    node.settle()
+    assert write in node.answers
+    assert configs_of(node.answers[node.send(DESCRIBE_CONFIGS)]) == [("log.retention.ms", "1")]
+
+
+def test_a_read_that_waited_is_answered_with_the_commit(node):
+    pending(node, ALTER_CONFIGS)
+    read = node.send(DESCRIBE_CONFIGS)
+    node.settle()
+    assert configs_of(node.answers[read]) == [("log.retention.ms", "1")]
+    node.pass_time(2 * READ_WAIT_MS)
+
+
+def test_a_read_that_waited_is_refused_with_the_leadership(node):
+    pending(node, ALTER_CONFIGS)
+    node.send(DESCRIBE_CONFIGS)
+    (write, read) = node.controller.renounce()
+    assert write.response.responses[0].error_code == Errors.NOT_CONTROLLER
+    assert read.response.results[0].error_code == Errors.NOT_CONTROLLER
+    node.pass_time(2 * READ_WAIT_MS)
