@@ -22,9 +22,9 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from kraftctl_protocol import primitives
 from tests.support.hosted_controller import InvariantViolatedError
 from tests.support.hostile_round import HostileRound
+from tests.support.planted_faults import can_be_planted
 from tests.support.virtual_time_loop import VirtualTimeLoop
 
 ROUND_REQUESTS = 400
@@ -92,8 +92,7 @@ def main() -> int:
     args = parser.parse_args()
     logging.getLogger("kraftctl").addHandler(logging.NullHandler())
     logging.getLogger("kraftctl").propagate = False
-    from_sources = (primitives.__file__ or "").endswith(".py")
-    soak = Soak(plant=from_sources and not args.no_faults, strict=args.strict)
+    soak = Soak(plant=can_be_planted() and not args.no_faults, strict=args.strict)
     wanted = args.requests or (0 if args.minutes else ROUND_REQUESTS)
     deadline = time.monotonic() + args.minutes * 60
     seed = args.seed

@@ -16,6 +16,7 @@ import kraftctl.controller.periodic_tasks as tasks
 from kraftctl.controller.apis import APIS
 from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
 from kraftctl.controller.record_checks import encode_checked
+from kraftctl_protocol import primitives
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.requests import encode_response
 
@@ -30,6 +31,11 @@ RESPONSE = "in the encoder of responses"
 PLACES = (BEFORE_HANDLER, AFTER_HANDLER, RECORD, RESPONSE)
 
 TASKS = ("elect_preferred_leaders", "elect_unclean_leaders", "sweep_expired_tokens", "needs_registration")
+
+
+def can_be_planted() -> bool:
+    """Whether this is the sources' code."""
+    return (primitives.__file__ or "").endswith(".py")
 
 
 class PlantedFaults:
