@@ -14,6 +14,7 @@ from typing import Any
 from kraftctl.cli.initial_controllers import voter_node
 from kraftctl.config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.server.connection import Connection
 from kraftctl.server.controller_server import build_node
@@ -207,6 +208,10 @@ class HostedController:
     @property
     def epoch(self) -> int:
         return self._node._raft.epoch
+
+    @property
+    def snapshot_ids(self) -> list[OffsetAndEpoch]:
+        return self.partition.snapshots.ids()
 
     @property
     def end_offset(self) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Protocol
 
 from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.controller.envelope import FORWARDABLE
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl.raft.topic_partition import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.api_keys import ApiKey
@@ -19,7 +21,6 @@ from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import encode_request
 from tests.support.active_controller import CLUSTER_ID, NODE_ID, directory, registration, request_type
-from tests.support.hosted_controller import HostedController
 from tests.support.hostile_messages import STRINGS, HostileEdits, with_surrogates
 from tests.support.mutated_bytes import MutatedBytes
 from tests.support.random_messages import RandomMessages
@@ -32,6 +33,24 @@ ENVELOPE_CHANCE = 0.3
 CORRELATION_ID = 77
 
 ENVELOPE = int(ApiKey.ENVELOPE)
+
+
+class Asked(Protocol):
+    """The controller that requests are made for, as far as they need to know it."""
+
+    directory_id: bytes
+
+    @property
+    def image(self) -> MetadataImage: ...
+
+    @property
+    def end_offset(self) -> int: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def snapshot_ids(self) -> list[OffsetAndEpoch]: ...
 
 
 class HostileRequest:
@@ -54,8 +73,8 @@ class HostileRequest:
 class HostileRequests:
     """`next` looks at the controller for values that mean something to it."""
 
-    def __init__(self, hosted: HostedController, rng: random.Random) -> None:
-        self._hosted = hosted
+    def __init__(self, asked: Asked, rng: random.Random) -> None:
+        self._asked = asked
         self._rng = rng
         self._edits = HostileEdits(rng)
         self._bytes = MutatedBytes(rng)
@@ -89,17 +108,17 @@ class HostileRequests:
         return HostileRequest(api_key, version, payload, inner)
 
     def _message(self, api_key: int, version: int) -> Message:
-        rng, hosted, image = self._rng, self._hosted, self._hosted.image
-        ids = [bytes(16), directory(10), directory(21), hosted.directory_id, *image.topics.topics]
+        rng, asked, image = self._rng, self._asked, self._asked.image
+        ids = [bytes(16), directory(10), directory(21), asked.directory_id, *image.topics.topics]
         epochs = [broker.epoch for broker in image.cluster.brokers.values()]
-        known = hints(image, hosted.end_offset, rng)
+        known = hints(image, asked.end_offset, rng)
         if api_key in RAFT_API_KEYS:
-            known = raft_hints(hosted)
+            known = raft_hints(asked)
         elif api_key == ApiKey.UPDATE_FEATURES:
             known |= {"feature": sorted(features.SUPPORTED_FEATURES), "max_version_level": [0, 1, 2, 20, 30]}
         elif api_key in (ApiKey.RENEW_DELEGATION_TOKEN, ApiKey.EXPIRE_DELEGATION_TOKEN):
             known |= {"principal_type": ["User"]}
-        values = RandomMessages(rng, WORDS, ids, [*NUMBERS, *epochs, hosted.end_offset, hosted.epoch], known)
+        values = RandomMessages(rng, WORDS, ids, [*NUMBERS, *epochs, asked.end_offset, asked.epoch], known)
         message = values.message(request_type(api_key), version)
         if isinstance(message, BrokerRegistrationRequest) and rng.random() < 0.9:
             message.features = registration(1).features
@@ -127,14 +146,14 @@ class HostileRequests:
         )
 
 
-def raft_hints(hosted: HostedController) -> dict[str, list[Any]]:
+def raft_hints(asked: Asked) -> dict[str, list[Any]]:
     """What gets a raft request past its first checks, of this controller and of one that is not there."""
-    epoch, end_offset = hosted.epoch, hosted.end_offset
+    epoch, end_offset = asked.epoch, asked.end_offset
     epochs = [epoch, epoch, epoch, epoch + 1, epoch - 1]
     offsets = [end_offset, end_offset, end_offset - 1, 0, end_offset + 1]
     node_ids = [NODE_ID, 3_001, 1]
-    directory_ids = [hosted.directory_id, directory(1), bytes(16)]
-    snapshots = hosted.partition.snapshots.ids()
+    directory_ids = [asked.directory_id, directory(1), bytes(16)]
+    snapshots = asked.snapshot_ids
     return {
         "cluster_id": [CLUSTER_ID, None],
         "topic": [METADATA_TOPIC],
