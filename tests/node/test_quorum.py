@@ -6,19 +6,14 @@ import random
 
 import pytest
 
-from kraftctl.image.image_writer import image_records
-from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.replay import replay
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
-from kraftctl_protocol.metadata_record import decode_metadata_record
-from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
 from tests.support.simulated_node import SimulatedNode
-from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum
+from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum, check_images
 
 BROKER = 1
 ANSWER_MS_MAX = 20_000
@@ -81,25 +76,6 @@ class Client:
             else:
                 self.refused += 1
         self._pending = left
-
-
-def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
-    """From the node's own disk alone."""
-    image = MetadataImage()
-    image.journal.enabled = False
-    for entry in node.disk.batches:
-        for batch in read_batches(entry.batch):
-            if not batch.header.is_control and batch.header.last_offset < end_offset:
-                for record in batch.records:
-                    replay(image, decode_metadata_record(record.value or b"").record, record.offset)
-    return [repr(entry.record) for entry in image_records(image)]
-
-
-def check_images(quorum: SimulatedQuorum) -> None:
-    for member in quorum.running():
-        controller = member.node.controller
-        image = [repr(entry.record) for entry in image_records(controller.image)]
-        assert image == image_of_log(member.node, controller.next_replay_offset), member.node.node_id
 
 
 def settle(quorum: SimulatedQuorum, client: Client) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import random
 
+from kraftctl.image.image_writer import image_records
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_batch import read_batches
 from tests.support.simulated_node import SimulatedNode
 
 NODE_IDS = (3000, 3001, 3002)
@@ -156,3 +161,23 @@ def _copy(effect: effects.SendRequest) -> Message:
     request = effect.request
     version = type(request).HIGHEST_VERSION
     return type(request).decode(request.encode(version), version)
+
+
+def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
+    """From the node's own disk alone."""
+    image = MetadataImage()
+    image.journal.enabled = False
+    for entry in node.disk.batches:
+        for batch in read_batches(entry.batch):
+            if not batch.header.is_control and batch.header.last_offset < end_offset:
+                for record in batch.records:
+                    replay(image, decode_metadata_record(record.value or b"").record, record.offset)
+    return [repr(entry.record) for entry in image_records(image)]
+
+
+def check_images(quorum: SimulatedQuorum) -> None:
+    """Every running node has what its own log says."""
+    for member in quorum.running():
+        controller = member.node.controller
+        image = [repr(entry.record) for entry in image_records(controller.image)]
+        assert image == image_of_log(member.node, controller.next_replay_offset), member.node.node_id

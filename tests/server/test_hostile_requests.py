@@ -1,0 +1,83 @@
+"""A short look at what tests/soak/hostile_requests.py does for hours, and what it has found."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kraftctl.metadata import features
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
+from kraftctl_protocol.generated.vote_response import VoteResponse
+from tests.support.active_controller import CLUSTER_ID, directory
+from tests.support.hosted_cluster import PROPERTIES, Population
+from tests.support.hosted_controller import HostedController
+from tests.support.hostile_round import HostileRound
+from tests.support.planted_faults import can_be_planted
+from tests.support.virtual_time_loop import VirtualTimeLoop
+
+REQUESTS = 250
+
+EPOCH_MAX = (1 << 31) - 1
+
+ELECTION_SECONDS = 30.0
+
+
+@pytest.mark.parametrize("seed", [3, 6, 7])
+def test_nothing_that_is_sent_ends_a_controller(seed: int, tmp_path: Path) -> None:
+    """3 and 6 are dynamic quorums, 3 and 7 of an older metadata.version and with snapshots."""
+    hostile = HostileRound(seed, REQUESTS, tmp_path, plant=can_be_planted())
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(hostile.run())
+    assert hostile.done == REQUESTS
+    assert hostile.outcomes["answered"] > REQUESTS / 2
+    assert (hostile.outcomes["planted_refused"] > 0) == can_be_planted()
+
+
+def with_controller(tmp_path: Path, test: Callable[[HostedController, Population], Awaitable[None]]) -> None:
+    """Runs `test` on one that is active."""
+
+    async def run() -> None:
+        hosted = HostedController(
+            tmp_path,
+            random.Random(1),
+            dynamic=True,
+            metadata_version=features.LATEST_PRODUCTION,
+            properties=PROPERTIES,
+        )
+        hosted.start()
+        population = Population(hosted, random.Random(1))
+        await population.settle_in()
+        await test(hosted, population)
+        hosted.check_alive()
+        await hosted.stop()
+
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        runner.run(run())
+
+
+def test_the_last_of_all_epochs_ends_nobody(tmp_path: Path) -> None:
+    """A candidate for it may be believed or not; whoever joins it must survive the election that follows."""
+
+    async def vote(hosted: HostedController, population: Population) -> None:
+        partition = PartitionData(
+            partition_index=0,
+            replica_epoch=EPOCH_MAX,
+            replica_id=3_001,
+            replica_directory_id=directory(1),
+            last_offset_epoch=1,
+            last_offset=hosted.end_offset,
+        )
+        topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
+        await population.call(VoteRequest(cluster_id=CLUSTER_ID, voter_id=-1, topics=[topic]), VoteResponse)
+        await asyncio.sleep(ELECTION_SECONDS)
+        hosted.check_alive()
+        asked = ApiVersionsRequest(client_software_name="a", client_software_version="1")
+        assert (await population.call(asked, ApiVersionsResponse)).error_code == 0
+
+    with_controller(tmp_path, vote)

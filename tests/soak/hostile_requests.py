@@ -1,0 +1,108 @@
+"""Hostile requests to a whole controller in this process, until the time or their number is up.
+
+`PYTHONPATH=.:protocol:spark python tests/soak/hostile_requests.py --seed 1 --minutes 5` sends them in rounds,
+each to a fresh controller and with a seed of its own, and prints a summary at the end. What must not happen
+is a find: printed at once with the command that repeats it, and the status is 1 then.
+
+A request whose handler fails although nothing was planted is refused and counted ("contained"): the handler
+should have refused it by itself. `--strict` makes that a find, too. In compiled code no faults are planted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+# At the end of the path, so that what is installed (and compiled) comes before the sources.
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+from tests.support.hosted_controller import InvariantViolatedError
+from tests.support.hostile_round import HostileRound
+from tests.support.planted_faults import can_be_planted
+from tests.support.virtual_time_loop import VirtualTimeLoop
+
+ROUND_REQUESTS = 400
+
+SHARED_MEMORY = Path("/dev/shm")
+
+
+class Soak:
+    """What all rounds together have seen."""
+
+    def __init__(self, *, plant: bool, strict: bool) -> None:
+        self.rounds = 0
+        self.requests = 0
+        self.finds = 0
+        self.outcomes: Counter[str] = Counter()
+        self.contained: Counter[str] = Counter()
+        self._commands: dict[str, str] = {}
+        self._plant = plant
+        self._strict = strict
+
+    def round(self, seed: int, requests: int) -> None:
+        """One more; a find is printed and counted."""
+        directory = SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
+        with tempfile.TemporaryDirectory(prefix="hostile-requests-", dir=directory) as name:
+            round_ = HostileRound(seed, requests, Path(name), plant=self._plant)
+            try:
+                with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+                    runner.run(round_.run())
+            except InvariantViolatedError as violation:
+                self._found(str(violation), self._command(seed, round_.done))
+        self.rounds += 1
+        self.requests += round_.done
+        self.outcomes += round_.outcomes
+        self.contained += round_.contained
+        for key, number in round_.first_seen.items():
+            command = self._command(seed, number)
+            self._commands.setdefault(key, command)
+            if self._strict:
+                self._found(key, command)
+
+    def _found(self, what: str, command: str) -> None:
+        self.finds += 1
+        print(f"FIND {what}\n  {command}", flush=True)
+
+    def _command(self, seed: int, requests: int) -> str:
+        flags = "" if self._plant else " --no-faults"
+        return f"python tests/soak/hostile_requests.py --seed {seed} --requests {requests}{flags}"
+
+    def report(self, first_seed: int) -> None:
+        for key, times in sorted(self.contained.items()):
+            print(f"contained {times} times: {key}\n  {self._commands[key]}")
+        outcomes = " ".join(f"{name}={times}" for name, times in sorted(self.outcomes.items()))
+        print(
+            f"seed={first_seed} rounds={self.rounds} requests={self.requests} {outcomes} finds={self.finds}"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seed", type=int, default=1, help="of the first round; the next one has the next")
+    parser.add_argument("--minutes", type=float, default=0.0, help="begin rounds for that long")
+    parser.add_argument("--requests", type=int, default=0, help=f"so many, {ROUND_REQUESTS} per round")
+    parser.add_argument("--strict", action="store_true", help="an exception that nobody planted is a find")
+    parser.add_argument("--no-faults", action="store_true", help="plant none")
+    args = parser.parse_args()
+    logging.getLogger("kraftctl").addHandler(logging.NullHandler())
+    logging.getLogger("kraftctl").propagate = False
+    soak = Soak(plant=can_be_planted() and not args.no_faults, strict=args.strict)
+    wanted = args.requests or (0 if args.minutes else ROUND_REQUESTS)
+    deadline = time.monotonic() + args.minutes * 60
+    seed = args.seed
+    while time.monotonic() < deadline or soak.requests < wanted:
+        left = wanted - soak.requests if wanted > soak.requests else ROUND_REQUESTS
+        soak.round(seed, min(ROUND_REQUESTS, left))
+        seed += 1
+    soak.report(args.seed)
+    return 1 if soak.finds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""An event loop whose time jumps to the next timer as soon as nothing else is left to do.
+
+What runs on it has one order only: work for other threads is done at once on the loop's own, and nobody out
+there can be connected to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from kraftctl.server.clock import Clock
+
+START_SECONDS = 1_000.0
+WALL_START_MS = 1_700_000_000_000
+JUMP_SECONDS_MIN = 1e-6
+"""A jump that rounding makes too short must not become a standstill."""
+
+
+class JumpingSelector(selectors.SelectSelector):
+    """Never waits: moves the loop's time instead."""
+
+    loop: VirtualTimeLoop
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready and timeout != 0:
+            assert timeout is not None, "everybody waits for something that never happens"
+            self.loop.seconds += max(timeout, JUMP_SECONDS_MIN)
+        return ready
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """For `asyncio.Runner(loop_factory=VirtualTimeLoop)`."""
+
+    def __init__(self) -> None:
+        self.seconds = START_SECONDS
+        selector = JumpingSelector()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self.seconds
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
+        """At once, here: an fsync takes no time."""
+        done = self.create_future()
+        done.set_result(func(*args))
+        return done
+
+    async def create_connection(self, *args: Any, **kwargs: Any) -> Any:
+        """Fails as the real one does for a host that is no name at all, and else as for a closed port."""
+        host, port = args[1:3]
+        socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        raise ConnectionRefusedError("nobody listens there")
+
+
+class VirtualClock(Clock):
+    """The clock of such a loop."""
+
+    def __init__(self, loop: VirtualTimeLoop) -> None:
+        self._loop = loop
+
+    def now_ms(self) -> int:
+        return int(self._loop.seconds * 1000)
+
+    def wall_ms(self) -> int:
+        return WALL_START_MS + self.now_ms()
