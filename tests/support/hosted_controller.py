@@ -14,6 +14,7 @@ from typing import Any
 from kraftctl.cli.initial_controllers import voter_node
 from kraftctl.config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.raft.events import DeadlineReached
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.server.connection import Connection
@@ -146,7 +147,8 @@ class HostedController:
         self.directory_id = meta.directory_id
         self.partition = MetadataPartition.open(directory)
         self._clients: list[MemoryClient] = []
-        self._node = build_node(self.config, meta, self.partition)
+        ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
+        self._node = build_node(self.config, meta, self.partition, ports)
         # It draws from the system's randomness, which no seed repeats.
         self._node._controller.state.rng.seed(rng.getrandbits(64))
 
@@ -168,7 +170,9 @@ class HostedController:
             # Every line is wanted, however many there are.
             self.driver._errors._lines_max = 1 << 30
         self.driver.failed.add_done_callback(self._disconnect)
-        self._server = SocketServer(self.config, self.driver)
+        self._server = SocketServer(self.config)
+        for listener in self._server.listeners:
+            listener.handler = self.driver
         self.driver.start()
 
     async def stop(self) -> None:
@@ -180,6 +184,10 @@ class HostedController:
         client = MemoryClient(self._loop, Connection(self._server.listeners[0], self._loop))
         self._clients = [client, *[known for known in self._clients if not known.closed]]
         return client
+
+    def run_due_tasks(self) -> None:
+        """So that what happens next is the doing of whoever makes it happen."""
+        self.driver.offer(DeadlineReached())
 
     def check_alive(self) -> None:
         """Raises InvariantViolatedError when a failure has ended it."""
@@ -196,6 +204,21 @@ class HostedController:
     @property
     def image(self) -> MetadataImage:
         return self._node._controller.image
+
+    def soft_state(self) -> list[str]:
+        """What the active controller knows besides its log, as far as requests change it.
+
+        When a broker was heard of is left out: a heartbeat came, whatever becomes of it.
+        """
+        state = self._node._controller.state
+        heartbeats = state.heartbeats
+        brokers = [
+            f"{id_}: {known.epoch} {known.fenced} {known.metadata_offset} {known.controlled_shutdown_offset}"
+            for id_, known in sorted(heartbeats._brokers.items())
+        ]
+        sessions = [str(session) for session in sorted(heartbeats._contact_times_ms)]
+        buckets = state.mutation_quotas._buckets.items()
+        return [*brokers, *sessions, *[f"{key}: {bucket.tokens:.3f}" for key, bucket in buckets]]
 
     @property
     def active(self) -> bool:

@@ -5,7 +5,7 @@
 | the controller runs on | after every request |
 | a request is answered in its own version's shape, or its connection is closed | for every request |
 | others are served meanwhile: a heartbeat and ApiVersions over two other connections | for every request |
-| a request that an exception ends is refused with UNKNOWN_SERVER_ERROR and appends nothing | for each |
+| a request that an exception ends is refused with UNKNOWN_SERVER_ERROR and changes nothing | for each |
 | the image is what the records of the log make of nothing | then, and now and then |
 | brokers that fall silent are fenced, whatever failed before | at the end |
 """
@@ -23,6 +23,7 @@ from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
+from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
@@ -36,6 +37,12 @@ from tests.support.hosted_cluster import API_VERSIONS, PROPERTIES, Population
 from tests.support.hosted_controller import HostedController, InvariantViolatedError
 from tests.support.hostile_requests import CORRELATION_ID, HostileRequest, HostileRequests
 from tests.support.planted_faults import PLACES, RESPONSE, TEXT, PlantedFaults
+
+TASK = re.compile(r"The task to ")
+"""What is done without being asked may fail in the same step as a request, and has nothing to do with it."""
+
+FAILURES = {int(Errors.UNKNOWN_SERVER_ERROR), int(Errors.UNSUPPORTED_VERSION)}
+"""What a request that failed is told; the latter only for ApiVersions from the future, whatever happens."""
 
 PLANT_CHANCE = 0.15
 TASKS_FAIL_CHANCE = 0.03
@@ -182,26 +189,44 @@ class HostileRound:
         if self._client.closed:
             self._client = self._hosted.connect()
         self._note_errors("between requests", self._errors.take())
+        self._hosted.run_due_tasks()
         end_offset = self._hosted.end_offset
-        sprung = self._faults.sprung
-        place = self._rng.choice(PLACES) if self._plant and self._rng.random() < PLANT_CHANCE else None
-        if place is not None:
-            self._faults.arm(place, CORRELATION_ID)
+        place = self._plant_one(request)
+        soft_state = self._hosted.soft_state()
         self._send(request)
         if place != RESPONSE:
             self._faults.disarm()
-        refused_at_once = bool(self._errors.lines)
+        refused_at_once = request.api_key not in RAFT_API_KEYS and any(
+            not TASK.match(line) for line in self._errors.lines
+        )
         self._hosted.check_alive()
         if refused_at_once and self._hosted.end_offset != end_offset:
             raise InvariantViolatedError(f"{request.kind} was refused and has appended: {self._errors.lines}")
         if refused_at_once:
             self._image_of_log.check()
+            if place != RESPONSE:
+                # A heartbeat that only its answer fails has been heard.
+                self._check_soft_state(request, soft_state)
         heard = asyncio.gather(self._population.heartbeat(), self._ask_for_versions())
         response = await self._answer(request)
         await heard
         self._hosted.check_alive()
         self._faults.disarm()
-        self._judge(request, response, self._errors.take(), self._faults.sprung > sprung)
+        self._judge(request, response, self._errors.take())
+
+    def _plant_one(self, request: HostileRequest) -> str | None:
+        """Where the request will fail, if it comes there. Raft's own handlers may not (ADR 5)."""
+        if not self._plant or self._rng.random() >= PLANT_CHANCE:
+            return None
+        place = RESPONSE if request.api_key in RAFT_API_KEYS else self._rng.choice(PLACES)
+        self._faults.arm(place, CORRELATION_ID)
+        return place
+
+    def _check_soft_state(self, request: HostileRequest, before: list[str]) -> None:
+        """A bucket or a session may be new; what was there before is as it was."""
+        missing = set(before) - set(self._hosted.soft_state())
+        if missing:
+            raise InvariantViolatedError(f"{request.kind} was refused and has changed {sorted(missing)}")
 
     def _send(self, request: HostileRequest) -> None:
         """In one piece or several."""
@@ -235,21 +260,21 @@ class HostileRound:
         if response.error_code != Errors.NONE:
             raise InvariantViolatedError(f"ApiVersions of somebody else got {response.error_code}")
 
-    def _judge(
-        self, request: HostileRequest, response: Message | None, errors: list[str], planted: bool
-    ) -> None:
-        if not errors and not planted:
+    def _judge(self, request: HostileRequest, response: Message | None, lines: list[str]) -> None:
+        self._note_errors("a task", [line for line in lines if TASK.match(line)])
+        errors = [line for line in lines if not TASK.match(line)]
+        if not errors:
             self.outcomes["closed" if response is None else "answered"] += 1
             return
-        outcome = "planted" if planted else "contained"
+        outcome = "planted" if any(TEXT in line for line in errors) else "contained"
         if response is None:
             self.outcomes[f"{outcome}_closed"] += 1
         else:
             self.outcomes[f"{outcome}_refused"] += 1
             codes = error_codes(response, request)
-            if codes and int(Errors.UNKNOWN_SERVER_ERROR) not in codes:
+            if codes and not FAILURES.intersection(codes):
                 raise InvariantViolatedError(f"{request.kind} failed with {errors} and was answered {codes}")
-        self._note_errors(request.kind, [line for line in errors if TEXT not in line])
+        self._note_errors(request.kind, errors)
 
     def _note_errors(self, kind: str, errors: list[str]) -> None:
         for line in errors:
