@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
-from tests.support.active_controller import CLUSTER_ID, directory
+from tests.support.active_controller import CLUSTER_ID
+from tests.support.active_controller import directory as candidate_directory
 from tests.support.hosted_cluster import PROPERTIES, Population
 from tests.support.hosted_controller import HostedController
 from tests.support.hostile_round import HostileRound
@@ -39,45 +39,49 @@ def test_nothing_that_is_sent_ends_a_controller(seed: int, tmp_path: Path) -> No
     assert (hostile.outcomes["planted_refused"] > 0) == can_be_planted()
 
 
-def with_controller(tmp_path: Path, test: Callable[[HostedController, Population], Awaitable[None]]) -> None:
-    """Runs `test` on one that is active."""
+def opened(directory: Path) -> HostedController:
+    """On a directory that is formatted at first."""
+    return HostedController(
+        directory,
+        random.Random(1),
+        dynamic=True,
+        metadata_version=features.LATEST_PRODUCTION,
+        properties=PROPERTIES,
+    )
 
-    async def run() -> None:
-        hosted = HostedController(
-            tmp_path,
-            random.Random(1),
-            dynamic=True,
-            metadata_version=features.LATEST_PRODUCTION,
-            properties=PROPERTIES,
-        )
+
+def vote_request(epoch: int, end_offset: int) -> VoteRequest:
+    """Of a candidate that is not there."""
+    partition = PartitionData(
+        partition_index=0,
+        replica_epoch=epoch,
+        replica_id=3_001,
+        replica_directory_id=candidate_directory(1),
+        last_offset_epoch=1,
+        last_offset=end_offset,
+    )
+    topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
+    return VoteRequest(cluster_id=CLUSTER_ID, voter_id=-1, topics=[topic])
+
+
+@pytest.mark.parametrize("epochs_left", [0, 1, 2])
+def test_the_last_epochs_end_nobody(epochs_left: int, tmp_path: Path) -> None:
+    """A candidate may be believed or not; whoever joins its epoch survives the elections that follow."""
+
+    async def life(first: bool) -> None:
+        hosted = opened(tmp_path)
         hosted.start()
         population = Population(hosted, random.Random(1))
-        await population.settle_in()
-        await test(hosted, population)
-        hosted.check_alive()
-        await hosted.stop()
-
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
-        runner.run(run())
-
-
-def test_the_last_of_all_epochs_ends_nobody(tmp_path: Path) -> None:
-    """A candidate for it may be believed or not; whoever joins it must survive the election that follows."""
-
-    async def vote(hosted: HostedController, population: Population) -> None:
-        partition = PartitionData(
-            partition_index=0,
-            replica_epoch=EPOCH_MAX,
-            replica_id=3_001,
-            replica_directory_id=directory(1),
-            last_offset_epoch=1,
-            last_offset=hosted.end_offset,
-        )
-        topic = TopicData(topic_name="__cluster_metadata", partitions=[partition])
-        await population.call(VoteRequest(cluster_id=CLUSTER_ID, voter_id=-1, topics=[topic]), VoteResponse)
+        if first:
+            await population.settle_in()
+            epoch = EPOCH_MAX - epochs_left
+            await population.call(vote_request(epoch, hosted.end_offset), VoteResponse)
         await asyncio.sleep(ELECTION_SECONDS)
         hosted.check_alive()
         asked = ApiVersionsRequest(client_software_name="a", client_software_version="1")
         assert (await population.call(asked, ApiVersionsResponse)).error_code == 0
+        await hosted.stop()
 
-    with_controller(tmp_path, vote)
+    for first in (True, False, False, False):
+        with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+            runner.run(life(first))

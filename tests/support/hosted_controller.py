@@ -108,7 +108,7 @@ class MemoryClient:
 
 
 class HostedController:
-    """Formats `directory`; `start` it on a loop of virtual time, and `stop` it at last."""
+    """Formats `directory` if nobody has; `start` it on a loop of virtual time, and `stop` it at last."""
 
     def __init__(
         self,
@@ -131,16 +131,17 @@ class HostedController:
                 **properties,
             }
         )
-        voter = voter_node(NODE_ID, "localhost", 9093, random_uuid(rng), "CONTROLLER")
-        Formatter(
-            cluster_id=CLUSTER_ID,
-            node_id=NODE_ID,
-            log_dirs=[directory],
-            metadata_log_dir=directory,
-            has_dynamic_quorum=dynamic,
-            initial_voters=VoterSet([voter]) if dynamic else None,
-            release_version=metadata_version,
-        ).format(rng, WALL_START_MS, lambda line: None)
+        if read_meta_properties(directory) is None:
+            voter = voter_node(NODE_ID, "localhost", 9093, random_uuid(rng), "CONTROLLER")
+            Formatter(
+                cluster_id=CLUSTER_ID,
+                node_id=NODE_ID,
+                log_dirs=[directory],
+                metadata_log_dir=directory,
+                has_dynamic_quorum=dynamic,
+                initial_voters=VoterSet([voter]) if dynamic else None,
+                release_version=metadata_version,
+            ).format(rng, WALL_START_MS, lambda line: None)
         meta = read_meta_properties(directory)
         assert meta is not None
         assert meta.directory_id is not None
