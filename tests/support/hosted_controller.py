@@ -146,7 +146,8 @@ class HostedController:
         self.directory_id = meta.directory_id
         self.partition = MetadataPartition.open(directory)
         self._clients: list[MemoryClient] = []
-        self._node = build_node(self.config, meta, self.partition)
+        ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
+        self._node = build_node(self.config, meta, self.partition, ports)
         # It draws from the system's randomness, which no seed repeats.
         self._node._controller.state.rng.seed(rng.getrandbits(64))
 
@@ -168,7 +169,9 @@ class HostedController:
             # Every line is wanted, however many there are.
             self.driver._errors._lines_max = 1 << 30
         self.driver.failed.add_done_callback(self._disconnect)
-        self._server = SocketServer(self.config, self.driver)
+        self._server = SocketServer(self.config)
+        for listener in self._server.listeners:
+            listener.handler = self.driver
         self.driver.start()
 
     async def stop(self) -> None:
