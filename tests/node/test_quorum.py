@@ -17,6 +17,7 @@ from kraftctl_protocol.generated.create_topics_response import CreateTopicsRespo
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
+from tests.support.effort import seeds
 from tests.support.simulated_node import SimulatedNode
 from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum
 
@@ -151,7 +152,7 @@ def test_what_a_deposed_leader_could_not_commit_is_gone_and_refused() -> None:
     check_images(quorum)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_chaos(seed: int) -> None:
     """Nothing acknowledged is lost; all images are the same, and what the logs say."""
     rng = random.Random(seed)
