@@ -2,7 +2,9 @@
 #
 #   make build      .venv with a compiled `kraftctl` in it
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
-#   make test       the whole suite against compiled code, then what is quick once more uncompiled
+#   make test       the whole suite against compiled code, and what is pure once more uncompiled
+#   make test-quick   the pure core, uncompiled, in seconds
+#   make soak       what takes long, with a seed and for a time
 #   make export-demo  a page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
@@ -31,7 +33,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spar
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-compiled test-pure check format bench bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-quick test-compiled test-pure check format bench bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -87,14 +89,23 @@ $(STAMPS)/compiled-$(TREE): $(WHEEL)
 	$(BIN)/kraftctl --version
 	touch $@
 
-test: test-compiled test-pure
+SAY_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+
+# Everything, two lanes side by side; PYTEST_ARGS takes options, paths are for the targets below.
+test: setup
+	$(SAY_WITHOUT_BROWSER)
+	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
+
+# The pure core from its sources, with fewer seeds and examples: in less than 20 seconds.
+test-quick: $(STAMPS)/dev
+	@$(BIN)/python tests/lanes.py quick $(PYTEST_ARGS)
 
 test-compiled: setup
-	@$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+	$(SAY_WITHOUT_BROWSER)
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser" $(PYTEST_ARGS)
+	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser and not wheel" $(PYTEST_ARGS)
 
 check: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -129,8 +140,13 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
-.PHONY: soak-export
+# What takes long, with a seed and for a time: SOAK names some of it, `SOAK_ARGS="--seed 7 --minutes 30"`.
+.PHONY: soak soak-export
+SOAK ?=
 SOAK_ARGS ?=
+soak: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/run.py $(SOAK_ARGS) $(SOAK)
+
+# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
 soak-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/spark/soak/run.py $(SOAK_ARGS)

@@ -32,9 +32,12 @@ def pytest_configure(config: pytest.Config) -> None:
     expected = os.environ.get("KRAFTCTL_UNDER_TEST")
     if expected is not None and expected != under_test():
         raise pytest.UsageError(f"KRAFTCTL_UNDER_TEST={expected}, but {under_test()} would be tested")
+    from kraftctl.dev import ports
     from tests.support.effort import use_effort
 
     use_effort()
+    if "KRAFTCTL_TEST_PORTS" in os.environ:
+        ports.CANDIDATES = range(*map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-")))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tarfile
@@ -22,6 +21,7 @@ from pathlib import Path
 import pytest
 
 import kraftctl
+from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
@@ -139,9 +139,7 @@ def test_a_clean_environment_says_its_version(clean_environment: CleanEnvironmen
 
 @pytest.fixture
 def properties(tmp_path: Path) -> str:
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     file = tmp_path / "controller.properties"
     file.write_text(
         "process.roles=controller\nnode.id=3000\ncontroller.listener.names=CONTROLLER\n"
