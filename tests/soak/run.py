@@ -74,6 +74,8 @@ def run(soak: Soak, seed: int, minutes: float) -> Outcome:
     """Passes on what the soak prints, line by line."""
     began = time.monotonic()
     script, *arguments = soak.command
+    if not (ROOT / script).is_file():
+        return Outcome(soak.name, f"there is no {script}", False, 0.0)
     command = [sys.executable, script, "--seed", str(seed), "--minutes", f"{minutes:g}", *arguments]
     line = ""
     with subprocess.Popen(
