@@ -2,7 +2,9 @@
 #
 #   make build      .venv with a compiled `kraftctl` in it
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
-#   make test       the whole suite against compiled code, then what is quick once more uncompiled
+#   make test       the whole suite against compiled code, and what is pure once more uncompiled
+#   make test-quick   the pure core, uncompiled, in seconds
+#   make soak       what takes long, with a seed and for a time
 #   make export-demo  a page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
@@ -26,11 +28,12 @@ DEMO_ARGS ?=
 CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 BENCH_ARGS ?=
 
-PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' 2>/dev/null | sort)
+PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' 2>/dev/null | sort)
 # A source that was removed changes no time stamp of another: its absence is in this name.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
+WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-compiled test-pure check format bench bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-quick test-compiled test-pure check format bench bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -48,31 +51,61 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS)
 	touch $@
 
-$(STAMPS)/requirements: requirements.lock | $(STAMPS)/venv
-	$(PIP) install --require-hashes -r requirements.lock
+# What requirements.lock names, as files: the build and the tests of the wheel take everything from here, by hash.
+build/requirements/.complete: requirements.lock | $(STAMPS)/venv
+	rm -rf build/requirements
+	$(PIP) download --require-hashes -r requirements.lock -d build/requirements
+	touch $@
+
+$(STAMPS)/requirements: build/requirements/.complete
+	$(PIP) install --no-index --find-links build/requirements --require-hashes -r requirements.lock
 	touch $@
 
 $(STAMPS)/dev: requirements-dev.lock $(STAMPS)/requirements
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	touch $@
 
-$(STAMPS)/compiled-$(TREE): $(PACKAGED) pyproject.toml setup.py $(STAMPS)/requirements
-	rm -f $(STAMPS)/compiled-*
-	if [ "$$(cat build/.tree 2>/dev/null)" != $(TREE) ]; then rm -rf build/lib* build/bdist*; fi
-	mkdir -p build && echo $(TREE) > build/.tree
+# The wheel is made as pip makes it for a user: of what the sdist holds, by an interpreter without any of our
+# requirements, with build tools in an environment of their own. (mypy also looks into the environment of the pip
+# that runs it, so .venv would not do.) build/source/build keeps the objects: only what has changed is compiled again.
+$(WHEEL): $(PACKAGED) pyproject.toml setup.py MANIFEST.in build/requirements/.complete | $(STAMPS)/requirements
+	rm -rf build/wheel build/sdist kraftctl.egg-info
+	mkdir -p build/wheel build/source
+	if [ "$$(cat build/.tree 2>/dev/null)" != $(TREE) ]; then rm -rf build/source/build/lib* build/source/build/bdist*; fi
+	echo $(TREE) > build/.tree
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('build/sdist')" > build/sdist.log
+	rm -rf kraftctl.egg-info
+	find build/source -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+	tar -xzf build/sdist/kraftctl-*.tar.gz --strip-components=1 -C build/source
+	[ -x build/venv/bin/python ] || $(PYTHON) -m venv build/venv
 	@echo "compiling kraftctl: some minutes the first time"
-	$(PIP) install --no-deps --no-build-isolation --no-index --force-reinstall .
+	$(subst $(BIN),build/venv/bin,$(PIP)) wheel --no-deps --no-index --find-links build/requirements -w build/wheel build/source
+	touch $@
+
+# What is installed and tested is that wheel.
+$(STAMPS)/compiled-$(TREE): $(WHEEL)
+	rm -f $(STAMPS)/compiled-*
+	$(PIP) install --no-deps --no-index --force-reinstall build/wheel/kraftctl-*.whl
 	$(BIN)/kraftctl --version
 	touch $@
 
-test: test-compiled test-pure
+SAY_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+
+# Everything, two lanes side by side; PYTEST_ARGS takes options, paths are for the targets below.
+test: setup
+	$(SAY_WITHOUT_BROWSER)
+	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
+
+# The pure core from its sources, with fewer seeds and examples: in less than 20 seconds.
+test-quick: $(STAMPS)/dev
+	@$(BIN)/python tests/lanes.py quick $(PYTEST_ARGS)
 
 test-compiled: setup
-	@$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+	$(SAY_WITHOUT_BROWSER)
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser" $(PYTEST_ARGS)
+	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser and not wheel" $(PYTEST_ARGS)
 
 check: $(STAMPS)/dev
 	$(BIN)/ruff check .
@@ -107,8 +140,13 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
-.PHONY: soak-export
+# What takes long, with a seed and for a time: SOAK names some of it, `SOAK_ARGS="--seed 7 --minutes 30"`.
+.PHONY: soak soak-export
+SOAK ?=
 SOAK_ARGS ?=
+soak: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/run.py $(SOAK_ARGS) $(SOAK)
+
+# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
 soak-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/spark/soak/run.py $(SOAK_ARGS)

@@ -25,7 +25,9 @@ from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
 from kraftctl.request_context import RequestContext
 from kraftctl.snapshot_generation import SnapshotInProgress, SnapshotPolicy
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import RecordBatch
@@ -192,11 +194,21 @@ class ControllerNode:
     def _respond(self, request_id: int, response: Message | None) -> None:
         envelope = self._envelopes.pop(request_id, None)
         if envelope is not None:
-            response = wrap_response(envelope, response)
+            response = self._wrapped(envelope, response)
         if response is None:
             self._effects.append(CloseConnection(request_id))
         else:
             self._effects.append(effects.Respond(request_id, response))
+
+    def _wrapped(self, envelope: Envelope, response: Message | None) -> EnvelopeResponse:
+        if response is None:
+            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
+        try:
+            return wrap_response(envelope, response)
+        except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
+            what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
+            self._controller.failures.note(what, "answered UNKNOWN_SERVER_ERROR", error)
+            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
 
     # What raft wants.
 

@@ -7,6 +7,7 @@ of the two is meant, and a run that would test the other one stops.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -31,6 +32,17 @@ def pytest_configure(config: pytest.Config) -> None:
     expected = os.environ.get("KRAFTCTL_UNDER_TEST")
     if expected is not None and expected != under_test():
         raise pytest.UsageError(f"KRAFTCTL_UNDER_TEST={expected}, but {under_test()} would be tested")
+    from kraftctl.dev import ports
+    from tests.support.effort import use_effort
+
+    use_effort()
+    if "KRAFTCTL_TEST_PORTS" in os.environ:
+        ports.CANDIDATES = range(*map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-")))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A controller that ran in this process froze all that was there; what stays frozen leaks at exit."""
+    gc.unfreeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

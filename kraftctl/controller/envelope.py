@@ -24,7 +24,7 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import deserialize_principal
 from kraftctl_protocol.requests import UnsupportedRequestError, decode_request, encode_response
 
@@ -111,25 +111,19 @@ def _not_forwardable(api_key: int) -> ApiError:
     return ApiError(Errors.INVALID_REQUEST, f"API {api_key} may not be forwarded")
 
 
-def wrap_response(envelope: Envelope, response: Message | None) -> EnvelopeResponse:
-    """The inner response in its envelope; UNKNOWN_SERVER_ERROR without one.
+def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
+    """The inner response in its envelope. Raises what encoding it raises.
 
     NOT_CONTROLLER anywhere in it becomes the error of the envelope: the broker then looks for the active
     controller and tries again, and the client never learns of it.
     """
-    if response is None:
-        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
     context = envelope.context
     wrong_controller = (
         Errors.NOT_LEADER_OR_FOLLOWER if context.api_key == ApiKey.DESCRIBE_QUORUM else Errors.NOT_CONTROLLER
     )
     if has_error(response, int(wrong_controller)):
         return EnvelopeResponse(response_data=None, error_code=int(Errors.NOT_CONTROLLER))
-    try:
-        data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
-    except EncodeError:
-        # A message about a name that is nearly as long as a string may be is longer: no reason to stop.
-        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
+    data = encode_response(envelope.correlation_id, context.api_key, context.version, response)
     return EnvelopeResponse(response_data=data)
 
 

@@ -6,7 +6,7 @@
 | 2 | exactly one topic and partition: the metadata log | top level INVALID_REQUEST |
 | 3 | the candidate's log ends before the epoch it stands for (pre-vote: not after it) | INVALID_REQUEST |
 | 4 | the epoch is not behind ours | FENCED_LEADER_EPOCH |
-| 5 | the candidate has an id | INVALID_REQUEST |
+| 5 | the candidate has an id, and its epoch leaves room for others | INVALID_REQUEST |
 | 6 | it means this replica, in this directory | INVALID_VOTER_KEY |
 
 A larger epoch is joined between 5 and 6. A granted vote is on disk before the answer leaves.

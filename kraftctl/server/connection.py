@@ -255,13 +255,16 @@ class Connection(asyncio.Protocol):
         try:
             return encode_response(correlation_id, api_key, version, response)
         except Exception as error:  # noqa: BLE001 - a bug of ours that concerns this one answer
-            logger.error("Cannot encode %s in version %d: %s", response.NAME, version, reason_of(error))
+            self._log_error("Cannot encode %s in version %d: %s", response.NAME, version, reason_of(error))
         try:
             refusal = error_response(api_key, request.body, version, Errors.UNKNOWN_SERVER_ERROR)
             return encode_response(correlation_id, api_key, version, refusal)
         except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the trouble
-            logger.error("Cannot encode a refusal of %s either: %s", request.body.NAME, reason_of(error))
+            self._log_error("Cannot encode a refusal of %s either: %s", request.body.NAME, reason_of(error))
             return None
+
+    def _log_error(self, message: str, *arguments: object) -> None:
+        self._owner.refusals.log(logging.ERROR, message, *arguments)
 
     def _bound_memory(self) -> None:
         """Stop reading while later requests are held; close when everybody together holds too much."""

@@ -93,7 +93,7 @@ class Demo:
             name for name in ("pyspark", "pyarrow", "plotly") if importlib.util.find_spec(name) is None
         ]
         if missing:
-            raise DemoError(f"{', '.join(missing)} not installed: pip install 'kraftctl[report]'")
+            raise DemoError(f"{', '.join(missing)} not installed: pip install '.[report]'")
         kafka = resolve_kafka(progress=print_progress)
         self._empty_directory()
         cluster = Cluster(

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
         needed = " and ".join(missing)
         extra = "report" if options.command == "report" else "spark"
         print(
-            f"kraftctl-export {options.command} needs {needed}: pip install 'kraftctl[{extra}]'",
+            f"kraftctl-export {options.command} needs {needed}: pip install '.[{extra}]' in a clone",
             file=sys.stderr,
         )
         return 2

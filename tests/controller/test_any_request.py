@@ -24,6 +24,7 @@ from tests.support.active_controller import (
     registration,
     request_type,
 )
+from tests.support.effort import seeds
 from tests.support.random_messages import RandomMessages
 from tests.support.request_hints import NUMBERS, WORDS, hints
 
@@ -60,7 +61,7 @@ def random_request(active: ActiveController, rng: random.Random) -> tuple[Messag
     return request, version
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_whatever_is_asked(seed):
     rng = random.Random(seed)
     active = cluster()

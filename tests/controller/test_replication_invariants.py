@@ -34,6 +34,7 @@ from kraftctl_protocol.generated.alter_partition_reassignments_request import (
 from kraftctl_protocol.generated.alter_partition_request import PartitionData
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.alter_partition_requests import ask, request_for
+from tests.support.effort import seeds
 from tests.support.metadata_state import MetadataState, directory, partition_record, uuid
 
 BROKERS = (1, 2, 3, 4, 5)
@@ -216,7 +217,7 @@ def check_step(before: PartitionRegistration, after: PartitionRegistration) -> N
         assert after.leader_epoch == before.leader_epoch + 1
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 @pytest.mark.parametrize(("metadata_version", "elr"), LEVELS)
 def test_invariants(seed: int, metadata_version: int, elr: bool) -> None:
     life = ClusterLife(seed, metadata_version, elr)

@@ -13,6 +13,7 @@ from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.effort import seeds
 from tests.support.raft_transcript import LISTENER, RaftTranscript, directory_id, voter_node
 from tests.support.simulator.raft_cluster import Faults, RaftCluster
 
@@ -190,7 +191,7 @@ def test_kraft_version_0_knows_no_changes(command: str) -> None:
 # All of it together.
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_a_dynamic_quorum_elects_among_the_voters_of_its_log(seed: int) -> None:
     """ObserversNeverVote, NextVoterSetOverlaps and AtMostOneUncommittedVoterChange run meanwhile."""
     cluster = RaftCluster(seed, [1, 2, 3], [11], dynamic=True, faults=Faults())

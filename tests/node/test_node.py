@@ -41,6 +41,7 @@ from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support import raft_requests
 from tests.support.active_controller import CLUSTER_ID, registration
+from tests.support.effort import seeds
 from tests.support.simulated_node import WALL_MS, SimulatedNode
 
 BROKER = 1
@@ -107,7 +108,7 @@ class TestDurability:
         assert all(request_id in node.answers for request_id in ids)
         assert not node.flush()
 
-    @pytest.mark.parametrize("seed", range(20))
+    @pytest.mark.parametrize("seed", seeds(20))
     def test_a_crash_loses_nothing_that_was_acknowledged(self, seed):
         rng = random.Random(seed)
         node = serving_node()

@@ -12,6 +12,7 @@ from kraftctl_protocol.generated.broker_registration_response import BrokerRegis
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from tests.support.active_controller import registration
+from tests.support.effort import seeds
 from tests.support.simulated_node import SimulatedNode
 from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum, check_images
 
@@ -127,7 +128,7 @@ def test_what_a_deposed_leader_could_not_commit_is_gone_and_refused() -> None:
     check_images(quorum)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6))
 def test_chaos(seed: int) -> None:
     """Nothing acknowledged is lost; all images are the same, and what the logs say."""
     rng = random.Random(seed)

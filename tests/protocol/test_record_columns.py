@@ -14,6 +14,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record, encode_met
 from kraftctl_protocol.primitives import DecodeError, Writer, write_uvarint
 from kraftctl_protocol.record_columns import NOT_TAKEN, Column, RecordColumns, RecordsByKind, kind_of
 from kraftctl_protocol.uuids import uuid_to_string
+from tests.support.effort import seeds
 from tests.support.random_messages import RandomMessages
 
 SEEDS = 6
@@ -112,7 +113,7 @@ def decodes(value: bytes) -> bool:
 @pytest.mark.parametrize(
     ("message", "version"), VERSIONS, ids=[f"{one.NAME}-v{version}" for one, version in VERSIONS]
 )
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_sound_and_damaged_records(message: type[Message], version: int, seed: int) -> None:
     rng = random.Random(f"{seed} {message.NAME} {version}")
     sound = random_records(rng, message, version, 30)

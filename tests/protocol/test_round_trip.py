@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftctl_protocol.generated.index import all_messages
@@ -15,6 +15,7 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from tests.protocol.golden_cases import INTEGER_LIMITS
 from tests.protocol.golden_files import read_golden
+from tests.support.effort import examples
 
 MESSAGES = [pytest.param(cls, id=cls.NAME) for cls in all_messages()]
 
@@ -43,7 +44,7 @@ def values(field: Field, version: int) -> st.SearchStrategy[Any]:
 
 
 @pytest.mark.parametrize("cls", MESSAGES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(data=st.data())
 def test_round_trip(cls: type[Message], data: st.DataObject) -> None:
     version = data.draw(st.integers(cls.LOWEST_VERSION, cls.HIGHEST_VERSION))
@@ -85,7 +86,7 @@ def test_damaged_bytes_decode_or_raise_decode_error(cls: type[Message]) -> None:
 
 
 @pytest.mark.parametrize("cls", MESSAGES)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(data=st.binary(max_size=200), where=st.integers(0, 1000))
 def test_arbitrary_bytes_decode_or_raise_decode_error(cls: type[Message], data: bytes, where: int) -> None:
     version = cls.LOWEST_VERSION + where % (cls.HIGHEST_VERSION - cls.LOWEST_VERSION + 1)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.support.effort import seeds
 from tests.support.simulator.raft_cluster import Faults, RaftCluster
 
 LIVENESS_MS = 30_000
@@ -160,7 +161,7 @@ def run_chaos(seed: int, voter_count: int) -> RaftCluster:
 
 
 @pytest.mark.parametrize("voter_count", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_chaos(seed: int, voter_count: int) -> None:
     run_chaos(seed * 10 + voter_count, voter_count)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftctl.raft.effects import (
@@ -25,6 +25,7 @@ from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from tests.support.effort import examples
 from tests.support.raft_disk import RaftDisk
 from tests.support.raft_requests import REQUESTS
 from tests.support.raft_transcript import directory_id, effect_line, voter_node
@@ -210,12 +211,12 @@ def run(steps: list[tuple[str, ...]]) -> list[str]:
 
 
 @given(STEPS)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_invariants(steps: list[tuple[str, ...]]) -> None:
     run(steps)
 
 
 @given(STEPS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_the_same_history_has_the_same_effects(steps: list[tuple[str, ...]]) -> None:
     assert run(steps) == run(steps)

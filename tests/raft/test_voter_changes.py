@@ -10,6 +10,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.message import Message
+from tests.support.effort import seeds
 from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
 from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
 
@@ -110,7 +111,7 @@ def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:
     assert voters_of(leader) == VOTERS
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_chaos(seed: int) -> None:
     rng = random.Random(seed)
     faults = Faults(loss=rng.choice([0.0, 0.02, 0.1]), delay_ms_max=rng.choice([5, 50]), flush_ms_max=50)

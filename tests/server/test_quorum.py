@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl.dev.polling import await_result
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from tests.support.effort import FIRST_SEED
 from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 
 KILLS = 4
@@ -18,7 +19,7 @@ KILLS = 4
 @pytest.mark.slow
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_leaders_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path, dynamic: bool) -> None:
-    rng = random.Random(1)
+    rng = random.Random(1 + FIRST_SEED)
     with Quorum(tmp_path, dynamic=dynamic) as quorum:
         creator = TopicCreator(quorum)
         for _ in range(KILLS):

@@ -24,6 +24,7 @@ from kraftctl_spark.schema import COMMON_FIELDS
 from kraftctl_spark.tables import encode_tables, table_schemas
 from kraftctl_spark.transactions import mark_aborted
 from kraftctl_spark.wide_rows import encode_wide_rows
+from tests.support.effort import seeds
 from tests.support.metadata_row import MetadataRow, row_list
 from tests.support.random_messages import RandomMessages
 from tests.support.reference_rows import reference_rows, table_rows
@@ -133,7 +134,7 @@ def _complete(rows: list[MetadataRow]) -> list[MetadataRow]:
     return rows
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 @pytest.mark.parametrize("secrets", [False, True], ids=["redacted", "with-secrets"])
 @pytest.mark.parametrize("snapshot", [None, 5000], ids=["log", "snapshot"])
 def test_columns_equal_rows_made_one_by_one(seed: int, secrets: bool, snapshot: int | None) -> None:

@@ -51,7 +51,7 @@ def test_without_plotly_it_says_what_to_install(
 
     assert main(["report", "--output", str(tmp_path), "--to", str(tmp_path / "report.html")]) == 2
     assert capsys.readouterr().err == (
-        "kraftctl-export report needs plotly: pip install 'kraftctl[report]'\n"
+        "kraftctl-export report needs plotly: pip install '.[report]' in a clone\n"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftctl.storage.batch_scan import (
@@ -14,6 +14,7 @@ from kraftctl.storage.batch_scan import (
     scan_batches,
 )
 from tests.storage.batches import batch
+from tests.support.effort import examples
 
 WHOLE = batch(5, epoch=3, count=2) + batch(7, epoch=3) + batch(8, epoch=4)
 LAST_START = len(WHOLE) - len(batch(8, epoch=4))
@@ -60,7 +61,7 @@ def test_random_bytes_are_no_batch(data: bytes) -> None:
     assert find_intact_batch(data, 0) is None
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(st.integers(0, len(WHOLE) - 1), st.integers(1, 255))
 def test_one_changed_byte_is_never_taken_for_more_than_a_later_epoch(position: int, mask: int) -> None:
     damaged = bytearray(WHOLE)

@@ -19,6 +19,7 @@ from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
+from tests.support.effort import scaled
 
 
 def test_new_log_is_empty(tmp_path: Path) -> None:
@@ -281,7 +282,7 @@ class LogModel(RuleBasedStateMachine):
 
 
 LogModel.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=scaled(60), stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestLogModel = LogModel.TestCase
 

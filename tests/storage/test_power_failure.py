@@ -19,6 +19,7 @@ from kraftctl.storage.segment import Segment
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.storage.failing_disk import AFTERMATHS, ONLY_FLUSHED, FailingDisk, PowerFailure
+from tests.support.effort import FIRST_SEED
 
 SEGMENT_BYTES = 400
 NEVER = 10**9
@@ -159,7 +160,7 @@ def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
         return False
     after = tmp_path / f"after-{fail_at}"
     after.mkdir()
-    disk.leave(aftermath, after, random.Random(fail_at))
+    disk.leave(aftermath, after, random.Random(FIRST_SEED * 10_000 + fail_at))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         partition = MetadataPartition.open(after, segment_bytes=SEGMENT_BYTES)

@@ -34,13 +34,13 @@ def create_topic(
         topic, partitions, replicas, config={name.replace("_", "."): value for name, value in configs.items()}
     )
     admin.create_topics([wanted], request_timeout=REQUEST_TIMEOUT_S)[topic].result()
-    await_result(
-        lambda: (
-            sorted(leaders(admin, topic)) == list(range(partitions))
-            and min(leaders(admin, topic).values()) >= 0
-        ),
-        f"leaders of {topic}",
-    )
+
+    def are_led() -> bool:
+        # One answer for both: another broker, asked next, may not know of the topic yet.
+        found = leaders(admin, topic)
+        return sorted(found) == list(range(partitions)) and min(found.values()) >= 0
+
+    await_result(are_led, f"leaders of {topic}")
 
 
 def leaders(admin: AdminClient, topic: str) -> dict[int, int]:

@@ -1,6 +1,7 @@
-"""`make soak-export`: a real controller's growing log, an export that is killed 100 times, and nothing amiss.
+"""`make soak-export`: a real controller's growing log, an export that is killed, and nothing amiss.
 
-`run.py --kills 100 --seed N`. Prints a line per kill and a table at the end; fails if a table is not exact.
+`run.py --seed N --kills 100 --minutes 30`: whichever ends first. Prints a line per kill and a table at the
+end; fails if a table is not exact.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ class Soak:
         self.aborted = 0
         """Records of aborted transactions, once `check` has counted them."""
 
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self._began
+
     def begin(self, records: int) -> None:
         """The log has that many records to catch up with, and grows from now on."""
         self._churn.burst = records
@@ -76,8 +80,7 @@ class Soak:
         phase = "catching up" if lag > CATCHING_UP else "tailing"
         self.done[str(kill)] += 1
         self.phases[phase] += 1
-        elapsed_s = time.monotonic() - self._began
-        print(f"{elapsed_s:6.0f} s  kill {number + 1}: {kill}, {phase}, at {offset}", flush=True)
+        print(f"{self.elapsed_s():6.0f} s  kill {number + 1}: {kill}, {phase}, at {offset}", flush=True)
 
     def disturb(self, records: int) -> None:
         """The controller starts again with transactions in its log, which then grows fast for a while."""
@@ -154,6 +157,7 @@ class Soak:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--minutes", type=float, help="no kill after that [no limit]")
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument(
         "--first-burst", type=int, default=FIRST_BURST, help="records to catch up with at first"
@@ -170,13 +174,15 @@ def main() -> int:
             soak.begin(options.first_burst)
             for number, kill in enumerate(schedule(options.kills, options.seed), 1):
                 soak.kill(kill)
+                if options.minutes is not None and soak.elapsed_s() > options.minutes * 60:
+                    break
                 if number % KILLS_PER_DISTURBANCE == 0:
                     soak.disturb(BURST)
             soak.check()
         finally:
             soak.report()
             soak.close()
-    print(f"exact after {options.kills} kills, seed {options.seed}")
+    print(f"exact after {soak.done.total()} kills, seed {options.seed}")
     return 0
 
 

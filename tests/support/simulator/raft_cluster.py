@@ -145,6 +145,7 @@ class RaftCluster:
         config.bootstrap_servers = [endpoint(voter_id) for voter_id in self.voter_ids]
         config.fetch_snapshot_bytes_max = 2_000
         replica.high_watermark = -1
+        replica.deadline_ms = None
         replica.node = RaftNode(
             node_id=replica.node_id,
             directory_id=directory_id(replica.node_id),
@@ -250,7 +251,8 @@ class RaftCluster:
         life = replica.life
 
         def happen() -> None:
-            if replica.life == life:
+            # A timer that was set anew since is cancelled, as by the driver.
+            if replica.life == life and replica.deadline_ms == deadline_ms:
                 replica.deadline_ms = None
                 self.step(replica, DeadlineReached())
 

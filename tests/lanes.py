@@ -1,0 +1,137 @@
+"""The suite in lanes: parts that run side by side, two at a time, each an ordinary pytest of its own.
+
+`lanes.py quick` and `lanes.py all`, then what pytest takes besides paths and -m; `--without-browser` leaves
+out what needs Chromium. Every test that a tier has is in one of its lanes. Lines are passed on with the name
+of their lane; the last line is the verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+AT_A_TIME = 2
+"""A core each, and memory for one cluster of brokers beside one Spark."""
+
+NOTHING_COLLECTED = 5
+"""Pytest's exit status when a selection leaves nothing of a lane."""
+
+WITHOUT_BROWSER = "--without-browser"
+
+PURE = "not java and not interop and not spark and not slow and not browser and not wheel"
+
+QUICK_EFFORT = "0.25"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Some of the tests, against compiled code or the sources."""
+
+    name: str
+    arguments: tuple[str, ...]
+    ports: str
+    """First and last + 1: no two lanes take a port that the other is about to listen on."""
+    compiled: bool = True
+    effort: str = "1"
+
+
+QUICK = (
+    Lane("core", ("-q", "-m", PURE, "tests/raft", "tests/node", "tests/controller"),
+         "12000-17000", compiled=False, effort=QUICK_EFFORT),
+    Lane("codec", ("-q", "-m", PURE, "tests/protocol", "tests/image", "tests/metadata", "tests/kips",
+                   "tests/test_config.py"), "17000-22000", compiled=False, effort=QUICK_EFFORT),
+)  # fmt: skip
+
+APART = ("tests/interop", "tests/spark")
+
+ALL = (
+    Lane("interop", ("tests/interop",), "12000-17000"),
+    Lane("spark", ("tests/spark",), "17000-22000"),
+    Lane("others", ("tests", *(f"--ignore={folder}" for folder in APART)), "22000-27000"),
+    Lane("sources", ("-q", "-m", PURE), "27000-32000", compiled=False),
+)
+"""The longest first: nothing long is left to run alone at the end."""
+
+TIERS = {"quick": QUICK, "all": ALL}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one lane: pytest's exit status and last line."""
+
+    lane: Lane
+    status: int
+    line: str
+    elapsed_s: float
+
+
+def environment(lane: Lane) -> dict[str, str]:
+    """What `make test-compiled` and `make test-pure` set."""
+    variables = {
+        **os.environ,
+        "KRAFTCTL_TEST_EFFORT": lane.effort,
+        "KRAFTCTL_TEST_PORTS": lane.ports,
+        "PYTHONUNBUFFERED": "1",
+    }
+    if lane.compiled:
+        return {**variables, "KRAFTCTL_UNDER_TEST": "compiled", "PYTHONSAFEPATH": "1"}
+    return {**variables, "KRAFTCTL_UNDER_TEST": "sources", "PYTHONPATH": ".:protocol:spark"}
+
+
+def run(lane: Lane, options: list[str]) -> Outcome:
+    began = time.monotonic()
+    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir=.pytest_cache/{lane.name}"]
+    line = ""
+    with subprocess.Popen(
+        [*command, *lane.arguments, *options],
+        cwd=ROOT,
+        env=environment(lane),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        for printed in process.stdout:
+            line = printed.strip() or line
+            with _printing:
+                print(f"{lane.name:>8} | {printed}", end="", flush=True)
+    return Outcome(lane, process.returncode, line.strip("= "), time.monotonic() - began)
+
+
+_printing = threading.Lock()
+
+
+def main() -> int:
+    tier, *options = [word for word in sys.argv[1:] if word != WITHOUT_BROWSER] or ["none"]
+    lanes = TIERS.get(tier, ())
+    if WITHOUT_BROWSER in sys.argv:
+        lanes = tuple(
+            replace(lane, arguments=("-m", "not browser", *lane.arguments)) if lane.compiled else lane
+            for lane in lanes
+        )
+    if not lanes:
+        raise SystemExit(f"lanes.py {'|'.join(TIERS)} [PYTEST OPTION ...]")
+    began = time.monotonic()
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        outcomes = list(pool.map(lambda lane: run(lane, options), lanes))
+    print()
+    for outcome in outcomes:
+        print(f"{outcome.lane.name:>8}  {outcome.elapsed_s:4.0f} s  {outcome.line}")
+    failed = [one.lane.name for one in outcomes if one.status not in (0, NOTHING_COLLECTED)]
+    if all(one.status == NOTHING_COLLECTED for one in outcomes):
+        failed.append("no test was selected")
+    verdict = f"FAILED: {', '.join(failed)}" if failed else "all passed"
+    print(f"{len(outcomes)} lanes in {time.monotonic() - began:.0f} s: {verdict}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

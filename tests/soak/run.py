@@ -1,0 +1,127 @@
+"""`make soak`: what takes long, one after the other, each with a seed and its share of the time.
+
+`run.py --seed 7 --minutes 30` for all, `run.py --seed 7 --minutes 30 raft export` for some. A line per soak
+as it ends, one line for all at the end; status 1 if something was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUNDS = "tests/soak/rounds.py"
+
+
+@dataclass(frozen=True)
+class Soak:
+    """A program that takes --seed and --minutes, and ends with one line and a status."""
+
+    name: str
+    what: str
+    command: tuple[str, ...]
+    sources: bool = False
+    """Run from the tree, not compiled: for what only interpreted code can be made to do."""
+
+
+SOAKS = (
+    Soak("raft", "several replicas that lose messages, processes and disks; one voter; changes of voters",
+         (ROUNDS, "tests/raft/test_cluster.py", "tests/raft/test_voter_changes.py",
+          "tests/raft/test_single_voter_properties.py", "tests/kips/test_kip_853.py")),
+    Soak("node", "three whole nodes in one process: nothing acknowledged is lost, all images are the same",
+         (ROUNDS, "tests/node")),
+    Soak("controller", "any request to one controller, and the invariants of replication",
+         (ROUNDS, "tests/controller/test_any_request.py",
+          "tests/controller/test_replication_invariants.py", "tests/image")),
+    Soak("protocol", "any message, and bytes that are damaged",
+         (ROUNDS, "--effort", "20", "tests/protocol/test_round_trip.py", "tests/protocol/test_primitives.py",
+          "tests/protocol/test_record_columns.py", "tests/protocol/test_record_batch.py")),
+    Soak("storage", "the power fails at every call",
+         (ROUNDS, "tests/storage/test_power_failure.py", "tests/storage/test_metadata_log.py",
+          "tests/storage/test_batch_scan.py")),
+    Soak("processes", "three controllers as processes, whose leaders are killed",
+         (ROUNDS, "tests/server/test_quorum.py")),
+    Soak("hostile", "hostile requests to a whole controller",
+         ("tests/soak/hostile_requests.py",), sources=True),
+    Soak("export", "kills of an export while the log of a controller grows", ("tests/spark/soak/run.py",)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one soak: its last line, and whether nothing was found."""
+
+    name: str
+    line: str
+    sound: bool
+    minutes: float
+
+
+def environment(sources: bool) -> dict[str, str]:
+    """Which code is run, and for the tests among the soaks the demand that it is this one."""
+    if sources:
+        return {**os.environ, "PYTHONPATH": ".:protocol:spark", "KRAFTCTL_UNDER_TEST": "sources"}
+    return {**os.environ, "PYTHONSAFEPATH": "1", "KRAFTCTL_UNDER_TEST": "compiled"}
+
+
+def run(soak: Soak, seed: int, minutes: float) -> Outcome:
+    """Passes on what the soak prints, line by line."""
+    began = time.monotonic()
+    script, *arguments = soak.command
+    if not (ROOT / script).is_file():
+        return Outcome(soak.name, f"there is no {script}", False, 0.0)
+    command = [sys.executable, script, "--seed", str(seed), "--minutes", f"{minutes:g}", *arguments]
+    line = ""
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment(soak.sources), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        for printed in process.stdout:
+            line = printed.strip() or line
+            print(f"{soak.name:>10} | {printed}", end="", flush=True)
+    return Outcome(soak.name, line, process.returncode == 0, (time.monotonic() - began) / 60)
+
+
+def chosen(names: list[str]) -> list[Soak]:
+    """In the order of the table; all if none is named."""
+    unknown = set(names) - {soak.name for soak in SOAKS}
+    if unknown:
+        raise SystemExit(f"no such soak: {', '.join(sorted(unknown))}")
+    return [soak for soak in SOAKS if not names or soak.name in names]
+
+
+def main() -> int:
+    lines = "\n".join(f"  {soak.name:12}{soak.what}" for soak in SOAKS)
+    parser = argparse.ArgumentParser(
+        description=f"{(__doc__ or '').splitlines()[0]}\n\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--minutes", type=float, default=30.0, help="of all together [30]")
+    parser.add_argument("names", nargs="*", metavar="SOAK")
+    options = parser.parse_args()
+    soaks = chosen(options.names)
+    share = options.minutes / len(soaks)
+    print(
+        f"seed {options.seed}, {share:.1f} minutes each: {', '.join(one.name for one in soaks)}", flush=True
+    )
+    outcomes = [run(soak, options.seed, share) for soak in soaks]
+    print()
+    for outcome in outcomes:
+        verdict = "sound" if outcome.sound else "FOUND"
+        print(f"{outcome.name:>10}  {verdict}  {outcome.minutes:5.1f} min  {outcome.line}")
+    found = [outcome.name for outcome in outcomes if not outcome.sound]
+    minutes = sum(outcome.minutes for outcome in outcomes)
+    verdict = f"something was found by {', '.join(found)}" if found else "nothing found"
+    print(f"soak: {len(outcomes)} soaks, seed {options.seed}, {minutes:.1f} minutes: {verdict}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
