@@ -20,6 +20,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import ParsedRequest, decode_request
 from tests.support.active_controller import registration
+from tests.support.effort import seeds
 from tests.support.hosted_cluster import settings
 from tests.support.hostile_requests import HostileRequests
 from tests.support.planted_faults import AFTER_HANDLER, BEFORE_HANDLER, RECORD, PlantedFaults, can_be_planted
@@ -182,7 +183,7 @@ def disturb(quorum: SimulatedQuorum, rng: random.Random) -> None:
             quorum.run_for(rng.randrange(3_000))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", seeds(5))
 def test_hostile_requests_and_crashes(seed: int) -> None:
     rng = random.Random(seed)
     quorum = SimulatedQuorum(seed)
