@@ -1,7 +1,7 @@
 """Says once which stored values this controller cannot use, and what applies instead.
 
 The log may hold anything: Kafka's controllers store broker configs unchecked when they are asked directly.
-Whoever reads such a value takes that of the next layer; here is what operators are told about it.
+What reads such a value takes that of the next layer; here are the lines that operators get about it.
 """
 
 from __future__ import annotations

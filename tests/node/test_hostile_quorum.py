@@ -1,4 +1,4 @@
-"""Hostile requests to whoever leads three nodes, while they crash and lead in turn and their code fails.
+"""Hostile requests to the leader of three nodes, while they crash and lead in turn and their code fails.
 
 Forged votes and fetches are not among them: raft believes its voters, as Kafka's does. What must hold: no
 node dies, everybody's image is what the log says, all logs are the same in the end, and whoever asked a node

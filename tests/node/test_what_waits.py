@@ -133,7 +133,7 @@ def test_a_read_of_the_controllers_queue_waits_for_all_before_it(node):
     assert read in node.answers
 
 
-def test_api_versions_tells_committed_features_only(node):
+def test_api_versions_reports_committed_features_only(node):
     before = node.ask(API_VERSIONS, ApiVersionsResponse)
     assert transaction_version(before) == 2
     pending(node, LOWER_TRANSACTION_VERSION)
@@ -147,7 +147,7 @@ def test_api_versions_tells_committed_features_only(node):
     assert after.finalized_features_epoch > before.finalized_features_epoch
 
 
-def test_api_versions_tells_the_older_of_two_pending_changes_once_it_is_committed(node):
+def test_api_versions_reports_the_older_of_two_pending_changes_once_it_is_committed(node):
     pending(node, LOWER_TRANSACTION_VERSION)
     back = UpdateFeaturesRequest(
         feature_updates=[FeatureUpdateKey(feature=features.TRANSACTION_VERSION, max_version_level=2)]
