@@ -41,6 +41,7 @@ class Soak:
         self.finds = 0
         self.outcomes: Counter[str] = Counter()
         self.contained: Counter[str] = Counter()
+        self.slowest = (0.0, "")
         self._commands: dict[str, str] = {}
         self._plant = plant
         self._strict = strict
@@ -59,6 +60,7 @@ class Soak:
         self.requests += round_.done
         self.outcomes += round_.outcomes
         self.contained += round_.contained
+        self.slowest = max(self.slowest, round_.slowest)
         for key, number in round_.first_seen.items():
             command = self._command(seed, number)
             self._commands.setdefault(key, command)
@@ -77,8 +79,10 @@ class Soak:
         for key, times in sorted(self.contained.items()):
             print(f"contained {times} times: {key}\n  {self._commands[key]}")
         outcomes = " ".join(f"{name}={times}" for name, times in sorted(self.outcomes.items()))
+        seconds, kind = self.slowest
         print(
             f"seed={first_seed} rounds={self.rounds} requests={self.requests} {outcomes} finds={self.finds}"
+            f" slowest={seconds:g}s ({kind})"
         )
 
 

@@ -16,6 +16,7 @@ import asyncio
 import logging
 import random
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -115,6 +116,7 @@ class HostileRound:
     """`run` raises InvariantViolatedError; `contained` maps what was unexpected to how often it was.
 
     `done` is the number of requests so far: the same seed and as many requests repeat what happened.
+    `slowest` is the longest time, in seconds, that one of them kept the loop, and which.
     """
 
     def __init__(self, seed: int, requests: int, directory: Path, *, plant: bool) -> None:
@@ -123,6 +125,7 @@ class HostileRound:
         self.outcomes: Counter[str] = Counter()
         self.contained: Counter[str] = Counter()
         self.first_seen: dict[str, int] = {}
+        self.slowest = (0.0, "")
         self._rng = random.Random(seed)
         self._requests_count = requests
         self._plant = plant
@@ -235,7 +238,9 @@ class HostileRound:
             middle = self._rng.randrange(len(frame))
             self._client.send(frame[:middle])
             frame = frame[middle:]
+        began = time.perf_counter()
         self._client.send(frame)
+        self.slowest = max(self.slowest, (round(time.perf_counter() - began, 3), request.kind))
 
     async def _answer(self, request: HostileRequest) -> Message | None:
         """None when the connection was closed instead."""
