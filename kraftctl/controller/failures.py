@@ -12,6 +12,9 @@ from typing import Final
 REASON_LENGTH_MAX: Final = 300
 """Characters of an exception's text in a line of the log: it may quote what a client sent."""
 
+NAME_LENGTH_MAX: Final = 100
+"""Characters of a client id or principal in such a line."""
+
 PAUSE_MS: Final = 1_000
 
 PAUSE_MS_MAX: Final = 60_000
@@ -48,9 +51,12 @@ def pause_ms(failure_count: int) -> int:
 def reason_of(error: Exception) -> str:
     """Type, text and place of an exception, on one line."""
     text = f"{type(error).__name__}: {error}".replace("\n", " ").replace("\r", " ")
-    if len(text) > REASON_LENGTH_MAX:
-        text = text[:REASON_LENGTH_MAX] + "..."
-    return f"{text}{_place(error.__traceback__)}"
+    return f"{shortened(text, REASON_LENGTH_MAX)}{_place(error.__traceback__)}"
+
+
+def shortened(text: str, length_max: int = NAME_LENGTH_MAX) -> str:
+    """At most so many characters of it."""
+    return text if len(text) <= length_max else text[:length_max] + "..."
 
 
 def _place(innermost: TracebackType | None) -> str:

@@ -31,7 +31,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
 from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.failures import Failures
+from kraftctl.controller.failures import Failures, shortened
 from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
@@ -291,7 +291,7 @@ class QuorumController:
 
     def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
         """UNKNOWN_SERVER_ERROR for a request that `error` ended early; None when that cannot be encoded."""
-        who = f"client {context.client_id!r} as {str(context.principal)!r}"
+        who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
         what = f"{request.NAME} version {context.version} of {who}"
         try:
             refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)

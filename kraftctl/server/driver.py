@@ -108,7 +108,9 @@ class Driver:
             self.offer(events.RequestCancelled(request_id))
 
     def offer(self, event: NodeEvent) -> None:
-        """Process `event`, after what is already waiting."""
+        """Process `event`, after what is already waiting. After a failure nothing is processed any more."""
+        if self.failed.done():
+            return
         self._inbox.append(event)
         if not self._draining:
             self._drain()
@@ -162,6 +164,8 @@ class Driver:
         self._may_stop.set()
 
     def _set_timer(self) -> None:
+        if self.failed.done():
+            return
         deadline_ms = self._node.next_deadline_ms
         if deadline_ms is None or deadline_ms == self._timer_ms:
             return

@@ -136,6 +136,7 @@ class TestRequests:
         assert code == Errors.UNKNOWN_SERVER_ERROR
         assert node.raft.end_offset == end_offset
         assert "EncodeError" in node.notices[-1]
+        assert len(node.notices[-1]) < 500, "it names the client, in part"
         assert forwarded_token(node, "alice") == Errors.NONE
 
     def test_every_batch_is_encoded_before_the_first_is_appended(self, plant):

@@ -70,3 +70,41 @@ def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() 
         assert not driver.failed.done(), driver.failed.exception()
 
     asyncio.run(scenario())
+
+
+class OverdueNode(Node):
+    """Fails at once, and its deadline has passed."""
+
+    next_deadline_ms = 0  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        self.steps += 1
+        raise AssertionError("a broken invariant")
+
+
+def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
+    """An overdue deadline would keep the loop busy, and the inbox growing, until the process has stopped."""
+
+    async def scenario() -> None:
+        node: Any = OverdueNode()
+        storage: Any = Storage()
+        driver = Driver(
+            node,
+            storage,
+            Clock(),
+            retention_bytes=-1,
+            retention_ms=-1,
+            client_id="test",
+            request_timeout_ms=1_000,
+            retry_backoff_ms=20,
+        )
+        driver.start()
+        driver.offer(events.DeadlineReached())
+        assert (node.steps, len(driver._inbox), driver._timer) == (1, 0, None)
+        assert isinstance(driver.failed.exception(), AssertionError)
+
+    asyncio.run(scenario())
