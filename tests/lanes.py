@@ -41,6 +41,7 @@ class Lane:
     """First and last + 1: no two lanes take a port that the other is about to listen on."""
     compiled: bool = True
     effort: str = "1"
+    seed: int = 0
 
 
 QUICK = (
@@ -50,15 +51,24 @@ QUICK = (
                    "tests/test_config.py"), "17000-22000", compiled=False, effort=QUICK_EFFORT),
 )  # fmt: skip
 
+EXPORTS = tuple(
+    f"tests/spark/test_{name}.py"
+    for name in ("export", "export_demo", "sink", "soak_export", "standalone_cluster")
+)
+"""Half of the time that tests with Spark take."""
+
 APART = ("tests/interop", "tests/spark")
+"""Folders that are not among the others."""
 
 ALL = (
-    Lane("interop", ("tests/interop",), "12000-17000"),
-    Lane("spark", ("tests/spark",), "17000-22000"),
-    Lane("others", ("tests", *(f"--ignore={folder}" for folder in APART)), "22000-27000"),
-    Lane("sources", ("-q", "-m", PURE), "27000-32000", compiled=False),
+    Lane("exports", EXPORTS, "12000-16000"),
+    Lane("interop", ("tests/interop",), "16000-20000"),
+    Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
+    Lane("others", ("tests", *(f"--ignore={folder}" for folder in APART)), "24000-28000"),
+    Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )
-"""The longest first: nothing long is left to run alone at the end."""
+"""The longest first: nothing long is left to run alone at the end. The sources try other seeds than what is
+compiled, and half as many: twice the same would find the same."""
 
 TIERS = {"quick": QUICK, "all": ALL}
 
@@ -78,6 +88,7 @@ def environment(lane: Lane) -> dict[str, str]:
     variables = {
         **os.environ,
         "KRAFTCTL_TEST_EFFORT": lane.effort,
+        "KRAFTCTL_TEST_SEED": str(lane.seed),
         "KRAFTCTL_TEST_PORTS": lane.ports,
         "PYTHONUNBUFFERED": "1",
     }

@@ -63,7 +63,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--effort", type=float, default=5.0, help="of a round; `make test` has 1")
+    parser.add_argument("--effort", type=float, default=2.0, help="of a round; `make test` has 1")
     parser.add_argument("tests", nargs="+", metavar="TEST", help="as pytest takes them")
     options = parser.parse_args()
     began = time.monotonic()

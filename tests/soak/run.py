@@ -40,7 +40,7 @@ SOAKS = (
          (ROUNDS, "tests/controller/test_any_request.py",
           "tests/controller/test_replication_invariants.py", "tests/image")),
     Soak("protocol", "any message, and bytes that are damaged",
-         (ROUNDS, "--effort", "20", "tests/protocol/test_round_trip.py", "tests/protocol/test_primitives.py",
+         (ROUNDS, "--effort", "1", "tests/protocol/test_round_trip.py", "tests/protocol/test_primitives.py",
           "tests/protocol/test_record_columns.py", "tests/protocol/test_record_batch.py")),
     Soak("storage", "the power fails at every call",
          (ROUNDS, "tests/storage/test_power_failure.py", "tests/storage/test_metadata_log.py",
