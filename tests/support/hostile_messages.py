@@ -37,9 +37,11 @@ class HostileEdits:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
+        self._many = False
 
     def edited(self, message: Message, version: int) -> Message:
         """`message` itself, with one to four fields that nobody would send like that."""
+        self._many = False
         for _ in range(self._rng.choice((1, 1, 2, 4))):
             places = _places(message, version)
             if places:
@@ -59,7 +61,9 @@ class HostileEdits:
             return []
         if field.struct is None and self._rng.random() < 0.5:
             return [self._single(field.type[2:]) for _ in range(self._rng.choice((1, 2, 5)))]
-        if self._rng.random() < 0.03:
+        if self._rng.random() < 0.03 and not self._many:
+            # Once in a message: a list of lists would be a hundred million.
+            self._many = True
             return (values[:1] or [self._entry(field)]) * ENTRIES_MANY
         return [*values, *(values or [self._entry(field)])]
 

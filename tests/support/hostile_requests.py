@@ -53,6 +53,9 @@ class Asked(Protocol):
     def snapshot_ids(self) -> list[OffsetAndEpoch]: ...
 
 
+REQUEST_BYTES_MAX = 4 * 1024 * 1024
+
+
 class HostileRequest:
     """`payload` is what follows the frame's size. `inner` is set for an envelope that nobody damaged."""
 
@@ -81,12 +84,14 @@ class HostileRequests:
         self._api_keys = sorted(set(SERVED_VERSIONS) - {ENVELOPE})
 
     def next(self) -> HostileRequest:
-        """One more. What the codec refuses to write is nobody's request."""
+        """One more. What the codec refuses to write, or is too large for an ordinary round, is left out."""
         while True:
             try:
-                return self._request()
+                request = self._request()
             except EncodeError:
                 continue
+            if len(request.payload) <= REQUEST_BYTES_MAX:
+                return request
 
     def _request(self) -> HostileRequest:
         rng = self._rng
