@@ -96,7 +96,7 @@ test: setup
 	$(SAY_WITHOUT_BROWSER)
 	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
 
-# The pure core from its sources, with fewer seeds and examples: in less than 20 seconds.
+# The pure core from its sources, with fewer seeds and examples.
 test-quick: $(STAMPS)/dev
 	@$(BIN)/python tests/lanes.py quick $(PYTEST_ARGS)
 

@@ -28,7 +28,7 @@ WITHOUT_BROWSER = "--without-browser"
 
 PURE = "not java and not interop and not spark and not slow and not browser and not wheel"
 
-QUICK_EFFORT = "0.25"
+QUICK_EFFORT = "0.125"
 
 
 @dataclass(frozen=True)

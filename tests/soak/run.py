@@ -1,7 +1,7 @@
 """`make soak`: what takes long, one after the other, each with a seed and its share of the time.
 
 `run.py --seed 7 --minutes 30` for all, `run.py --seed 7 --minutes 30 raft export` for some. A line per soak
-as it ends, one line for all at the end; status 1 if something was found.
+as it ends, one line for all at the end; status 1 if something was found, or a soak could not be run.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ def main() -> int:
     outcomes = [run(soak, options.seed, share) for soak in soaks]
     print()
     for outcome in outcomes:
-        verdict = "sound" if outcome.sound else "FOUND"
+        verdict = "sound " if outcome.sound else "FAILED"
         print(f"{outcome.name:>10}  {verdict}  {outcome.minutes:5.1f} min  {outcome.line}")
     found = [outcome.name for outcome in outcomes if not outcome.sound]
     minutes = sum(outcome.minutes for outcome in outcomes)
-    verdict = f"something was found by {', '.join(found)}" if found else "nothing found"
+    verdict = f"FAILED: {', '.join(found)}" if found else "nothing found"
     print(f"soak: {len(outcomes)} soaks, seed {options.seed}, {minutes:.1f} minutes: {verdict}")
     return 1 if found else 0
 
