@@ -14,6 +14,7 @@ from kraftctl.node_io import (
     NodeEvent,
     ReadLog,
     ReadSnapshot,
+    RequestFailed,
     SnapshotRead,
     TakeTurn,
     TurnTaken,
@@ -115,13 +116,24 @@ class ControllerNode:
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
         self._begin_snapshot_if_due(now_ms, wall_ms)
-        registration = self._registration.take_due(self._controller, self._raft, now_ms)
-        if registration is not None:
-            self._effects.append(registration)
+        self._register(now_ms)
         for notice in self._controller.take_notices():
             self._say(notice)
-        for line in self._controller.failures.take_lines():
+        failures = self._controller.failures
+        for line in failures.take_lines():
             self._effects.append(effects.Notice(effects.ERROR, line))
+        for line in failures.take_request_lines():
+            self._effects.append(RequestFailed(line))
+
+    def _register(self, now_ms: int) -> None:
+        try:
+            registration = self._registration.take_due(self._controller, self._raft, now_ms)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: a timer as any other
+            retry_ms = self._registration.failed(now_ms) - now_ms
+            self._controller.failures.note("Asking to be registered", f"tried again in {retry_ms} ms", error)
+            return
+        if registration is not None:
+            self._effects.append(registration)
 
     # Requests.
 
@@ -207,7 +219,7 @@ class ControllerNode:
             return wrap_response(envelope, response)
         except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
             what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
-            self._controller.failures.note(what, "answered UNKNOWN_SERVER_ERROR", error)
+            self._controller.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
             return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
 
     # What raft wants.

@@ -91,6 +91,13 @@ class CloseConnection:
         self.request_id = request_id
 
 
+class RequestFailed:
+    """An ERROR line for the log that a client can provoke as often as it likes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 class TakeTurn:
     """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
 
@@ -121,6 +128,7 @@ NodeEffect = (
     | ReadSnapshot
     | WriteSnapshot
     | CloseConnection
+    | RequestFailed
     | TakeTurn
     | WriteQuorumState
     | AppendBatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.failures import pause_ms
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
 from kraftctl.raft.raft_node import RaftNode
@@ -32,6 +33,8 @@ class NodeRegistration:
         self._is_wanted = False
         self._send_at_ms = 0
         self._backoff_ms = BACKOFF_MS
+        self._failure_count = 0
+        self._not_before_ms = 0
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -43,8 +46,8 @@ class NodeRegistration:
         self._backoff_ms = BACKOFF_MS
 
     def take_due(self, controller: QuorumController, raft: RaftNode, now_ms: int) -> SendRequest | None:
-        """The request, if it has to be sent now."""
-        if self._is_under_way:
+        """The request, if it has to be sent now. When this raises, call `failed`."""
+        if self._is_under_way or now_ms < self._not_before_ms:
             return None
         self._is_wanted = False
         if raft.leader_id < 0 or raft.leader_id == raft.node_id:
@@ -57,8 +60,16 @@ class NodeRegistration:
         if now_ms < self._send_at_ms:
             return None
         self._is_under_way = True
+        self._failure_count = 0
         host, port = address
         return SendRequest(REGISTRATION_SEND_ID, raft.leader_id, host, port, request.API_KEY, request)
+
+    def failed(self, now_ms: int) -> int:
+        """The request could not be made; returns when it is tried again."""
+        self._is_wanted = False
+        self._failure_count += 1
+        self._not_before_ms = now_ms + pause_ms(self._failure_count)
+        return self._not_before_ms
 
     def answered(self, response: Message | None, now_ms: int) -> Notice:
         """What became of it, for the log."""

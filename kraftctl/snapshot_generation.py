@@ -70,12 +70,16 @@ class SnapshotInProgress:
     ) -> None:
         self.snapshot_id = snapshot_id
         self.batches: list[bytes] = []
+        self._wall_ms = wall_ms
+        self._kraft_version = kraft_version
+        self._voters = voters
         self._writer = ImageWriter(image, snapshot_id.offset)
         self._encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
-        self.batches.append(self._encoder.header(wall_ms, kraft_version, voters))
 
     def write_slice(self) -> bool:
         """Encode some more records; True when `batches` is the whole snapshot."""
+        if not self.batches:
+            self.batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
         records = self._writer.next_records(RECORDS_PER_SLICE)
         if records:
             self.batches += self._encoder.records(records)

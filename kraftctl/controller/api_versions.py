@@ -66,7 +66,7 @@ SERVED_VERSIONS: Final[dict[int, tuple[int, int]]] = {
 }
 """API key -> lowest and highest version, as the controller listener of Kafka 4.3.1 lists them.
 
-The only say in it: a request outside is refused, by itself (`server/connection.py`) and in an envelope.
+No other table decides: a request outside it is refused, alone (`server/connection.py`) and in an envelope.
 
 AlterPartition is wider: versions 0 and 1 (KIP-497, KIP-704) went away with Kafka 4.0, and cost nothing here.
 """
@@ -89,7 +89,10 @@ def is_served(api_key: int, version: int) -> bool:
 def api_versions(
     state: ControllerState, context: RequestContext, request: Message, now_ms: int
 ) -> ControllerResult:
-    """Answered by active and standby alike, before any authentication, from what is committed."""
+    """Answered by active and standby alike, before any authentication.
+
+    Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
+    """
     assert isinstance(request, ApiVersionsRequest)
     if context.version >= SOFTWARE_VERSION and not _names_software(request):
         return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))

@@ -45,6 +45,10 @@ class ControllerResult:
         return ControllerResult(records, response, False, soft_change)
 
     @staticmethod
-    def atomic_of(records: list[RecordAndVersion], response: Message | None = None) -> ControllerResult:
+    def atomic_of(
+        records: list[RecordAndVersion],
+        response: Message | None = None,
+        soft_change: SoftChange | None = None,
+    ) -> ControllerResult:
         """Records that are all written or not at all."""
-        return ControllerResult(records, response, True)
+        return ControllerResult(records, response, True, soft_change)

@@ -1,6 +1,6 @@
 """What is known about work that failed before it appended anything: a count, and lines for the log.
 
-Such a failure is a bug of ours, and one request or one timer has to bear it alone: see
+Such a failure is a bug of ours, and concerns one request or one timer: see
 docs/adr/0005-what-fails-before-the-append-fails-alone.md.
 """
 
@@ -26,20 +26,35 @@ class Failures:
     def __init__(self) -> None:
         self.metadata_error_count = 0
         self._lines: list[str] = []
+        self._request_lines: list[str] = []
 
     def note(self, what: str, outcome: str, error: Exception) -> None:
-        """`what` failed with `error`, and `outcome` is what became of it."""
+        """`what`, which runs by itself, failed with `error`; `outcome` is what became of it."""
+        self._lines.append(self._line(what, outcome, error))
+
+    def note_request(self, what: str, outcome: str, error: Exception) -> None:
+        """The same for a request, which clients may repeat at will."""
+        self._request_lines.append(self._line(what, outcome, error))
+
+    def _line(self, what: str, outcome: str, error: Exception) -> str:
         self.metadata_error_count += 1
-        self._lines.append(
+        return (
             f"{what} failed before anything was appended: {reason_of(error)}; {outcome} "
             f"(failures since the start: {self.metadata_error_count})"
         )
 
     def take_lines(self) -> list[str]:
-        """Lines for the log, each given once."""
+        """Lines for the log about what runs by itself, each given once."""
         lines = self._lines
         if lines:
             self._lines = []
+        return lines
+
+    def take_request_lines(self) -> list[str]:
+        """Lines for the log about requests, each given once."""
+        lines = self._request_lines
+        if lines:
+            self._request_lines = []
         return lines
 
 

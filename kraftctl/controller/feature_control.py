@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.configuration_control import elr_safety_records
-from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.controller_state import ControllerState, KRaftVersionUpgrader
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl.request_context import RequestContext
@@ -71,11 +71,23 @@ def update_features(
     if request.validate_only:
         return ControllerResult.atomic_of([], response)
     wanted_kraft_version = updates.get(features.KRAFT_VERSION, 0)
+    raised: SoftChange | None = None
     if wanted_kraft_version > state.kraft_version:
-        state.kraft_version_upgrader.request(wanted_kraft_version)
+        raised = KRaftVersionRaise(state.kraft_version_upgrader, wanted_kraft_version)
     if updates.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) > 0:
         records = elr_safety_records(state.image, state.config) + records
-    return ControllerResult.atomic_of(records, response)
+    return ControllerResult.atomic_of(records, response, raised)
+
+
+class KRaftVersionRaise(SoftChange):
+    """KIP-853: the raft layer raises kraft.version when the records of the request are appended."""
+
+    def __init__(self, upgrader: KRaftVersionUpgrader, level: int) -> None:
+        self._upgrader = upgrader
+        self._level = level
+
+    def make(self) -> None:
+        self._upgrader.request(self._level)
 
 
 def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:

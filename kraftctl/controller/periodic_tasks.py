@@ -72,8 +72,8 @@ class PeriodicTasks:
         self._unclean_interval_ms = config.unclean_leader_election_interval_ms
         self._sweep_interval_ms = config.delegation_token_expiry_check_interval_ms
         self._wall_minus_monotonic_ms = state.wall_ms - now_ms
-        self._fencing = StaleBrokerFencing(state)
         self._stalls = Stalls(HEARTBEATS_AFTER_STALL * config.broker_heartbeat_interval_ms)
+        self._fencing = StaleBrokerFencing(state, self._stalls)
         self._fence = PeriodicTask("fence a stale broker", now_ms, self._fence_stale_broker)
         no_op_ms = now_ms + self._no_op_interval_ms if self._no_op_interval_ms > 0 else NEVER
         preferred_ms = now_ms + self._preferred_interval_ms if config.auto_leader_rebalance_enable else NEVER
@@ -130,15 +130,18 @@ class PeriodicTasks:
         """What `task` returned is going to be appended."""
         task.failure_count = 0
 
-    def failed(self, task: PeriodicTask, now_ms: int) -> int:
-        """`task` raised, or what it returned cannot be appended; returns when it is tried again."""
-        if task is self._fence and self._fencing.failed(now_ms):
-            # That broker alone has to wait.
-            task.due_ms = now_ms + IMMEDIATE_MS
-            return self._fencing.next_retry_ms or task.due_ms
+    def failed(self, task: PeriodicTask, now_ms: int) -> tuple[str, int]:
+        """`task` raised, or what it returned cannot be appended: what failed, and when it is tried again."""
+        if task is self._fence:
+            incarnation = self._fencing.tried
+            retry_ms = self._fencing.failed(now_ms)
+            if incarnation is not None and retry_ms is not None:
+                # That broker alone has to wait.
+                task.due_ms = now_ms + IMMEDIATE_MS
+                return f"Fencing broker {incarnation[0]} at epoch {incarnation[1]}", retry_ms
         task.failure_count += 1
         task.due_ms = now_ms + pause_ms(task.failure_count)
-        return task.due_ms
+        return f"The task to {task.name}", task.due_ms
 
     # The tasks.
 

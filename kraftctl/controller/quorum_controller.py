@@ -6,8 +6,8 @@ is lost it renounces: what was not committed is undone, what waited is refused w
 
 The caller takes work through these steps, without anything else in between:
 
-1. `prepare_request`, `prepare_due_task` or `claim` gives prepared results: nothing has changed yet, and what
-   goes wrong up to here goes wrong for that work alone;
+1. `prepare_request` or `prepare_due_task` gives prepared results: nothing has changed yet, and what goes
+   wrong up to here goes wrong for that work alone. `claim` gives some, too, and has changed the state;
 2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset;
 3. a response is handed to `park`, which says whether it must wait; `committed` gives back what may go.
 """
@@ -80,7 +80,7 @@ class QuorumController:
         self._bootstrap_records = bootstrap_records
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
-        self._impatient: deque[tuple[int, ParkedResponse]] = deque()
+        self._reads_with_deadline: deque[tuple[int, ParkedResponse]] = deque()
         """Reads that wait no longer than until a deadline, the first one first."""
         self._read_wait_ms = config.controller_quorum_request_timeout_ms
         self._next_replay_offset = 0
@@ -112,7 +112,7 @@ class QuorumController:
         if self._tasks is None:
             return None
         deadline_ms = self._tasks.next_deadline_ms
-        return min(deadline_ms, self._impatient[0][0]) if self._impatient else deadline_ms
+        return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
 
     @property
     def parked_count(self) -> int:
@@ -187,9 +187,16 @@ class QuorumController:
         state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
         brokers = self.image.cluster.brokers
         state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
-        state.notices += state.unusable_values.notices(self.image, state.config)
+        self._name_unusable_values()
         self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
         return [self.prepare(result) for result in self._activation_results()]
+
+    def _name_unusable_values(self) -> None:
+        state = self.state
+        try:
+            state.notices += state.unusable_values.notices(self.image, state.config)
+        except Exception as error:  # noqa: BLE001 - these are only lines for the log
+            self.failures.note("Looking for stored values that cannot be used", "they are not named", error)
 
     def _activation_results(self) -> list[ControllerResult]:
         transaction_open = self.image.journal.transaction_start is not None
@@ -221,7 +228,7 @@ class QuorumController:
         self._last_change_offset = NO_OFFSET
         self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
         failed = self._unanswered(self._deferred.fail_all())
-        self._impatient.clear()
+        self._reads_with_deadline.clear()
         for parked in failed:
             parked.refuse(Errors.NOT_CONTROLLER)
         return failed
@@ -270,7 +277,6 @@ class QuorumController:
         What this raises is a bug of ours that concerns this request alone: `refuse_failed` answers it.
         """
         state = self.state
-        notices_count = len(state.notices)
         state.mutation_quotas.begin_request()
         try:
             result = self.handle(context, request, now_ms, wall_ms, next_offset)
@@ -285,7 +291,6 @@ class QuorumController:
                 response.encode(context.version)
         except Exception:
             state.mutation_quotas.refund_request()
-            del state.notices[notices_count:]
             raise
         return prepared
 
@@ -297,9 +302,9 @@ class QuorumController:
             refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
             refusal.encode(context.version)
         except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
-            self.failures.note(what, "the connection is closed", error)
+            self.failures.note_request(what, "the connection is closed", error)
             return None
-        self.failures.note(what, "answered UNKNOWN_SERVER_ERROR", error)
+        self.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
         return refusal
 
     def prepare_due_task(self, now_ms: int, next_offset: int) -> PreparedResult | None:
@@ -316,8 +321,8 @@ class QuorumController:
                 result = tasks.run(task, now_ms)
                 prepared = None if result is None else self.prepare(result)
             except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
-                retry_ms = tasks.failed(task, now_ms) - now_ms
-                self.failures.note(f"The task to {task.name}", f"tried again in {retry_ms} ms", error)
+                what, retry_ms = tasks.failed(task, now_ms)
+                self.failures.note(what, f"tried again in {retry_ms - now_ms} ms", error)
                 continue
             tasks.succeeded(task)
             if prepared is not None and prepared.batches:
@@ -382,7 +387,7 @@ class QuorumController:
         parked = ParkedResponse(request_id, context, request, response)
         self._deferred.add(offset, parked)
         if reads is not None:
-            self._impatient.append((now_ms + self._read_wait_ms, parked))
+            self._reads_with_deadline.append((now_ms + self._read_wait_ms, parked))
         return True
 
     def committed(self, high_watermark: int) -> list[ParkedResponse]:
@@ -397,8 +402,9 @@ class QuorumController:
     def waited_too_long(self, now_ms: int) -> list[ParkedResponse]:
         """Reads that nothing was committed for in time: each of them is a REQUEST_TIMED_OUT now."""
         given_up: list[ParkedResponse] = []
-        while self._impatient and (self._impatient[0][0] <= now_ms or self._impatient[0][1].answered):
-            _, parked = self._impatient.popleft()
+        reads = self._reads_with_deadline
+        while reads and (reads[0][0] <= now_ms or reads[0][1].answered):
+            _, parked = reads.popleft()
             if not parked.answered:
                 parked.refuse(Errors.REQUEST_TIMED_OUT)
                 parked.answered = True

@@ -45,7 +45,13 @@ class UnusableValues:
         """A line for each stored value that is read here, cannot be used and was not reported before."""
         found: list[str] = []
         lower = [(BROKER, str(config.node_id)), (BROKER, CLUSTER_DEFAULT)]
-        topics = sorted([layer for layer in image.configurations.resources if layer[0] == TOPIC])
+        topics = sorted(
+            [
+                layer
+                for layer, configs in image.configurations.resources.items()
+                if layer[0] == TOPIC and (KEYS[0] in configs or KEYS[1] in configs)
+            ]
+        )
         for layers in [[topic, *lower] for topic in topics] + [lower, lower[1:]]:
             for key in KEYS:
                 self._check_config(image, config, layers, key, found)

@@ -36,8 +36,6 @@ from kraftctl_protocol.requests import (
     encode_response,
 )
 
-logger = logging.getLogger("kraftctl.server.connection")
-
 API_VERSIONS = 18
 CLIENT_SOFTWARE_SINCE = 3
 """First ApiVersions version in which a client names its software (KIP-511)."""
@@ -83,6 +81,7 @@ class ConnectionOwner(Protocol):
     budget: ReceiveBudget
     request_log: RequestLog
     refusals: RateLimitedLog
+    failures: RateLimitedLog
 
     def admit(self, connection: Connection) -> bool:
         """Whether there is room for one more; a connection admitted is `released` later."""
@@ -222,8 +221,8 @@ class Connection(asyncio.Protocol):
         """The handler's answer to the request in flight. What fails in here ends this connection alone."""
         try:
             self._answer(response)
-        except Exception:
-            logger.exception("Closing connection from %s, whose requests cannot be served", self.peer)
+        except Exception as error:  # noqa: BLE001 - the caller carries out the effects of the node
+            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
             self.abort()
 
     def _answer(self, response: Message | None) -> None:
@@ -264,7 +263,7 @@ class Connection(asyncio.Protocol):
             return None
 
     def _log_error(self, message: str, *arguments: object) -> None:
-        self._owner.refusals.log(logging.ERROR, message, *arguments)
+        self._owner.failures.log(logging.ERROR, message, *arguments)
 
     def _bound_memory(self) -> None:
         """Stop reading while later requests are held; close when everybody together holds too much."""

@@ -19,6 +19,7 @@ from kraftctl.node_io import (
     NodeEvent,
     ReadLog,
     ReadSnapshot,
+    RequestFailed,
     SnapshotRead,
     TakeTurn,
     TurnTaken,
@@ -87,7 +88,7 @@ class Driver:
         # Apart, so that commits do not wait while a large snapshot is written.
         self._snapshot_writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._errors = RateLimitedLog(logger, self._loop.time)
+        self._failed_requests = RateLimitedLog(logger, self._loop.time)
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = self._loop.create_future()
 
@@ -212,16 +213,11 @@ class Driver:
             case TakeTurn():
                 self._loop.call_soon(self.offer, TurnTaken())
             case effects.Notice():
-                self._log(_LEVELS[effect.level], effect.text)
+                logger.log(_LEVELS[effect.level], "%s", effect.text)
+            case RequestFailed():
+                self._failed_requests.log(logging.ERROR, "%s", effect.text)
             case effects.SendRequest():
                 self._peers.send(effect)
-
-    def _log(self, level: int, text: str) -> None:
-        if level == logging.ERROR:
-            # Clients can provoke these as often as they like.
-            self._errors.log(level, "%s", text)
-        else:
-            logger.log(level, "%s", text)
 
     def _respond(self, request_id: int, response: Message | None) -> None:
         respond = self._pending.pop(request_id, None)

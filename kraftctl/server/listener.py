@@ -71,6 +71,7 @@ class Listener:
         self.budget = server.budget
         self.request_log = server.request_log
         self.refusals = server.refusals
+        self.failures = server.failures
         self.connections: set[Connection] = set()
         self.port = endpoint.port
         self._server = server
@@ -136,6 +137,7 @@ class SocketServer:
         self.metrics = metrics or RequestMetrics()
         self.request_log = RequestLog(self.metrics)
         self.refusals = RateLimitedLog(logger, loop.time)
+        self.failures = RateLimitedLog(logger, loop.time)
         self.quotas = ConnectionQuotas(config)
         self.budget = ReceiveBudget(_unfinished_bytes_max(config))
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]

@@ -12,7 +12,7 @@ from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.prepared_result import PreparedResult
+from kraftctl.controller.prepared_result import PreparedResult, encode_records
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
 from kraftctl.metadata import features
@@ -351,6 +351,19 @@ class TestTimers:
             assert not active.heartbeat(1).is_fenced
             active.pass_time(1_000)
 
+    def test_a_fenced_broker_that_left_does_not_end_the_session_of_another_one(self):
+        """The session of a broker that never was unfenced ends first; the next one is spared all the same."""
+        active = ActiveController()
+        active.start_brokers(1)
+        active.register(2)
+        active.pass_time(5_000)
+        assert active.heartbeat(2, offset=0).is_fenced
+        for stall_ms in (3_000, 12_000):
+            active.now_ms += stall_ms
+            active.run_due_tasks()
+            assert not active.controller.image.cluster.brokers[1].fenced
+            active.heartbeat(1)
+
     def test_a_heartbeat_keeps_the_session(self):
         active = ActiveController(metadata_max_idle_interval_ms="0")
         active.start_brokers(1)
@@ -387,6 +400,15 @@ class TestRouting:
 
 
 class TestRecordChecks:
+    def test_the_level_that_a_result_sets_holds_for_its_later_records(self):
+        level = RecordAndVersion(
+            FeatureLevelRecord(name=features.METADATA_VERSION, feature_level=features.IBP_4_3_IV0), 0
+        )
+        broker = RecordAndVersion(RegisterBrokerRecord(), 4)
+        assert len(encode_records([level, broker], features.IBP_4_2_IV1)) == 2
+        with pytest.raises(AssertionError, match="RegisterBrokerRecord version 4"):
+            encode_records([broker, level], features.IBP_4_2_IV1)
+
     def test_the_table_covers_what_may_be_written(self):
         for record_type in range(64):
             record = record_class(record_type)

@@ -30,6 +30,14 @@ def test_one_stall_is_noted_once_however_many_timers_it_delayed():
     assert stalls.fence_not_before_ms(0) is None
 
 
+def test_later_stalls_are_remembered():
+    stalls = Stalls(4_000)
+    for end_ms in (10_000, 20_000):
+        stalls.note_timer(0, end_ms)
+    stalls.forget_before(15_000)
+    assert stalls.fence_not_before_ms(15_000) == 24_000
+
+
 def test_without_sessions_no_stall_is_remembered():
     stalls = Stalls(4_000)
     stalls.note_timer(0, 10_000)

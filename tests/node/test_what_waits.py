@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.config import STANDARD_AUTHORIZER
 from kraftctl.controller.apis import APIS
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
@@ -16,6 +17,16 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
 )
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.controller_registration_request import (
+    ControllerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_configs_request import (
@@ -34,6 +45,7 @@ from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthentica
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.message import Message
+from tests.support.active_controller import registration
 from tests.support.simulated_node import SimulatedNode
 
 API_VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
@@ -65,6 +77,28 @@ LOWER_TRANSACTION_VERSION = UpdateFeaturesRequest(
     feature_updates=[
         FeatureUpdateKey(feature=features.TRANSACTION_VERSION, max_version_level=1, upgrade_type=2)
     ]
+)
+CREATE_ACL = CreateAclsRequest(
+    creations=[
+        AclCreation(
+            resource_type=2,
+            resource_name="t",
+            resource_pattern_type=3,
+            principal="User:alice",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+    ]
+)
+CREATE_TOPIC = CreateTopicsRequest(
+    topics=[CreatableTopic(name="orders", num_partitions=1, replication_factor=1)]
+)
+REGISTER_CONTROLLER = ControllerRegistrationRequest(
+    controller_id=4000,
+    incarnation_id=bytes(15) + b"\x09",
+    listeners=[Listener(name="CONTROLLER", host="host", port=1)],
+    features=[Feature(name="metadata.version", min_supported_version=7, max_supported_version=30)],
 )
 READ_WAIT_MS = 2_000
 """controller.quorum.request.timeout.ms by default."""
@@ -128,6 +162,7 @@ def test_a_read_of_the_controllers_queue_waits_for_all_before_it(node):
     pending(node, ALTER_QUOTAS)
     read = node.send(ListPartitionReassignmentsRequest())
     node.now_ms += 10 * READ_WAIT_MS
+    node.deadline_reached()
     assert read not in node.answers
     node.settle()
     assert read in node.answers
@@ -201,3 +236,38 @@ def test_a_read_that_waited_is_refused_with_the_leadership(node):
     assert write.response.responses[0].error_code == Errors.NOT_CONTROLLER
     assert read.response.results[0].error_code == Errors.NOT_CONTROLLER
     node.pass_time(2 * READ_WAIT_MS)
+
+
+@pytest.mark.parametrize(
+    ("write", "read"),
+    [
+        pytest.param(CREATE_ACL, DESCRIBE_ACLS, id="DescribeAcls for an ACL"),
+        pytest.param(CREATE_ACL, DESCRIBE_CLUSTER, id="DescribeCluster for an ACL"),
+        pytest.param(CREATE_ACL, DESCRIBE_CONFIGS, id="DescribeConfigs for an ACL"),
+        pytest.param(CREATE_TOPIC, DESCRIBE_CONFIGS, id="DescribeConfigs for a topic"),
+        pytest.param(REGISTER_CONTROLLER, DESCRIBE_CLUSTER, id="DescribeCluster for a controller"),
+        pytest.param(LOWER_TRANSACTION_VERSION, DESCRIBE_CLUSTER, id="DescribeCluster for a feature"),
+    ],
+)
+def test_a_read_waits_for_each_part_that_it_is_taken_from(write, read):
+    node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, super_users="User:ANONYMOUS")
+    node.settle()
+    epoch = node.ask(registration(1), BrokerRegistrationResponse).broker_epoch
+    beat = BrokerHeartbeatRequest(
+        broker_id=1, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
+    )
+    assert not node.ask(beat, BrokerHeartbeatResponse).is_fenced
+    pending(node, write)
+    asked = node.send(read)
+    assert asked not in node.answers
+    node.settle()
+    assert asked in node.answers
+
+
+def test_a_read_that_waited_too_long_is_not_refused_again_with_the_leadership(node):
+    write = pending(node, ALTER_CONFIGS)
+    read = node.send(DESCRIBE_CONFIGS)
+    node.now_ms += READ_WAIT_MS
+    node.deadline_reached()
+    assert read in node.answers
+    assert [parked.request_id for parked in node.controller.renounce()] == [write]

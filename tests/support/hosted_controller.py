@@ -167,13 +167,13 @@ class HostedController:
             request_timeout_ms=self.config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=self.config.controller_quorum_retry_backoff_ms,
         )
-        if hasattr(self.driver, "_errors"):
-            # Every line is wanted, however many there are.
-            self.driver._errors._lines_max = 1 << 30
         self.driver.failed.add_done_callback(self._disconnect)
         self._server = SocketServer(self.config)
         for listener in self._server.listeners:
             listener.handler = self.driver
+        # Every line is wanted, however many there are.
+        for limited in (self.driver._failed_requests, self._server.failures):
+            limited._lines_max = 1 << 30
         self.driver.start()
 
     async def stop(self) -> None:

@@ -16,6 +16,7 @@ from kraftctl.node_io import (
     NodeEvent,
     ReadLog,
     ReadSnapshot,
+    RequestFailed,
     SnapshotRead,
     TakeTurn,
     TurnTaken,
@@ -188,6 +189,8 @@ class SimulatedNode:
             case effects.Respond() | effects.RespondFetchSnapshot():
                 assert effect.request_id not in self.answers, "a request is answered once"
                 self.answers[effect.request_id] = effect.response
+            case RequestFailed():
+                self.notices.append(effect.text)
             case CloseConnection():
                 self.closed.add(effect.request_id)
             case effects.FlushLog():

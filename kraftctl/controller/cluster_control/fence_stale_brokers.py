@@ -7,6 +7,7 @@ is tried again later, after the others.
 
 from __future__ import annotations
 
+from kraftctl.controller.cluster_control.stalls import Stalls
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.failures import pause_ms
@@ -33,8 +34,9 @@ class FailedFencing:
 class StaleBrokerFencing:
     """What is left to do for a broker whose fencing began, and for those whose fencing failed."""
 
-    def __init__(self, state: ControllerState) -> None:
+    def __init__(self, state: ControllerState, stalls: Stalls) -> None:
         self._state = state
+        self._stalls = stalls
         self._under_way: Incarnation | None = None
         self._after: Uuid = ZERO_UUID
         self._tried: Incarnation | None = None
@@ -77,20 +79,26 @@ class StaleBrokerFencing:
         records = records_for_fenced_broker(state.image, state.config, broker_id)
         return self._result(records, incarnation, None)
 
-    def failed(self, now_ms: int) -> bool:
+    @property
+    def tried(self) -> Incarnation | None:
+        """The broker that `run` was busy with last."""
+        return self._tried
+
+    def failed(self, now_ms: int) -> int | None:
         """The records that `run` had in hand will not be written: that broker is due again after a pause.
 
-        False when it was no single broker that failed.
+        Returns when; None when it was no single broker that failed.
         """
         incarnation = self._tried
         self._under_way = None
         if incarnation is None:
-            return False
+            return None
         before = self._failed.get(incarnation)
         failure_count = 1 if before is None else before.failure_count + 1
-        self._failed[incarnation] = FailedFencing(failure_count, now_ms + pause_ms(failure_count))
+        due_ms = now_ms + pause_ms(failure_count)
+        self._failed[incarnation] = FailedFencing(failure_count, due_ms)
         self._state.heartbeats.end_session(*incarnation)
-        return True
+        return due_ms
 
     def advance(self, incarnation: Incarnation, after: Uuid | None) -> None:
         """Records for `incarnation` are being appended; `after` is None when they are its last ones."""
@@ -114,6 +122,8 @@ class StaleBrokerFencing:
         heartbeats = self._state.heartbeats
         while (expired := heartbeats.oldest_expired(now_ms)) is not None:
             if self._is_unfenced(expired):
+                if self._spared(heartbeats.oldest_contact_ms, now_ms):
+                    break
                 return expired
             heartbeats.end_session(*expired)
         for incarnation in list(self._failed):
@@ -123,6 +133,10 @@ class StaleBrokerFencing:
                 return incarnation
             del self._failed[incarnation]
         return None
+
+    def _spared(self, contact_ms: int | None, now_ms: int) -> bool:
+        until_ms = None if contact_ms is None else self._stalls.fence_not_before_ms(contact_ms)
+        return until_ms is not None and now_ms < until_ms
 
     def _is_unfenced(self, incarnation: Incarnation) -> bool:
         broker_id, broker_epoch = incarnation

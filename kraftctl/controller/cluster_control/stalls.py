@@ -1,4 +1,4 @@
-"""Stalls of this process: while it stood still it heard no broker, and their sessions ran on all the same.
+"""Stalls of this process: during one no heartbeat is read, while the sessions of the brokers run out.
 
 A session whose broker was last heard of before a stall is not ended until the brokers had time to be heard
 again. One stall is allowed for each time a broker is heard of, the first one after that: a controller that
@@ -11,7 +11,7 @@ from bisect import bisect_right
 from typing import Final
 
 STALLED_MS: Final = 1_000
-"""Later than this no timer is unless the whole process stood still."""
+"""A timer is so late only when the whole process was held up."""
 
 
 class Stalls:
