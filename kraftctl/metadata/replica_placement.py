@@ -79,6 +79,7 @@ class StripedReplicaPlacer:
         replicas = [leader]
         index = self._offset
         to_skip = leader_rack
+        empty_count = 0
         while len(replicas) < replication_factor:
             if index == to_skip:
                 to_skip = -1
@@ -86,18 +87,23 @@ class StripedReplicaPlacer:
                 broker = self._racks[self._rack_names[index]].next(self._epoch)
                 if broker >= 0:
                     replicas.append(broker)
+                    empty_count = 0
+                else:
+                    empty_count += 1
+                    assert empty_count <= rack_count, "there are fewer brokers than replicas"
             index = (index + 1) % rack_count
         self._epoch += 1
         self._offset += 1
         return replicas
 
     def _next_leader(self) -> tuple[int, int]:
-        index = self._offset
-        while True:
+        rack_count = len(self._rack_names)
+        for step in range(rack_count):
+            index = (self._offset + step) % rack_count
             broker = self._racks[self._rack_names[index]].unfenced.next(self._epoch)
             if broker >= 0:
                 return index, broker
-            index = (index + 1) % len(self._rack_names)
+        raise AssertionError("there is no broker to lead")
 
     def _shuffle(self) -> None:
         self._rng.shuffle(self._rack_names)

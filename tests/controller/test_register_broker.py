@@ -38,6 +38,8 @@ def changed(**changes):
         pytest.param(
             changed(is_migrating_zk_broker=True), Errors.BROKER_ID_NOT_REGISTERED, id="zookeeper-broker"
         ),
+        pytest.param(changed(broker_id=-1), Errors.INVALID_REGISTRATION, id="no-broker"),
+        pytest.param(changed(broker_id=-(1 << 31)), Errors.INVALID_REGISTRATION, id="negative-id"),
         pytest.param(changed(log_dirs=[]), Errors.INVALID_REGISTRATION, id="no-directory"),
         pytest.param(
             changed(log_dirs=[(99).to_bytes(16, "big")]), Errors.INVALID_REGISTRATION, id="reserved-directory"

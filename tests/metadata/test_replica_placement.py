@@ -110,3 +110,12 @@ def test_one_seed_one_placement() -> None:
     usable = brokers(a=[1, 2], b=[3, 4], c=[5])
     first = StripedReplicaPlacer(random.Random(8), usable).place(100, 3)
     assert StripedReplicaPlacer(random.Random(8), usable).place(100, 3) == first
+
+
+def test_a_broker_that_cannot_be_placed_does_not_keep_the_placer_busy_for_ever():
+    """A negative id stands for no broker. None can register, but an old log may hold one."""
+    brokers = [UsableBroker(3, "a", False), UsableBroker(2, "b", False), UsableBroker(-5, "b", False)]
+    with pytest.raises(AssertionError, match="fewer brokers than replicas"):
+        StripedReplicaPlacer(random.Random(1), brokers).place(1, 3)
+    with pytest.raises(AssertionError, match="no broker to lead"):
+        StripedReplicaPlacer(random.Random(1), brokers[2:]).place(1, 1)

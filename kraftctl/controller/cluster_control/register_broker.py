@@ -5,6 +5,7 @@ The checks, in Kafka's order:
 | # | must hold | else |
 |--|--|--|
 | 1 | the cluster id is ours | INCONSISTENT_CLUSTER_ID |
+| 1a | the broker id is not negative: -1 stands for no broker in records | INVALID_REGISTRATION |
 | 2 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
 | 3 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
 | 4 | log directories are named, valid, unique and nobody else's (KIP-858) | INVALID_REGISTRATION |
@@ -81,6 +82,9 @@ def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_
             Errors.INCONSISTENT_CLUSTER_ID,
             f"this is cluster {state.cluster_id}, the broker belongs to {request.cluster_id}",
         )
+    if request.broker_id < 0:
+        reason = f"broker id {request.broker_id} is negative: node.id has to be at least 0"
+        return ApiError(Errors.INVALID_REGISTRATION, reason)
     existing = state.image.cluster.broker(request.broker_id)
     if (
         existing is not None
