@@ -45,14 +45,17 @@ class PreparedResult:
 
 
 def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedResult:
-    """Raises what encoding raises. `image` must not change before the records are appended."""
+    """Raises what encoding raises. `image` must not change before the records are appended.
+
+    An atomic result is one batch, however large: a request that asks for too much is refused by the caller.
+    """
     records = result.records
     if not records:
         return PreparedResult([], result.response, result.soft_change, [])
     values = encode_records(records, image.features.metadata_version)
     batches: list[PreparedBatch] = []
     start = 0
-    for end in batch_ends(values):
+    for end in [len(values)] if result.is_atomic else batch_ends(values):
         batches.append(PreparedBatch(records[start:end], values[start:end]))
         start = end
     return PreparedResult(batches, result.response, result.soft_change, record_notices(image, records))

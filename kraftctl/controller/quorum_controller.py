@@ -25,6 +25,7 @@ from kraftctl.controller.activation_records import (
     records_for_non_empty_log,
 )
 from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
+from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.controller_result import ControllerResult
@@ -281,7 +282,7 @@ class QuorumController:
         try:
             result = self.handle(context, request, now_ms, wall_ms, next_offset)
             prepared = self.prepare(result)
-            if result.is_atomic and len(prepared.batches) > 1:
+            if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
                 refusal = self._refusal(context, request, Errors.POLICY_VIOLATION)
                 return PreparedResult([], refusal, None, [])
             response = prepared.response

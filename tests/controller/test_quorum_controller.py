@@ -263,6 +263,13 @@ class TestCommit:
         assert [len(batch.values) for batch in batches] == [RECORDS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX, 1]
         assert active.controller.prepare(ControllerResult.of([])).batches == []
 
+    def test_an_atomic_result_of_our_own_is_never_cut(self):
+        """The bootstrap of a log below KIP-868 has no transaction that could hold two batches together."""
+        active = ActiveController()
+        records = [RecordAndVersion(NoOpRecord(), 0)] * (RECORDS_PER_BATCH_MAX + 1)
+        (batch,) = active.controller.prepare(ControllerResult.atomic_of(records)).batches
+        assert len(batch.values) == len(records)
+
     def test_batches_are_cut_by_bytes_too(self):
         active = ActiveController()
         record = ConfigRecord(resource_type=2, resource_name="t", name="k", value="v" * 30_000)

@@ -1,7 +1,7 @@
 """Hostile requests to the leader of three nodes, while they crash and lead in turn and their code fails.
 
 Forged votes and fetches are not among them: raft believes its voters, as Kafka's does. What must hold: no
-node dies, everybody's image is what the log says, all logs are the same in the end, and whoever asked a node
+node dies, every image is what the log says, all logs are equal in the end, and each client that asked a node
 that lived on was answered.
 """
 
@@ -60,7 +60,7 @@ class AskedNode:
 
 
 class Attacker:
-    """Asks whoever leads, notes what is still to be answered, and plants faults where that is possible."""
+    """Asks the leader, notes what is still to be answered, and plants faults where that is possible."""
 
     def __init__(self, quorum: SimulatedQuorum, rng: random.Random) -> None:
         self.answered = 0
@@ -111,7 +111,7 @@ class Attacker:
         self._faults.tasks_fail = False
 
     def collect(self) -> None:
-        """Whoever crashed meanwhile answers nobody."""
+        """A node that crashed meanwhile does not answer."""
         left: list[tuple[Member, int, int, ParsedRequest]] = []
         for member, life, request_id, request in self._pending:
             if member.life != life or not member.on:

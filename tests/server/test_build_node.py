@@ -159,7 +159,7 @@ def test_a_controller_on_port_0_registers_the_port_that_it_was_given(tmp_path: P
 
 
 def registered_port(port: int) -> int:
-    """What tools are told, as soon as the log knows it."""
+    """The port that tools see, once the log has the registration."""
     request = DescribeClusterRequest(endpoint_type=CONTROLLERS)
 
     def known() -> int | None:

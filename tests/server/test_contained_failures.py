@@ -99,7 +99,7 @@ def test_a_token_for_a_name_that_no_record_can_hold(tmp_path: Path) -> None:
 
 
 def token_error(client: ControllerClient, name: str) -> int:
-    """What a user of that name is told who asks, through a broker, for a delegation token."""
+    """The error code of a forwarded CreateDelegationToken of a user of that name."""
     request = CreateDelegationTokenRequest(max_lifetime_ms=-1)
     header = RequestHeader(
         request_api_key=request.API_KEY,

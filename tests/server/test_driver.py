@@ -43,22 +43,26 @@ class Storage:
         return 1
 
 
+def driver_of(node: Any, storage: Any) -> Driver:
+    return Driver(
+        node,
+        storage,
+        Clock(),
+        retention_bytes=-1,
+        retention_ms=-1,
+        client_id="test",
+        request_timeout_ms=1_000,
+        retry_backoff_ms=20,
+    )
+
+
 def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:
     """Closing the log flushes it; nobody is told any more."""
 
     async def scenario() -> None:
         node: Any = Node()
         storage: Any = Storage()
-        driver = Driver(
-            node,
-            storage,
-            Clock(),
-            retention_bytes=-1,
-            retention_ms=-1,
-            client_id="test",
-            request_timeout_ms=1_000,
-            retry_backoff_ms=20,
-        )
+        driver = driver_of(node, storage)
         driver.start()
         stopping = asyncio.ensure_future(driver.stop())
         while driver._flusher._shutdown is False:
@@ -92,16 +96,7 @@ def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
     async def scenario() -> None:
         node: Any = OverdueNode()
         storage: Any = Storage()
-        driver = Driver(
-            node,
-            storage,
-            Clock(),
-            retention_bytes=-1,
-            retention_ms=-1,
-            client_id="test",
-            request_timeout_ms=1_000,
-            retry_backoff_ms=20,
-        )
+        driver = driver_of(node, storage)
         driver.start()
         driver.offer(events.DeadlineReached())
         assert (node.steps, len(driver._inbox), driver._timer) == (1, 0, None)

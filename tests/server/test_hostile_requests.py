@@ -68,7 +68,7 @@ def vote_request(epoch: int, end_offset: int) -> VoteRequest:
 
 @pytest.mark.parametrize("epochs_left", [0, 1, 2])
 def test_the_last_epochs_end_nobody(epochs_left: int, tmp_path: Path) -> None:
-    """A candidate may be believed or not; whoever joins its epoch survives the elections that follow."""
+    """The candidate may be refused; a node that joins its epoch survives the elections that follow."""
 
     async def life(first: bool) -> None:
         hosted = opened(tmp_path)

@@ -68,7 +68,7 @@ class MemoryTransport(asyncio.Transport):
         return self.closed
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Whoever reads this has caught up always."""
+        """This reader has always caught up."""
 
     def pause_reading(self) -> None:
         """What is sent meanwhile arrives nevertheless, as if it had been on its way."""
@@ -187,7 +187,7 @@ class HostedController:
         return client
 
     def run_due_tasks(self) -> None:
-        """So that what happens next is the doing of whoever makes it happen."""
+        """What happens next is caused by the caller alone."""
         self.driver.offer(DeadlineReached())
 
     def check_alive(self) -> None:

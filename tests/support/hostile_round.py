@@ -43,7 +43,7 @@ TASK = re.compile(r"The task to ")
 """What is done without being asked may fail in the same step as a request, and has nothing to do with it."""
 
 FAILURES = {int(Errors.UNKNOWN_SERVER_ERROR), int(Errors.UNSUPPORTED_VERSION)}
-"""What a request that failed is told; the latter only for ApiVersions from the future, whatever happens."""
+"""The errors of a request that failed; the latter only for ApiVersions of an unknown version."""
 
 PLANT_CHANCE = 0.15
 TASKS_FAIL_CHANCE = 0.03

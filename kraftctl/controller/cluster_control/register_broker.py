@@ -5,12 +5,12 @@ The checks, in Kafka's order:
 | # | must hold | else |
 |--|--|--|
 | 1 | the cluster id is ours | INCONSISTENT_CLUSTER_ID |
-| 1a | the broker id is not negative: -1 stands for no broker in records | INVALID_REGISTRATION |
-| 2 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
-| 3 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
-| 4 | log directories are named, valid, unique and nobody else's (KIP-858) | INVALID_REGISTRATION |
-| 5 | every finalized feature level is in the broker's range | UNSUPPORTED_VERSION |
-| 6 | metadata.version is among its features | INVALID_REGISTRATION |
+| 2 | the broker id is not negative: -1 means no broker (our own check) | INVALID_REGISTRATION |
+| 3 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
+| 4 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
+| 5 | log directories are named, valid, unique and nobody else's (KIP-858) | INVALID_REGISTRATION |
+| 6 | every finalized feature level is in the broker's range | UNSUPPORTED_VERSION |
+| 7 | metadata.version is among its features | INVALID_REGISTRATION |
 
 A new incarnation's epoch is the offset of the first record of this append. The clean-up after the old
 incarnation comes before the registration, so that a failover in between is repaired by the broker's retry.
