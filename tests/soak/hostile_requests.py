@@ -6,17 +6,24 @@ is a find: printed at once with the command that repeats it, and the status is 1
 
 A request whose handler fails although nothing was planted is refused and counted ("contained"): the handler
 should have refused it by itself. `--strict` makes that a find, too. In compiled code no faults are planted.
+
+A round that does not end within ROUND_SECONDS is a find as well, and ends the program with its stacks.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import faulthandler
 import logging
+import os
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
@@ -29,7 +36,36 @@ from tests.support.virtual_time_loop import VirtualTimeLoop
 
 ROUND_REQUESTS = 400
 
+ROUND_SECONDS = 120
+"""Of a round that takes less than one."""
+
+PROGRESS_SECONDS = 60
+
 SHARED_MEMORY = Path("/dev/shm")
+
+
+@contextmanager
+def watchdog(command: str) -> Iterator[None]:
+    """Ends the process with status 1, after `command` and all stacks, when the body takes too long.
+
+    A loop in compiled code may keep every other thread from running: the C thread of faulthandler, which
+    knows no command, ends the process then. The last line of progress says which seeds are left to try.
+    """
+
+    def found() -> None:
+        print(f"FIND a round that does not end within {ROUND_SECONDS} s\n  {command}", flush=True)
+        faulthandler.dump_traceback(sys.stdout, all_threads=True)
+        os._exit(1)
+
+    timer = threading.Timer(ROUND_SECONDS, found)
+    timer.daemon = True
+    timer.start()
+    faulthandler.dump_traceback_later(ROUND_SECONDS + 10, exit=True)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        faulthandler.cancel_dump_traceback_later()
 
 
 class Soak:
@@ -52,7 +88,10 @@ class Soak:
         with tempfile.TemporaryDirectory(prefix="hostile-requests-", dir=directory) as name:
             round_ = HostileRound(seed, requests, Path(name), plant=self._plant)
             try:
-                with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+                with (
+                    watchdog(self._command(seed, requests)),
+                    asyncio.Runner(loop_factory=VirtualTimeLoop) as runner,
+                ):
                     runner.run(round_.run())
             except InvariantViolatedError as violation:
                 self._found(str(violation), self._command(seed, round_.done))
@@ -100,10 +139,14 @@ def main() -> int:
     wanted = args.requests or (0 if args.minutes else ROUND_REQUESTS)
     deadline = time.monotonic() + args.minutes * 60
     seed = args.seed
+    shown = time.monotonic()
     while time.monotonic() < deadline or soak.requests < wanted:
         left = wanted - soak.requests if wanted > soak.requests else ROUND_REQUESTS
         soak.round(seed, min(ROUND_REQUESTS, left))
         seed += 1
+        if time.monotonic() - shown >= PROGRESS_SECONDS:
+            shown = time.monotonic()
+            print(f"up to seed {seed - 1}: {soak.requests} requests, {soak.finds} finds", flush=True)
     soak.report(args.seed)
     return 1 if soak.finds else 0
 
