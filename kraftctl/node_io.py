@@ -6,6 +6,8 @@ from kraftctl.raft.effects import (
     AppendBatch,
     FinishSnapshot,
     FlushLog,
+    Halt,
+    NoteRecovered,
     Notice,
     Respond,
     RespondFetch,
@@ -141,5 +143,7 @@ NodeEffect = (
     | RespondFetch
     | RespondFetchSnapshot
     | SendRequest
+    | NoteRecovered
+    | Halt
     | Notice
 )

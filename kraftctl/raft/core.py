@@ -37,6 +37,7 @@ class RaftCore:
         log: LogState,
         stored_election: ElectionState | None,
         history: VoterHistory,
+        recovering_epoch: int | None,
     ) -> None:
         self.key = ReplicaKey(node_id, directory_id)
         self.cluster_id = cluster_id
@@ -46,6 +47,7 @@ class RaftCore:
         self.log = log
         self.stored_election = stored_election
         self.history = history
+        self.recovering_epoch = recovering_epoch
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = Peers()

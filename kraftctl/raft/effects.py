@@ -174,6 +174,17 @@ class SendRequest:
         self.request = request
 
 
+class NoteRecovered:
+    """Note durably that this replica knows again what it may have forgotten: from now on it votes."""
+
+
+class Halt:
+    """End the process: going on could lose what is committed. `text` says why, and what to do next."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 INFO = "INFO"
 WARN = "WARN"
 ERROR = "ERROR"
@@ -203,5 +214,7 @@ RaftEffect = (
     | LeadershipLost
     | LeaderChanged
     | SendRequest
+    | NoteRecovered
+    | Halt
     | Notice
 )

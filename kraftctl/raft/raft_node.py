@@ -79,6 +79,9 @@ class RaftNode:
     (offset, value) of every KRaftVoters / KRaftVersion control record found in the newest snapshot
     and in the log, rising. What came from a snapshot carries its end offset - 1: -1 for 0-0.
 
+    `recovering_epoch` is not None when log or votes of this replica are lost: the highest epoch it may
+    have voted in. It does not vote until it has all that a leader of that epoch or a later one committed.
+
     Every call returns effects, to be carried out in order before the next call.
     """
 
@@ -96,6 +99,7 @@ class RaftNode:
         static_voters: VoterSet,
         voter_history: list[tuple[int, VoterSet]],
         kraft_version_history: list[tuple[int, int]],
+        recovering_epoch: int | None = None,
     ) -> None:
         self._core = RaftCore(
             node_id=node_id,
@@ -107,6 +111,7 @@ class RaftNode:
             log=log,
             stored_election=quorum_state,
             history=VoterHistory(static_voters, voter_history, kraft_version_history),
+            recovering_epoch=recovering_epoch,
         )
 
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:

@@ -95,6 +95,7 @@ def build_node(
         static_voters=static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters),
         voter_history=history.voters,
         kraft_version_history=history.kraft_versions,
+        recovering_epoch=partition.recovering_epoch,
     )
     bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)

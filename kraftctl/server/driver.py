@@ -33,6 +33,7 @@ from kraftctl.server.connection import Respond
 from kraftctl.server.peers import Peers
 from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
+from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.record_batch import batches_before, read_batches
@@ -193,7 +194,7 @@ class Driver:
             case effects.WriteQuorumState():
                 self._storage.write_quorum_state(effect.state)
             case effects.TruncateLog():
-                self._storage.log.truncate_to(effect.end_offset)
+                self._storage.truncate_log(effect.end_offset)
             case effects.SaveSnapshotSlice():
                 self._downloads.save(effect.snapshot_id, effect.position, effect.data)
             case effects.FinishSnapshot():
@@ -202,6 +203,10 @@ class Driver:
                 self._storage.start_over_at(effect.snapshot_id)
             case effects.RespondFetchSnapshot():
                 self._respond_fetch_snapshot(effect)
+            case effects.NoteRecovered():
+                self._storage.note_recovered()
+            case effects.Halt():
+                raise StorageError(effect.text)
             case ReadLog():
                 self._loop.call_soon(self._fatally, partial(self._read_log, effect))
             case ReadSnapshot():
@@ -245,7 +250,7 @@ class Driver:
     def _flush(self) -> None:
         if self._stopped:
             return  # closing the log flushes what is left
-        flushing = self._loop.run_in_executor(self._flusher, self._storage.log.flush)
+        flushing = self._loop.run_in_executor(self._flusher, self._storage.flush)
         flushing.add_done_callback(self._flushed)
 
     def _flushed(self, flushing: asyncio.Future[int]) -> None:

@@ -25,6 +25,8 @@ class MetadataPartition:
         self.snapshots = snapshots
         self.quorum_state = quorum_state
         self.notices: list[str] = []
+        self.recovering_epoch: int | None = None
+        """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
 
     @classmethod
     def open(
@@ -81,6 +83,18 @@ class MetadataPartition:
 
     def write_quorum_state(self, state: ElectionState) -> None:
         self.quorum_state.write(state)
+
+    def note_recovered(self) -> None:
+        """Durably: what was lost is known again."""
+        self.recovering_epoch = None
+
+    def flush(self) -> int:
+        """As MetadataLog.flush; may run in another thread."""
+        return self.log.flush()
+
+    def truncate_log(self, end_offset: int) -> None:
+        """Drop every batch that holds `end_offset` or more, durably."""
+        self.log.truncate_to(end_offset)
 
     def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]:
         return list(self.snapshots.reader(snapshot_id).batches())
