@@ -8,7 +8,9 @@ import pytest
 
 from kraftctl.raft.effects import FlushLog
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.events import LogFlushed, SnapshotDownloaded
+from kraftctl.raft.events import LogFlushed, RaftEvent, ResponseReceived, SnapshotDownloaded
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
@@ -26,6 +28,7 @@ class SlowDisks(RaftCluster):
     def __init__(self, seed: int, voter_ids: list[int]) -> None:
         self.stalled: set[int] = set()
         self.held: dict[int, FlushLog] = {}
+        self.forged: dict[int, int] = {}
         super().__init__(seed, voter_ids, [], dynamic=True, faults=Faults())
 
     def _flush(self, replica: Replica, effect: FlushLog) -> None:
@@ -41,6 +44,20 @@ class SlowDisks(RaftCluster):
             replica = self.replicas[node_id]
             replica.disk.flush(effect)
             self.step(replica, LogFlushed(effect.end_offset))
+
+    def forge(self, node_id: int, *, leader_epoch: int) -> None:
+        """The next answer to a Fetch of `node_id` names this epoch."""
+        self.forged[node_id] = leader_epoch
+
+    def step(self, replica: Replica, event: RaftEvent) -> None:
+        if isinstance(event, ResponseReceived) and isinstance(event.response, FetchResponse):
+            epoch = self.forged.pop(replica.node_id, None)
+            if epoch is not None:
+                partition = event.response.responses[0].partitions[0]
+                partition.error_code = Errors.FENCED_LEADER_EPOCH
+                partition.current_leader.leader_epoch = epoch
+                partition.current_leader.leader_id = -1
+        super().step(replica, event)
 
     def lose_power(self, node_id: int) -> None:
         self.held.pop(node_id, None)
@@ -237,3 +254,17 @@ def test_records_that_are_of_no_use_are_asked_for_at_growing_intervals() -> None
     last.batch = whole
     cluster.run_for(2_000)
     assert cluster.replicas[other].disk.end_offset == leader.disk.end_offset
+
+
+def test_an_answer_that_names_the_last_epoch_is_not_believed() -> None:
+    """No election could follow it. A peer may have stored it when that was still believed."""
+    cluster = SlowDisks(8, VOTERS)
+    cluster.run_for(6_000)
+    leader = leader_of(cluster)
+    other = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
+    last_epoch = (1 << 31) - 1
+    cluster.forge(other, leader_epoch=last_epoch)
+    cluster.run_for(3_000)
+    assert leader.node is not None
+    assert leader.node.is_leader
+    assert any(f"names epoch {last_epoch}" in line for line in cluster.lines)
