@@ -13,6 +13,7 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
     They stay below the fetch timeout: the leader must not miss this voter, nor this voter its leader.
     """
     state.has_fetched_from_leader = True
+    state.last_answer_ms = core.now_ms
     state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.may_vote() else NEVER_MS
     if usable:
         state.useless_answers = 0
