@@ -151,6 +151,25 @@ def test_a_stranger_cannot_depose_a_leader_that_is_heard_of(pre_vote: bool) -> N
     assert [line for line in cluster.lines if "write quorum-state" in line] == written
 
 
+def test_a_leader_that_does_not_answer_is_not_heard_of() -> None:
+    """KIP-853: a voter set that has not reached this replica may have elected somebody it does not know."""
+    cluster = RaftCluster(3, VOTERS, [11], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = leader_of(cluster)
+    assert leader.node is not None
+    observer = cluster.replicas[11]
+    assert observer.node is not None
+    epoch = leader.node.epoch + 1
+    request = vote_request(epoch, 77, leader.disk.end_offset, pre_vote=False)
+    cluster.ask(observer, request)
+    assert observer.node.epoch == epoch - 1
+    for voter_id in VOTERS:
+        cluster.crash(voter_id)
+    cluster.run_for(2_500)
+    cluster.ask(observer, request)
+    assert observer.node.epoch == epoch
+
+
 def vote_request(epoch: int, candidate_id: int, last_offset: int, *, pre_vote: bool) -> VoteRequest:
     partition = PartitionData(
         replica_epoch=epoch,
