@@ -51,9 +51,7 @@ def formatted(
 
 def kraftctl_in(java: JavaController) -> KraftctlController:
     """kraftctl in the directory of a Java controller, on its port."""
-    return KraftctlController(
-        NODE_ID, java.directory, java.cluster_id, dynamic=java.dynamic, port=java.port
-    )
+    return KraftctlController(NODE_ID, java.directory, java.cluster_id, dynamic=java.dynamic, port=java.port)
 
 
 def records_asked_for(*files: Path) -> list[list[dict]]:
