@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from tests.support.controller_client import ControllerClient
@@ -22,6 +24,8 @@ RECORD = re.compile(r"^\| offset: \d+ .* payload: (\{.*\})$", re.MULTILINE)
 ASKED_FOR = ("FEATURE_LEVEL_RECORD", "USER_SCRAM_CREDENTIAL_RECORD")
 ZERO_CHECKPOINT = "00000000000000000000-0000000000.checkpoint"
 KAFKA_4_4 = "4.4.0"
+QUORUMS = ("standalone", "initial-controllers", "static")
+CASES = [(release, quorum) for release in ("4.3.1", KAFKA_4_4) for quorum in QUORUMS]
 
 
 class FormattedByKafka(JavaController):
@@ -54,7 +58,7 @@ def kraftctl_in(java: JavaController) -> KraftctlController:
     return KraftctlController(NODE_ID, java.directory, java.cluster_id, dynamic=java.dynamic, port=java.port)
 
 
-def records_asked_for(*files: Path) -> list[list[dict]]:
+def records_asked_for(files: list[Path]) -> list[list[dict]]:
     """Features and users in each of the files, as kafka-dump-log prints them."""
     _, *dumped = dump_log(*files).split("Dumping ")
     assert len(dumped) == len(files)
@@ -81,19 +85,43 @@ def finalized_metadata_version(port: int) -> int | None:
     return levels.get("metadata.version")
 
 
-@pytest.mark.parametrize("quorum", ["standalone", "initial-controllers", "static"])
-@pytest.mark.parametrize("release", ["4.3.1", KAFKA_4_4])
-def test_begins_with_what_was_asked_for(tmp_path: Path, release: str, quorum: str) -> None:
-    java = formatted(tmp_path, release, quorum)
-    ours = kraftctl_in(java)
-    ours.start()
-    finalized = await_result(partial(finalized_metadata_version, ours.port), "features are finalized")
-    ours.stop()
-    (log,) = java.metadata_directory.glob("*.log")
-    asked_for, written = records_asked_for(bootstrap_file(java), log)
-    assert [record["type"] for record in asked_for] == list(ASKED_FOR)
-    assert written == asked_for
-    assert finalized == asked_for[0]["data"]["featureLevel"]
+@dataclass
+class Outcome:
+    """What kafka-storage has put where, and what became of it."""
+
+    asked_for: list[dict]
+    written: list[dict]
+    finalized: int
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Outcome]:
+    """kraftctl has run in each of the directories; one run of kafka-dump-log reads them all."""
+    files: list[Path] = []
+    finalized: dict[tuple[str, str], int] = {}
+    for release, quorum in CASES:
+        java = formatted(tmp_path_factory.mktemp(quorum), release, quorum)
+        ours = kraftctl_in(java)
+        ours.start()
+        level = await_result(partial(finalized_metadata_version, ours.port), "features are finalized")
+        ours.stop()
+        finalized[release, quorum] = level
+        files += [bootstrap_file(java), *java.metadata_directory.glob("*.log")]
+    records = records_asked_for(files)
+    return {
+        case: Outcome(asked_for, written, finalized[case])
+        for case, asked_for, written in zip(CASES, records[::2], records[1::2], strict=True)
+    }
+
+
+@pytest.mark.parametrize(("release", "quorum"), CASES)
+def test_begins_with_what_was_asked_for(
+    outcomes: dict[tuple[str, str], Outcome], release: str, quorum: str
+) -> None:
+    outcome = outcomes[release, quorum]
+    assert [record["type"] for record in outcome.asked_for] == list(ASKED_FOR)
+    assert outcome.written == outcome.asked_for
+    assert outcome.finalized == outcome.asked_for[0]["data"]["featureLevel"]
 
 
 def test_a_level_above_ours_is_refused(tmp_path: Path) -> None:
@@ -108,3 +136,20 @@ def test_a_level_above_ours_is_refused(tmp_path: Path) -> None:
     assert "metadata.version 33" in refusal
     assert "7 to 30" in refusal
     assert "Next step" in refusal
+
+
+def test_takes_over_from_a_controller_of_4_4_and_gives_back(tmp_path: Path) -> None:
+    """Formatted by kraftctl; every turn is an epoch of its own, and nothing needs repair."""
+    cluster_id = random_id()
+    ours = KraftctlController(NODE_ID, tmp_path, cluster_id, dynamic=False)
+    java = JavaController(kafka(KAFKA_4_4), NODE_ID, tmp_path, cluster_id, dynamic=False, port=ours.port)
+    ours.format()
+    for epoch, node in enumerate([java, ours, java], start=1):
+        node.start()
+        if node is ours:
+            await_result(partial(finalized_metadata_version, ours.port), "features are finalized")
+        node.stop()
+        partition = MetadataPartition.open(node.log_directory)
+        assert [one for one, _ in partition.log.epochs] == list(range(1, epoch + 1))
+        assert partition.notices == []
+        partition.close()
