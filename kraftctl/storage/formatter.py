@@ -3,6 +3,8 @@
 Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only
 where the metadata log will live, only for a dynamic quorum), and last meta.properties, whose presence means
 "formatted". A crash in between leaves a directory that can simply be formatted again.
+
+That is the layout of Kafka up to 4.3; Kafka 4.4, whose own is another (KIP-1170), reads it as well.
 """
 
 from __future__ import annotations
