@@ -1,8 +1,9 @@
 """Formatting: the files a node finds at its first start (KIP-631, KIP-853, KIP-1022).
 
-Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only
-where the metadata log will live, only for a dynamic quorum), and last meta.properties, whose presence means
-"formatted". A crash in between leaves a directory that can simply be formatted again.
+Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only for
+a dynamic quorum), the recovery point of a replica that never took part (these two only where the metadata log
+will live), and last meta.properties, whose presence means "formatted". A crash in between leaves a directory
+that can simply be formatted again.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import MetaProperties, MetaPropertiesEnsemble, write_meta_properties
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.recovery_point import create_recovery_point
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -95,8 +98,8 @@ class Formatter:
             if any((log_dir / DIRECTORY_NAME).glob(f"*{LOG_SUFFIX}")):
                 raise StorageError(
                     f"{log_dir} holds a metadata log although it has no meta.properties. Formatting it would"
-                    " give the log to another replica. Next step: restore meta.properties, or move"
-                    f" {log_dir / DIRECTORY_NAME} away."
+                    " give the log to another replica. Next step: restore meta.properties. Without it:"
+                    f" {REPLACE_THIS_REPLICA.removeprefix('Next step: ')}"
                 )
 
     def _directory_id(self, log_dir: Path, ensemble: MetaPropertiesEnsemble, rng: random.Random) -> bytes:
@@ -125,6 +128,9 @@ class Formatter:
             )
             store = SnapshotStore.open(log_dir / DIRECTORY_NAME)
             store.write(BOOTSTRAP_SNAPSHOT_ID, [header, batches.footer()])
+        if log_dir == self.metadata_log_dir:
+            assert meta.directory_id is not None
+            create_recovery_point(log_dir, meta.directory_id)
         write_meta_properties(log_dir, meta, wall_ms)
 
 

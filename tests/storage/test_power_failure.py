@@ -20,6 +20,7 @@ from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.storage.failing_disk import AFTERMATHS, ONLY_FLUSHED, FailingDisk, PowerFailure
 from tests.support.effort import FIRST_SEED
+from tests.support.partitions import open_partition
 
 SEGMENT_BYTES = 400
 NEVER = 10**9
@@ -46,7 +47,7 @@ class Life:
         self.epoch = 1
 
     def live(self) -> None:
-        self.partition = MetadataPartition.open(self.log_dir, segment_bytes=SEGMENT_BYTES)
+        self.partition = open_partition(self.log_dir, segment_bytes=SEGMENT_BYTES)
         self._vote(1)
         self._append(7)
         self._flush()
@@ -163,7 +164,7 @@ def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
     disk.leave(aftermath, after, random.Random(FIRST_SEED * 10_000 + fail_at))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        partition = MetadataPartition.open(after, segment_bytes=SEGMENT_BYTES)
+        partition = open_partition(after, segment_bytes=SEGMENT_BYTES)
         _check(partition, promises)
         partition.log.append(batch(partition.log.end_offset, epoch=9))
         partition.close()

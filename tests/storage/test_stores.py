@@ -92,7 +92,7 @@ def test_quorum_state_that_is_not_understood_is_refused(tmp_path: Path, text: st
 
 
 def test_leader_epochs(tmp_path: Path) -> None:
-    assert read_leader_epochs(tmp_path) == []
+    assert read_leader_epochs(tmp_path) is None
     write_leader_epochs(tmp_path, [(1, 0), (5, 20)])
     assert (tmp_path / "leader-epoch-checkpoint").read_bytes() == b"0\n2\n1 0\n5 20\n"
     assert read_leader_epochs(tmp_path) == [(1, 0), (5, 20)]
