@@ -15,7 +15,9 @@ from kraftctl.raft.effects import (
     BecameLeader,
     FinishSnapshot,
     FlushLog,
+    Halt,
     HighWatermarkUpdated,
+    NoteRecovered,
     RaftEffect,
     Respond,
     RespondFetch,
@@ -91,6 +93,7 @@ class Replica:
         self.node: RaftNode | None = None
         self.life = 0
         self.high_watermark = -1
+        self.recovering_epoch: int | None = None
         self.waiting: dict[int, tuple[int, int, int, int]] = {}
         self.deadline_ms: int | None = None
 
@@ -158,12 +161,26 @@ class RaftCluster:
             static_voters=static_voter_set(LISTENER, static),
             voter_history=voters,
             kraft_version_history=versions,
+            recovering_epoch=replica.recovering_epoch,
         )
         self.step(replica, Started())
 
+    def forget(self, node_id: int) -> None:
+        """Crash, and lose log, snapshots and votes; what is left is who this is, and its last epoch."""
+        self.crash(node_id)
+        replica = self.replicas[node_id]
+        election = replica.disk.quorum_state
+        if replica.recovering_epoch is None:
+            replica.recovering_epoch = 0
+        replica.recovering_epoch = max(replica.recovering_epoch, 0 if election is None else election.epoch)
+        replica.disk = RaftDisk()
+
     def restart_all(self) -> None:
+        self.restart_all_but()
+
+    def restart_all_but(self, *node_ids: int) -> None:
         for replica in self.replicas.values():
-            if replica.node is None:
+            if replica.node is None and replica.node_id not in node_ids:
                 self.start(replica)
 
     def isolate(self, node_id: int) -> None:
@@ -236,6 +253,10 @@ class RaftCluster:
                 self._respond(replica, effect.request_id, effect.response)
             elif isinstance(effect, FinishSnapshot):
                 finished = effect
+            elif isinstance(effect, NoteRecovered):
+                replica.recovering_epoch = None
+            elif isinstance(effect, Halt):
+                raise AssertionError(effect.text)
             elif isinstance(effect, Respond):
                 self._respond(replica, effect.request_id, effect.response)
         self._watch_deadline(replica)
