@@ -161,6 +161,8 @@ class Contradictions:
             return
         start = max(self._leader_epochs[0][1], log.epochs[0][1])
         end = self._point.end_offset
+        if start >= end:
+            return
         stored = _between(self._leader_epochs, start, end)
         found = _between(log.epochs, start, end)
         if stored != found:
@@ -175,7 +177,7 @@ def _between(epochs: list[tuple[int, int]], start: int, end: int) -> list[tuple[
     """The (epoch, start offset) pairs for `start` to `end` (exclusive), as if the log began at `start`."""
     inside: list[tuple[int, int]] = []
     for epoch, offset in epochs:
-        if offset <= start < end:
+        if offset <= start:
             inside = [(epoch, start)]
         elif offset < end:
             inside.append((epoch, offset))

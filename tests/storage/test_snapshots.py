@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import RECORDS_PER_BATCH_MAX, SnapshotBatches
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.errors import StorageError
@@ -137,6 +138,7 @@ def test_cut_or_flipped_snapshot_is_refused(tmp_path: Path) -> None:
 
 def _partition_with_log(log_dir: Path, batches: int = 20) -> MetadataPartition:
     partition = open_partition(log_dir, segment_bytes=400)
+    partition.write_quorum_state(ElectionState(epoch=2, data_version=1))
     for offset in range(batches):
         partition.log.append(batch(offset))
     partition.log.flush()

@@ -26,8 +26,8 @@ from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.frames import FrameDecoder
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
-from tests.support.virtual_time_loop import WALL_START_MS, VirtualClock, VirtualTimeLoop
 from tests.support.partitions import open_partition
+from tests.support.virtual_time_loop import WALL_START_MS, VirtualClock, VirtualTimeLoop
 
 ANSWER_SECONDS_MAX = 120.0
 """Of virtual time: longer than any request may wait by itself."""
