@@ -13,6 +13,7 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
     They stay below the fetch timeout: the leader must not miss this voter, nor this voter its leader.
     """
     state.has_fetched_from_leader = True
+    state.last_answer_ms = core.now_ms
     state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.may_vote() else NEVER_MS
     if usable:
         state.useless_answers = 0
@@ -25,10 +26,11 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
     """The leader lacks what is committed. Either way out loses data: a person has to look at both logs."""
+    committed = max(core.high_watermark, core.log.start_offset)
     core.emit(
         Halt(
             f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but here"
-            f" everything up to offset {core.high_watermark} is known to be committed. One of the two has"
+            f" everything up to offset {committed} is known to be committed. One of the two has"
             " lost metadata. Next step: stop the leader as well, compare both logs (kraftctl dump), keep the"
             " one that has the committed records; the other node has to be removed from the quorum, formatted"
             " with a new directory id and added again."
