@@ -29,12 +29,11 @@ from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA, RESTORE_THE_ONLY_VOTER
 from kraftctl.storage.snapshots import SnapshotStore
 
-NO_MEMORY = RecoveryPoint(b"")
-"""Of a directory without recovery point: nothing is known, so nothing can be missed."""
-
 
 class Contradictions:
     """Make one before the log is opened, then `judge` the log. `recovering_epoch` is the outcome.
+
+    `recovery_point` has begun. In a directory that was just adopted it knows of no record.
 
     `leader_epochs` is the leader-epoch-checkpoint, None when it is missing.
     """
@@ -58,7 +57,8 @@ class Contradictions:
         self._snapshots = snapshots
         self._quorum_state = quorum_state
         self._file = recovery_point
-        self._point = recovery_point.point or NO_MEMORY
+        assert recovery_point.point is not None
+        self._point = recovery_point.point
         self._leader_epochs = leader_epochs
         self._election = quorum_state.read()
         if self._election is not None and not self._point.recovering:
@@ -72,7 +72,7 @@ class Contradictions:
     @property
     def durable_end(self) -> DurableEnd | None:
         """What recovery may take for granted. None: nobody knows, or somebody else has written since."""
-        if self._file.point is None or self._point.recovering:
+        if self._point.recovering:
             return None
         if self._election is not None and self._election.epoch > self._point.quorum_epoch:
             return None

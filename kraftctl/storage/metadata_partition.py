@@ -71,6 +71,8 @@ class MetadataPartition:
         snapshots = SnapshotStore.open(directory)
         quorum_state = QuorumStateStore(directory)
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
+        if recovery_point.point is None:
+            recovery_point.begin(_adopted(replica, quorum_state))
         contradictions = Contradictions(
             replica, static_voters, snapshots, quorum_state, recovery_point, read_leader_epochs(directory)
         )
@@ -89,16 +91,17 @@ class MetadataPartition:
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
         partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()
-        partition._begin(replica, contradictions)
+        partition._begin(contradictions)
         return partition
 
-    def _begin(self, replica: ReplicaKey, contradictions: Contradictions) -> None:
+    def _begin(self, contradictions: Contradictions) -> None:
         """From here on the recovery point is kept in step."""
         state = self.quorum_state.read()
         if contradictions.restored_epoch is not None:
             state = ElectionState(epoch=contradictions.restored_epoch)
             self.quorum_state.write(state)
-        known = self.recovery_point.point or RecoveryPoint(replica.directory_id)
+        known = self.recovery_point.point
+        assert known is not None
         if state is not None and state.epoch >= known.quorum_epoch:
             known = known._replace(quorum_epoch=state.epoch, voted_id=state.voted_id)
         end_offset = self.log.durable_end_offset
@@ -237,6 +240,23 @@ def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) ->
     return snapshot_id.epoch > last_epoch or (
         snapshot_id.epoch == last_epoch and snapshot_id.offset > end_offset
     )
+
+
+def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoint:
+    """Of Kafka or an older version, or new. Made before anything can be refused: the advice needs the file.
+
+    `stopped`, since nobody knows up to where the log was flushed.
+    """
+    directory = quorum_state.path.parent
+    has_log = any(path.stat().st_size > 0 for path in directory.glob(f"*{LOG_SUFFIX}"))
+    try:
+        election = quorum_state.read()
+    except StorageError:
+        election = None
+    if election is not None:
+        return RecoveryPoint(replica.directory_id, election.epoch, election.voted_id, stopped=True)
+    has_taken_part = has_log or quorum_state.path.exists()
+    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_taken_part), stopped=True)
 
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:

@@ -22,7 +22,6 @@ from crc32c import crc32c
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
 from kraftctl.storage.durable_files import replace_file, write_all_at
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME = "metadata-recovery-point"
@@ -212,8 +211,9 @@ def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
     readable = [found for line in lines if (found := _decode(line)) is not None]
     if not readable:
         raise StorageError(
-            f"{path} is damaged: neither of its two lines has a matching checksum. It says what this replica"
-            f" must not forget, so it must not be guessed or deleted. {REPLACE_THIS_REPLICA}"
+            f"{path} is damaged: neither of its two lines has a matching checksum. Next step: if"
+            " __cluster_metadata-0 is as this node left it, and this node was not recovering, remove the"
+            " file: it is made again from log and quorum-state. Otherwise restore a backup of the directory."
         )
     return max(readable, key=_sequence_of)
 

@@ -315,6 +315,29 @@ def test_a_directory_without_recovery_point_is_adopted(tmp_path: Path) -> None:
     assert (point.quorum_epoch, point.voted_id, point.log_epoch, point.end_offset) == (2, 3, 2, 30)
 
 
+def garble_quorum_state(log_dir: Path) -> None:
+    (log_dir / DIRECTORY_NAME / "quorum-state").write_text("{")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(flip(0, 70, 0x01), id="log"),
+        pytest.param(garble_quorum_state, id="quorum-state"),
+    ],
+)
+def test_the_advice_is_right_for_a_directory_that_was_never_adopted(tmp_path: Path, damage: Damage) -> None:
+    """Its first start is refused; what is moved away then must not be forgotten."""
+    log_dir = tmp_path / "data"
+    live(log_dir).close()
+    (log_dir / FILE_NAME).unlink()
+    damage(log_dir)
+    with pytest.raises(StorageError, match="move only __cluster_metadata-0 away"):
+        open_partition(log_dir, static_voters=THREE)
+    lose_the_directory(log_dir)
+    assert open_partition(log_dir, static_voters=THREE).recovering_epoch is not None
+
+
 def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
     """Intact batches lie behind the hole; none of it was ever flushed, hence never acknowledged."""
     log_dir = tmp_path / "data"
