@@ -15,7 +15,8 @@ from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
-from kraftctl.raft.voter_set import Endpoints, static_voter_set
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
@@ -34,8 +35,13 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     Raises StorageError, OSError or ListenError when it cannot start, and whatever ended it early:
     then nothing that was not on disk has been acknowledged.
     """
+    assert meta.directory_id is not None
+    clock = Clock()
     partition = MetadataPartition.open(
         Path(config.metadata_log_dir),
+        ReplicaKey(config.node_id, meta.directory_id),
+        now_ms=clock.now_ms,
+        static_voters=_static_voters(config),
         segment_bytes=config.metadata_log_segment_bytes,
         segment_ms=config.metadata_log_segment_ms,
     )
@@ -47,7 +53,7 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
         driver = Driver(
             build_node(config, meta, partition, server.bound_ports),
             partition,
-            Clock(),
+            clock,
             retention_bytes=config.metadata_max_retention_bytes,
             retention_ms=config.metadata_max_retention_ms,
             client_id=f"raft-client-{config.node_id}",
@@ -84,7 +90,7 @@ def build_node(
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
     endpoints = advertised_endpoints(config, bound_ports)
-    history = read_control_history(partition)
+    history = read_control_history(partition.log, partition.snapshots)
     raft = RaftNode(
         node_id=config.node_id,
         directory_id=meta.directory_id,
@@ -94,7 +100,7 @@ def build_node(
         rng=rng,
         log=partition.log_state(),
         quorum_state=partition.read_quorum_state(),
-        static_voters=static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters),
+        static_voters=_static_voters(config),
         voter_history=history.voters,
         kraft_version_history=history.kraft_versions,
         recovering_epoch=partition.recovering_epoch,
@@ -119,6 +125,10 @@ def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) 
             bootstrap.source,
         )
     return bootstrap
+
+
+def _static_voters(config: ControllerConfig) -> VoterSet:
+    return static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters)
 
 
 def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:

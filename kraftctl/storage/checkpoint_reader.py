@@ -9,6 +9,7 @@ from pathlib import Path
 from kraftctl.storage.batch_scan import InvalidBatchError
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery import scan_file
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
@@ -88,10 +89,7 @@ class CheckpointReader:
         )
 
     def _damaged(self, reason: str) -> StorageError:
-        return StorageError(
-            f"{self.path} is damaged: {reason}. Next step: if other voters are healthy, move the directory"
-            " away and let this node fetch everything again; otherwise restore the file from a backup."
-        )
+        return StorageError(f"{self.path} is damaged: {reason}. {REPLACE_THIS_REPLICA}")
 
 
 class CheckpointHeader:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from tests.support.controller_client import ControllerClient
 from tests.support.kafka import JavaController, KraftctlController, await_result, dump_log, kafka, random_id
+from tests.support.partitions import open_partition
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
@@ -149,7 +149,7 @@ def test_takes_over_from_a_controller_of_4_4_and_gives_back(tmp_path: Path) -> N
         if node is ours:
             await_result(partial(finalized_metadata_version, ours.port), "features are finalized")
         node.stop()
-        partition = MetadataPartition.open(node.log_directory)
+        partition = open_partition(node.log_directory)
         assert [one for one, _ in partition.log.epochs] == list(range(1, epoch + 1))
         assert partition.notices == []
         partition.close()
