@@ -10,6 +10,8 @@ from pathlib import Path
 
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.metadata import features
+from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
@@ -19,7 +21,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.snapshot_generation import SnapshotPolicy
-from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
+from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -103,7 +105,7 @@ def build_node(
         kraft_version_history=history.kraft_versions,
         recovering_epoch=partition.recovering_epoch,
     )
-    bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
+    bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
@@ -113,6 +115,20 @@ def build_node(
 
 def _static_voters(config: ControllerConfig) -> VoterSet:
     return static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters)
+
+
+def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) -> BootstrapMetadata:
+    log_dir = Path(config.metadata_log_dir)
+    bootstrap = read_bootstrap_checkpoint(log_dir)
+    if partition.log.end_offset == 0 and partition.recovering_epoch is None:
+        supported = features.supported_features(config.unstable_feature_versions_enable)
+        check_bootstrap(log_dir, bootstrap, supported)
+        logger.info(
+            "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
+            len(bootstrap.records),
+            bootstrap.source,
+        )
+    return bootstrap
 
 
 def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
