@@ -268,7 +268,7 @@ class MetadataLog:
             if offset == self.end_offset:
                 return b""
             self._check_range(offset)
-            return self._recent.read(offset, max_bytes, end_offset)
+            return b"" if offset >= end_offset else self._recent.read(offset, max_bytes, end_offset)
 
     def epoch_at(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written; of the snapshot below the log's start."""

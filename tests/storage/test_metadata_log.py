@@ -190,56 +190,55 @@ def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
 
 
 class WatchedDisk:
-    """Knows up to which offset os.fsync was asked to keep the segments, and takes its time with each."""
+    """Has a batch appended during each os.fsync, and knows up to where the segments were to be kept."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, last_offset: int) -> None:
-        self.appended = threading.Condition()
-        self.appended_count = 0
-        self._last_offset = last_offset
-        self._ends: dict[str, int] = {}
+    def __init__(self, patch: pytest.MonkeyPatch, log: MetadataLog, count: int) -> None:
+        self.end_offset = 0
+        self._log = log
+        self._remaining = count
+        self._wanted, self._appended = threading.Semaphore(0), threading.Semaphore(0)
         patch.setattr(os, "fsync", self.fsync)
 
     def fsync(self, descriptor: int) -> None:
-        path = os.readlink(f"/proc/self/fd/{descriptor}")
-        if not path.endswith(".log"):
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        if path.suffix != ".log":
             return
-        data = Path(path).read_bytes()
-        with self.appended:
-            before = self.appended_count
-            self.appended.wait_for(
-                lambda: self.appended_count > before or before > self._last_offset, SECONDS_MAX
-            )
-        base_offset = int(Path(path).stem)
-        self._ends[path] = max([one.last_offset + 1 for one in scan_batches(data, base_offset, 0)], default=0)
+        data = path.read_bytes()
+        if self._remaining > 0:
+            self._remaining -= 1
+            self._wanted.release()
+            assert self._appended.acquire(timeout=SECONDS_MAX)
+        for place in scan_batches(data, int(path.stem), 0):
+            self.end_offset = max(self.end_offset, place.last_offset + 1)
 
-    @property
-    def end_offset(self) -> int:
-        return max(self._ends.values(), default=0)
+    def append_when_wanted(self, offset: int) -> None:
+        """By another thread than the one that flushes."""
+        assert self._wanted.acquire(timeout=SECONDS_MAX)
+        self._log.append(batch(offset))
+        self._appended.release()
 
 
 def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches are appended during every fsync: those are not on the disk for it."""
+    """What is appended during an fsync is not on the disk for it."""
     log = MetadataLog.open(tmp_path, segment_bytes=2000)
-    disk = WatchedDisk(monkeypatch, last_offset=999)
+    log.append(batch(0))
+    disk = WatchedDisk(monkeypatch, log, 199)
     claims: list[tuple[int, int]] = []
 
     def flush_until_all_is_there() -> None:
-        while not claims or claims[-1][0] < 1000:
+        while not claims or claims[-1][0] < 200:
             claims.append((log.flush(), disk.end_offset))
 
     thread = threading.Thread(target=flush_until_all_is_there)
     thread.start()
-    for offset in range(1000):
-        log.append(batch(offset))
-        with disk.appended:
-            disk.appended_count += 1
-            disk.appended.notify()
+    for offset in range(1, 200):
+        disk.append_when_wanted(offset)
     thread.join()
-    assert len(claims) > 10
+    assert len(claims) > 100
     assert claims == sorted(claims)
     assert [claim for claim in claims if claim[0] > claim[1]] == []
     log.close()
-    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 1000
+    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 200
 
 
 def test_an_append_makes_no_system_call_and_waits_for_no_disk(
