@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from bisect import bisect_right
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.storage import metadata_log
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage import metadata_log, recent_batches
+from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl_protocol.record_batch import read_batches
@@ -90,6 +91,7 @@ def test_a_segment_is_rolled_by_batch_time(tmp_path: Path) -> None:
     log = MetadataLog.open(tmp_path, segment_ms=10)
     for offset in range(30):
         log.append(batch(offset))
+    log.flush()
     assert len(list(tmp_path.glob("*.log"))) == 3
 
 
@@ -97,6 +99,7 @@ def test_index_files_are_roomy_while_active_and_trimmed_after(tmp_path: Path) ->
     log = MetadataLog.open(tmp_path, segment_bytes=30_000)
     for offset in range(1000):
         log.append(batch(offset))
+    log.flush()
     indexes = sorted(tmp_path.glob("*.index"))
     assert [path.stat().st_size for path in indexes[:-1]] == [7 * 8] * (len(indexes) - 1)
     assert indexes[-1].stat().st_size == 10 * 1024 * 1024
@@ -157,9 +160,13 @@ def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.
     log.close()
 
 
-def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = MetadataLog.open(tmp_path)
     log.append(batch(0))
+    log.flush()
+    log.append(batch(1))
     real_pwrite = os.pwrite
 
     def nearly_full(descriptor: int, data: memoryview, position: int) -> int:
@@ -170,33 +177,41 @@ def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", nearly_full)
         with pytest.raises(StorageError, match="No space left"):
-            log.append(batch(1))
-    assert log.end_offset == 1
-    assert log.append(batch(1)) == 2
-    assert log.read(0, 1000) == batch(0) + batch(1)
+            log.flush()
+    with pytest.raises(StorageError, match="out of service"):
+        log.append(batch(2))
+    assert log.durable_end_offset == 1
     log.close()
-    assert MetadataLog.open(tmp_path).end_offset == 2
+    log = MetadataLog.open(tmp_path)
+    assert (log.end_offset, log.recovery.notices()) == (1, [])
 
 
-def test_flush_beside_appends_never_claims_too_much(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_bytes=2000)
-    stop = threading.Event()
-    claimed: list[int] = []
-
-    def flusher() -> None:
-        while not stop.is_set():
-            claimed.append(log.flush())
-
-    thread = threading.Thread(target=flusher)
-    thread.start()
-    for offset in range(2000):
-        log.append(batch(offset))
-    stop.set()
-    thread.join()
-    assert claimed == sorted(claimed)
-    assert log.flush() == 2000
+@pytest.mark.parametrize("position_in_batch", [4, 8, 11, 15, 16, 18, 21, 25, 60, -1])
+def test_what_a_disk_gives_back_wrong_is_not_read(tmp_path: Path, position_in_batch: int) -> None:
+    """In the header outside the checksum, in the checksum, and in what it covers; of each batch in turn."""
+    batches = [batch(offset, epoch=1 + offset // 3, value=b"x" * 30) for offset in range(6)]
+    whole = b"".join(batches)
+    size = len(batches[0])
+    log = MetadataLog.open(tmp_path)
+    log.append(whole)
     log.close()
-    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 2000
+    log = MetadataLog.open(tmp_path)
+    path = tmp_path / f"{0:020d}.log"
+    for damaged in range(6):
+        content = bytearray(whole)
+        content[damaged * size + position_in_batch % size] ^= 0x41
+        path.write_bytes(content)
+        with pytest.raises(CorruptLogError, match=str(path)):
+            log.read(damaged, 1)
+        for offset in range(6):
+            for max_bytes in (1, 2 * size, 10 * size):
+                try:
+                    data = log.read(offset, max_bytes)
+                except CorruptLogError:
+                    continue
+                assert whole[offset * size :].startswith(data)
+                assert data
+    log.close()
 
 
 def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
@@ -206,15 +221,21 @@ def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
 
 
 class LogModel(RuleBasedStateMachine):
-    """A list of batches is the model; small segments and index files make every border frequent."""
+    """A list of batches is the model; small segments and index files make every border frequent.
+
+    `written_end` is how far they are in files: what a process that is killed leaves behind.
+    """
 
     @initialize(directory=st.just(None))
     def open(self, directory: None) -> None:
         import tempfile
 
         self.temporary = tempfile.TemporaryDirectory()
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(recent_batches, "RECENT_BYTES_MAX", 800)
         self.model: list[bytes] = []
         self.start = 0
+        self.written_end = 0
         self.epoch = 1
         self.log = self._open()
 
@@ -239,9 +260,14 @@ class LogModel(RuleBasedStateMachine):
     def truncate(self, data: st.DataObject) -> None:
         offset = data.draw(st.integers(self.log.start_offset, self.log.end_offset))
         end = self.log.truncate_to(offset)
-        ends = [*self._offsets()[1:], self.log_end_of_model()]
-        self.model = [one for one, one_end in zip(self.model, ends, strict=True) if one_end <= offset]
+        self._cut_model(offset)
         assert end == self.log_end_of_model()
+        self.written_end = min(self.written_end, end)
+        assert self.log.durable_end_offset <= end
+
+    def _cut_model(self, offset: int) -> None:
+        ends = [*self._offsets(), self.log_end_of_model()][1:]
+        self.model = [one for one, one_end in zip(self.model, ends, strict=True) if one_end <= offset]
 
     def log_end_of_model(self) -> int:
         if not self.model:
@@ -252,12 +278,43 @@ class LogModel(RuleBasedStateMachine):
     @rule()
     def flush(self) -> None:
         assert self.log.flush() == self.log.end_offset
+        self.written_end = self.log.end_offset
+
+    @rule(count=st.integers(1, 4))
+    def append_beside_a_flush(self, count: int) -> None:
+        claims: list[int] = []
+        before = self.log.end_offset
+        thread = threading.Thread(target=lambda: claims.append(self.log.flush()))
+        thread.start()
+        for _ in range(count):
+            self.append(1, 100, 1, bump=False)
+        thread.join()
+        assert before <= claims[0] <= self.log.end_offset
+        self.written_end = claims[0]
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), max_bytes=st.integers(1, 3000))
+    def read(self, data: st.DataObject, max_bytes: int) -> None:
+        offset = data.draw(st.integers(self.log.start_offset, self.log.end_offset - 1))
+        bases = self._offsets()
+        at = bisect_right(bases, offset) - 1
+        end = data.draw(st.integers(at, len(bases)))
+        end_offset = [*bases, self.log_end_of_model()][end]
+        found = self.log.read(offset, max_bytes, end_offset)
+        count = len(read_batches(found))
+        assert found == b"".join(self.model[at : at + count])
+        assert count >= (end > at)
+        assert at + count <= end
+        assert len(found) <= max_bytes or count == 1
+        assert self.log.read_recent(offset, max_bytes, end_offset) in (None, found)
 
     @rule(clean=st.booleans())
     def reopen(self, clean: bool) -> None:
         if clean:
             self.log.close()
+            self.written_end = self.log_end_of_model()
         self.log = self._open()
+        self._cut_model(self.written_end)
         assert self.log.recovery.notices() == []
 
     @invariant()
@@ -278,6 +335,7 @@ class LogModel(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "log"):
             self.log.close()
+            self.patch.undo()
             self.temporary.cleanup()
 
 
@@ -287,15 +345,15 @@ LogModel.TestCase.settings = settings(
 TestLogModel = LogModel.TestCase
 
 
-def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
+def test_reads_from_the_sparse_index_what_is_not_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftctl.storage import segment
-
-    monkeypatch.setattr(segment, "TAIL_BATCHES_MAX", 10)
+    monkeypatch.setattr(recent_batches, "RECENT_BYTES_MAX", 3000)
     log = metadata_log.MetadataLog.open(tmp_path)
     batches = [batch(offset, value=b"x" * (offset % 400)) for offset in range(1000)]
     log.append(b"".join(batches))
+    log.flush()
+    assert log.read_recent(900, 1) is None
     whole = b"".join(batches)
     starts = [0]
     for data in batches:
@@ -307,13 +365,15 @@ def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
             assert log.read(offset, max_bytes) == whole[starts[offset] : end]
 
 
-def test_an_index_that_cannot_be_written_undoes_the_append(
+def test_an_index_that_cannot_be_written_undoes_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batches are in the file already when the disk turns out to be full."""
     log = MetadataLog.open(tmp_path)
     model = [batch(offset, value=b"x" * 3000) for offset in range(2)]
     log.append(b"".join(model))
+    log.flush()
+    log.append(batch(2) + batch(3))
     real_pwrite = os.pwrite
 
     def no_room_for_entries(descriptor: int, data: bytes, position: int) -> int:
@@ -324,7 +384,10 @@ def test_an_index_that_cannot_be_written_undoes_the_append(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", no_room_for_entries)
         with pytest.raises(StorageError, match="No space left"):
-            log.append(batch(2) + batch(3))
+            log.flush()
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    assert log.recovery.notices() == []
     model += [batch(2, value=b"other"), batch(3, value=b"other")]
     assert log.append(model[2] + model[3]) == 4
     assert [log.read(offset, 1) for offset in range(4)] == model
