@@ -213,6 +213,9 @@ def test_lost_memory_does_not_vote(tmp_path: Path, damage: Damage, end_offset: i
         assert partition.recovering_epoch == 2
         assert partition.log.end_offset == end_offset
         assert sum("does not vote" in notice for notice in partition.notices) == 1
+        point = read_recovery_point(log_dir)
+        assert point is not None
+        assert (point.recovering, point.quorum_epoch) == (True, 2)
     partition.write_quorum_state(ElectionState(epoch=5, leader_id=2, data_version=1))
     partition.log.append(batch(end_offset, epoch=5))
     partition.flush()
@@ -397,11 +400,17 @@ def test_kafka_may_truncate_and_append_in_between(tmp_path: Path, stops: bool) -
     assert (partition.log.end_offset, partition.log.last_epoch) == (27, 3)
 
 
-def test_what_kafka_appended_behind_a_clean_stop_is_not_cut_for_a_hole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("stops", "epoch"),
+    [pytest.param(True, 2, id="after-a-clean-stop"), pytest.param(False, 3, id="in-a-later-epoch")],
+)
+def test_what_kafka_appended_is_not_cut_for_a_hole(tmp_path: Path, stops: bool, epoch: int) -> None:
     """The recovery point knows nothing of it: damage with intact batches behind is refused, as ever."""
     log_dir = tmp_path / "data"
-    live(log_dir).close()
-    _as_kafka_would(log_dir, 30, 2, 5)
+    partition = live(log_dir)
+    if stops:
+        partition.close()
+    _as_kafka_would(log_dir, 30, epoch, 5)
     flip(20, 12 * BATCH_BYTES + 70, 0x01)(log_dir)
     with pytest.raises(CorruptLogError, match=r"offset 32"):
         open_partition(log_dir, static_voters=THREE)
