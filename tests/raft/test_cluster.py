@@ -7,7 +7,8 @@ import random
 import pytest
 
 from tests.support.effort import seeds
-from tests.support.simulator.raft_cluster import Faults, RaftCluster
+from tests.support.simulator.raft_cluster import RaftCluster
+from tests.support.simulator.raft_faults import Faults
 
 LIVENESS_MS = 30_000
 

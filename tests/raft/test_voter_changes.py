@@ -12,7 +12,8 @@ from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVote
 from kraftctl_protocol.message import Message
 from tests.support.effort import seeds
 from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
-from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
+from tests.support.simulator.raft_cluster import RaftCluster, Replica
+from tests.support.simulator.raft_faults import Faults
 
 VOTERS = [1, 2, 3]
 OBSERVERS = [11, 12]
