@@ -89,7 +89,7 @@ def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    leader.deadline_ms = check_quorum_deadline_ms(core, len(voters))
+    leader.deadline_ms = check_quorum_deadline_ms(core)
     leader.fetched_voter_ids.clear()
     leader.begin_quorum_deadline_ms = core.now_ms
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))

@@ -8,9 +8,9 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import NEVER_MS, Leader
 
 
-def check_quorum_deadline_ms(core: RaftCore, voter_count: int) -> int:
-    """A single voter is its own majority for ever."""
-    if voter_count == 1:
+def check_quorum_deadline_ms(core: RaftCore) -> int:
+    """The only voter is its own majority for ever. A leader that left one other voter behind is not it."""
+    if core.is_only_voter():
         return NEVER_MS
     return core.now_ms + int(core.config.fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)
 
@@ -25,4 +25,4 @@ def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None
         majority -= 1
     if len(leader.fetched_voter_ids) >= majority:
         leader.fetched_voter_ids.clear()
-        leader.deadline_ms = check_quorum_deadline_ms(core, len(leader.voter_states))
+        leader.deadline_ms = check_quorum_deadline_ms(core)

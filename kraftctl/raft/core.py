@@ -52,6 +52,8 @@ class RaftCore:
         self.parked = ParkedFetches()
         self.peers = Peers()
         self.pending_change: PendingChange | None = None
+        self.damaged_downloads = 0
+        self.next_download_ms = 0
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self.effects: list[RaftEffect] = []
@@ -76,8 +78,13 @@ class RaftCore:
     def is_voter(self) -> bool:
         return self.history.current.is_voter(self.key)
 
+    def may_vote(self) -> bool:
+        """A voter that knows its log and its votes. While it recovers, it follows as an observer does."""
+        return self.is_voter() and self.recovering_epoch is None
+
     def is_only_voter(self) -> bool:
-        return self.history.current.is_only_voter(self.key)
+        """A replica that has lost its log cannot know that it is."""
+        return self.history.current.is_only_voter(self.key) and self.recovering_epoch is None
 
     def local_node(self) -> VoterNode:
         """This replica as it would describe itself in a KRaftVoters record."""

@@ -11,9 +11,11 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice, StartOver
 from kraftctl.raft.events import SnapshotDownloaded
+from kraftctl.raft.fetching import contradict, still_in_touch
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.raft.states import NEVER_MS, Follower, SnapshotDownload
+from kraftctl.raft.raft_config import DAMAGED_DOWNLOAD_PAUSE_MS, DAMAGED_DOWNLOAD_PAUSE_MS_MAX
+from kraftctl.raft.states import Follower, SnapshotDownload
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
@@ -21,13 +23,16 @@ from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapsho
 
 def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:
     """Ask for this snapshot from now on; False when that makes no sense."""
-    if snapshot_id.epoch < 0 or snapshot_id.offset < max(core.high_watermark, 1):
-        core.notice(
-            ERROR, f"The leader wants {snapshot_id} to be fetched, yet {core.high_watermark} is committed"
-        )
+    if snapshot_id.epoch < 0 or snapshot_id.offset < 1:
+        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which is the id of no snapshot")
+        return False
+    if snapshot_id.offset < core.high_watermark:
+        contradict(core, f"wants the log to start over at snapshot {snapshot_id}")
         return False
     if core.log.snapshot(snapshot_id) is not None:
         core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which is here already")
+        return False
+    if core.now_ms < core.next_download_ms:
         return False
     if state.download is None or state.download.snapshot_id != snapshot_id:
         state.download = SnapshotDownload(snapshot_id)
@@ -35,12 +40,17 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
     return True
 
 
-def take_slice(core: RaftCore, state: Follower, partition: PartitionSnapshot) -> bool:
-    """Returns False when the answer was of no use."""
+def take_slice(core: RaftCore, state: Follower, partition: PartitionSnapshot) -> None:
+    """After an answer that is of no use the next one is not asked for at once."""
     download = state.download
     if download is None or download.is_complete:
-        return False
-    _still_in_touch(core, state)
+        return
+    still_in_touch(core, state, usable=_take_slice(core, state, download, partition))
+
+
+def _take_slice(
+    core: RaftCore, state: Follower, download: SnapshotDownload, partition: PartitionSnapshot
+) -> bool:
     if partition.error_code != Errors.NONE:
         state.download = None
         name = error_of(partition.error_code).name
@@ -73,8 +83,16 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
         state.download = None
     snapshot_id = event.snapshot_id
     if event.size_bytes == 0:
-        core.notice(ERROR, f"The downloaded snapshot {snapshot_id} is damaged: fetching it again")
+        pause_ms = min(DAMAGED_DOWNLOAD_PAUSE_MS << core.damaged_downloads, DAMAGED_DOWNLOAD_PAUSE_MS_MAX)
+        core.damaged_downloads += 1
+        core.next_download_ms = core.now_ms + pause_ms
+        core.notice(
+            ERROR,
+            f"The downloaded snapshot {snapshot_id} is damaged, number {core.damaged_downloads} in a row:"
+            f" fetching it again in {pause_ms} ms",
+        )
         return
+    core.damaged_downloads = 0
     assert core.leader() is None, "whoever downloads follows"
     assert snapshot_id.offset >= core.high_watermark
     core.log.add_snapshot(SnapshotInfo(snapshot_id, event.size_bytes))
@@ -84,8 +102,3 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
     core.emit(StartOver(snapshot_id))
     core.notice(INFO, f"The log starts over at snapshot {snapshot_id}")
     core.raise_high_watermark(snapshot_id.offset)
-
-
-def _still_in_touch(core: RaftCore, state: Follower) -> None:
-    state.has_fetched_from_leader = True
-    state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS

@@ -37,10 +37,10 @@ from kraftctl_protocol.errors import Errors
 def start(core: RaftCore) -> None:
     """Take up what the quorum-state file remembers; a single voter goes on to lead at once."""
     stored = core.stored_election or ElectionState(epoch=0)
-    log_epoch = core.log.last_epoch()
-    if stored.epoch < log_epoch:
-        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, the log has {log_epoch} already")
-        core.state = Unattached(log_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
+    known_epoch = max(core.log.last_epoch(), core.recovering_epoch or 0)
+    if stored.epoch < known_epoch:
+        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica has been in {known_epoch}")
+        core.state = Unattached(known_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
     elif stored.leader_id == core.key.id:
         core.state = Resigned(
             stored.epoch,
@@ -50,7 +50,7 @@ def start(core: RaftCore) -> None:
             unacked_voter_ids=_other_voter_ids(core),
             preferred_successors=[],
         )
-    elif stored.voted_for(core.key) and core.is_voter():
+    elif stored.voted_for(core.key) and core.may_vote():
         core.state = Candidate(
             stored.epoch,
             voted_key=core.key,
@@ -116,7 +116,7 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
 
 def become_prospective(core: RaftCore) -> None:
     """Ask before disturbing: the epoch stays (KIP-996)."""
-    assert core.is_voter()
+    assert core.may_vote()
     old = core.state
     transition(
         core,
@@ -133,7 +133,7 @@ def become_prospective(core: RaftCore) -> None:
 
 
 def become_candidate(core: RaftCore) -> None:
-    assert core.is_voter()
+    assert core.may_vote()
     transition(
         core,
         Candidate(
@@ -159,7 +159,7 @@ def become_leader(core: RaftCore) -> None:
         epoch_start_offset=epoch_start_offset,
         voters=core.voters,
         granting_voter_ids=candidate.election.granting_voter_ids(),
-        deadline_ms=check_quorum_deadline_ms(core, len(core.voters)),
+        deadline_ms=check_quorum_deadline_ms(core),
     )
     leader.update_local_end_offset(core.log.flushed_offset)
     if len(core.voters) > 1:
@@ -266,7 +266,7 @@ def election_timed_out(core: RaftCore) -> None:
         become_unattached(core, state.epoch + 1)
     elif isinstance(state, Prospective):
         _after_lost_pre_election(core, state)
-    elif core.is_voter():
+    elif core.may_vote():
         become_prospective(core)
     else:
         state.deadline_ms = NEVER_MS
@@ -307,8 +307,8 @@ def _keeps_deadline(core: RaftCore) -> bool:
 
 
 def _waiting_voter_deadline_ms(core: RaftCore) -> int:
-    return core.election_deadline_ms() if core.is_voter() else NEVER_MS
+    return core.election_deadline_ms() if core.may_vote() else NEVER_MS
 
 
 def _fetch_deadline_ms(core: RaftCore) -> int:
-    return core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS
+    return core.now_ms + core.config.fetch_timeout_ms if core.may_vote() else NEVER_MS

@@ -6,8 +6,9 @@ from kraftctl.raft.append import request_flush
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
+from kraftctl.raft.fetching import contradict, still_in_touch
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.raft.states import NEVER_MS, Follower
+from kraftctl.raft.states import Follower
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.control_record import (
     ControlRecordType,
@@ -21,8 +22,8 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 
 
-def follow(core: RaftCore, state: Follower, partition: PartitionData) -> bool:
-    """Returns False when the answer was of no use, so that the next one is not asked for at once."""
+def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
+    """After an answer that is of no use the next one is not asked for at once."""
     diverging = partition.diverging_epoch
     snapshot_id = partition.snapshot_id
     if diverging.epoch >= 0:
@@ -32,9 +33,8 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> bool:
     else:
         usable = _append(core, state, partition.records or b"")
         core.raise_high_watermark(min(partition.high_watermark, core.log.end_offset))
-    state.has_fetched_from_leader = True
-    state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.is_voter() else NEVER_MS
-    return usable
+        state.leader_high_watermark = max(state.leader_high_watermark, partition.high_watermark)
+    still_in_touch(core, state, usable=usable)
 
 
 def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
@@ -42,9 +42,7 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
     own = core.log.end_offset_for_epoch(diverging.epoch)
     end_offset = min(diverging.offset, own.offset)
     if end_offset < core.high_watermark:
-        core.notice(
-            ERROR, f"The leader wants {end_offset} to be the end, yet {core.high_watermark} is committed"
-        )
+        contradict(core, f"wants the log to end at offset {end_offset} in epoch {diverging.epoch}")
         return False
     if end_offset < core.log.end_offset:
         core.log.truncate_to(end_offset)

@@ -41,7 +41,7 @@ def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
     if error == Errors.NONE:
         join_epoch(core, epoch, leader_id, _endpoints(core, request, leader_id))
         state = core.state
-        if isinstance(state, Follower) and state.leader_id == leader_id and core.is_voter():
+        if isinstance(state, Follower) and state.leader_id == leader_id and core.may_vote():
             state.deadline_ms = core.now_ms + _election_backoff_ms(core, partition)
     _answer(core, event, error)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from kraftctl.raft.append import advance_high_watermark
 from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond
+from kraftctl.raft.effects import WARN, Respond
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, has_news
 from kraftctl.raft.log_state import SNAPSHOT, VALID
@@ -59,6 +59,7 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
 
 def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int) -> None:
     """Answer at once if the replica has to learn anything, else let it wait for that."""
+    _note_lost_records(core, leader, fetch)
     kind, place = _compare_logs(core, fetch)
     if kind != VALID:
         answer_elsewhere(core, leader, fetch, kind, place)
@@ -71,6 +72,19 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
         _delay(core, fetch)
     else:
         answer(core, leader, fetch)
+
+
+def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+    """What a voter has fetched from in our epoch, it had on disk: it never comes back with less."""
+    voter = leader.voter_states.get(fetch.key.id)
+    if voter is None or not voter.matches(fetch.key) or fetch.fetch_offset >= voter.end_offset:
+        return
+    core.notice(
+        WARN,
+        f"Voter {fetch.key} fetches from offset {fetch.fetch_offset}, although it had everything up to"
+        f" {voter.end_offset} on disk: it has lost a part of its log",
+    )
+    voter.end_offset = fetch.fetch_offset
 
 
 def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpoch]:

@@ -16,6 +16,7 @@ from kraftctl.raft.follow import follow
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
 from kraftctl.raft.topic_partition import METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl.raft.validation import uses_epochs_up
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
@@ -55,6 +56,9 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
 def learn(core: RaftCore, error: Errors, epoch: int, leader_id: int, endpoints: Endpoints) -> bool:
     """Join the epoch that an answer names. Whether the rest of the answer is still of interest."""
     if epoch < core.state.epoch or error in IGNORED_ERRORS:
+        return False
+    if uses_epochs_up(core, epoch):
+        core.notice(ERROR, f"An answer names epoch {epoch}, which leaves no room for elections after it")
         return False
     if not is_consistent_leader(core, epoch, leader_id):
         core.notice(ERROR, f"An answer names {leader_id} leader of {epoch}, against {core.state!r}")
@@ -151,7 +155,8 @@ def _handle_fetch(core: RaftCore, peer: Peer, response: FetchResponse) -> bool:
     state = core.state
     if not isinstance(state, Follower) or state.leader_id != leader_id:
         return False
-    return follow(core, state, partition)
+    follow(core, state, partition)
+    return True
 
 
 def _handle_fetch_snapshot(core: RaftCore, peer: Peer, response: FetchSnapshotResponse) -> bool:
@@ -170,7 +175,8 @@ def _handle_fetch_snapshot(core: RaftCore, peer: Peer, response: FetchSnapshotRe
     state = core.state
     if not isinstance(state, Follower) or state.leader_id != leader_id:
         return False
-    return take_slice(core, state, partition)
+    take_slice(core, state, partition)
+    return True
 
 
 def _endpoints(core: RaftCore, leader_id: int, nodes: dict[int, tuple[str, int]]) -> Endpoints:

@@ -9,13 +9,24 @@
 | 5 | the candidate has an id, and its epoch leaves room for others | INVALID_REQUEST |
 | 6 | it means this replica, in this directory | INVALID_VOTER_KEY |
 
-A larger epoch is joined between 5 and 6. A granted vote is on disk before the answer leaves.
+A granted vote is on disk before the answer leaves. Who may raise our epoch, between 5 and 6:
+
+| request of a larger epoch | Kafka | here |
+|---|---|---|
+| pre-vote | the epoch is joined, on disk | nothing changes: it is a question (KIP-996) |
+| Vote of one of our voters | the epoch is joined | the epoch is joined |
+| Vote of another replica, while a leader is heard of | the epoch is joined, the leader resigns | refused |
+| the same while none is heard of | the epoch is joined, the logs decide | as in Kafka |
+
+A candidate that is not among our voters need not be a stranger: it may be in a voter set that has not reached
+us (KIP-853). It has a majority of that set behind it, so it wins without us, and we follow when it leads.
 """
 
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, Respond
+from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl.raft.elections import add_vote, become_unattached
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
@@ -40,21 +51,44 @@ def handle_vote(core: RaftCore, event: RequestReceived) -> None:
     partition = request.topics[0].partitions[0]
     error = _partition_error(core, partition)
     if error != Errors.NONE:
-        _answer(core, event, error, False)
+        _answer(core, event, error, False, core.state.epoch)
         return
-    if partition.replica_epoch > core.state.epoch:
+    if partition.replica_epoch > core.state.epoch and _may_raise_epoch(core, partition):
         become_unattached(core, partition.replica_epoch)
     if is_for_another_voter(core, request.voter_id, partition.voter_directory_id):
-        _answer(core, event, Errors.INVALID_VOTER_KEY, False)
+        _answer(core, event, Errors.INVALID_VOTER_KEY, False, partition.replica_epoch)
         return
-    _answer(core, event, Errors.NONE, _vote(core, partition))
+    _answer(core, event, Errors.NONE, _vote(core, partition), partition.replica_epoch)
+
+
+def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
+    """Of a request whose epoch is larger than ours."""
+    if partition.pre_vote:
+        return False
+    return core.voters.is_voter(_candidate(partition)) or not _hears_leader(core)
+
+
+def _hears_leader(core: RaftCore) -> bool:
+    """Whether this replica leads, or follows a leader that answers its fetches in time."""
+    state = core.state
+    if isinstance(state, Leader):
+        return True
+    return isinstance(state, Follower) and state.has_fetched_from_leader and core.now_ms < state.deadline_ms
+
+
+def _candidate(partition: PartitionData) -> ReplicaKey:
+    return ReplicaKey(partition.replica_id, partition.replica_directory_id)
 
 
 def _vote(core: RaftCore, partition: PartitionData) -> bool:
-    candidate = ReplicaKey(partition.replica_id, partition.replica_directory_id)
+    candidate = _candidate(partition)
     up_to_date = core.is_log_up_to_date(partition.last_offset_epoch, partition.last_offset)
-    if partition.pre_vote:
+    if core.recovering_epoch is not None:
+        granted = False  # the vote of this epoch may be given already, and be forgotten
+    elif partition.pre_vote:
         granted = up_to_date and may_grant_pre_vote(core.state)
+    elif partition.replica_epoch > core.state.epoch:
+        granted = False
     else:
         granted = may_grant_vote(core.state, candidate, up_to_date) and candidate.id != core.key.id
         if granted and core.state.voted_key is None:
@@ -73,12 +107,16 @@ def may_grant_pre_vote(state: EpochState) -> bool:
 
 
 def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: bool) -> bool:
-    """One vote per epoch, and none in an epoch that has a leader. The same candidate may ask again."""
+    """One vote per epoch, and none in an epoch that has a leader.
+
+    The same candidate may ask again, but its log is compared again: it may have lost what it had (KIP-595).
+    """
     if isinstance(state, Leader | Candidate | Follower | Resigned):
         return False
     vote = state.voted_key
     if vote is not None:
-        return vote.id == candidate.id and vote.directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
+        is_same = vote.id == candidate.id and vote.directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
+        return is_same and log_is_up_to_date
     return log_is_up_to_date and not state.has_leader()
 
 
@@ -100,17 +138,19 @@ def _is_for_metadata_log(request: VoteRequest) -> bool:
     )
 
 
-def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool) -> None:
+def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool, asked_epoch: int) -> None:
+    """Of the epoch asked for when that is larger: candidates ignore answers of older ones, and ask again."""
     state = core.state
+    is_of_own_epoch = asked_epoch <= state.epoch
     partition = VoteAnswer(
         partition_index=METADATA_PARTITION,
         error_code=error,
-        leader_id=state.leader_id,
-        leader_epoch=state.epoch,
+        leader_id=state.leader_id if is_of_own_epoch else UNKNOWN_LEADER_ID,
+        leader_epoch=state.epoch if is_of_own_epoch else asked_epoch,
         vote_granted=granted,
     )
     response = VoteResponse(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
     endpoint = state.leader_endpoints.get(event.listener_name)
-    if event.version >= 1 and state.leader_id >= 0 and endpoint is not None:
+    if event.version >= 1 and partition.leader_id >= 0 and endpoint is not None:
         response.node_endpoints = [NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])]
     core.emit(Respond(event.request_id, response))

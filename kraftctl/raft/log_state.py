@@ -60,6 +60,16 @@ class LogState:
             return epoch
         return self.snapshots[-1].snapshot_id.epoch if self.snapshots else 0
 
+    def flushed_end(self) -> OffsetAndEpoch:
+        """Where the log ends on disk and the epoch of its last record there."""
+        if self.flushed_offset == self.end_offset:
+            return OffsetAndEpoch(self.end_offset, self.last_epoch())
+        epoch = self.epochs.epoch_at(self.flushed_offset - 1)
+        if epoch is None:
+            snapshot_ids = [info.snapshot_id for info in self.snapshots]
+            epoch = max((id_.epoch for id_ in snapshot_ids if id_.offset <= self.flushed_offset), default=0)
+        return OffsetAndEpoch(self.flushed_offset, epoch)
+
     def earliest_snapshot_id(self) -> OffsetAndEpoch | None:
         return self.snapshots[0].snapshot_id if self.snapshots else None
 

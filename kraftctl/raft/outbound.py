@@ -63,6 +63,8 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:
     """From the leader; while it does not answer, from whoever may know of another one (KAFKA-19354)."""
+    if core.now_ms < state.retry_at_ms:
+        return
     endpoint = state.leader_endpoints.get(core.default_listener())
     if endpoint is None:
         _send_fetch_to_any_bootstrap(core)

@@ -26,6 +26,12 @@ REPEATED_FETCH_DELAY_MS = 100
 """A replica that cannot use our answer asks again without backoff, hundreds of times a second."""
 
 
+DAMAGED_DOWNLOAD_PAUSE_MS = 1_000
+"""After the first damaged download of a snapshot; doubled after each further one in a row."""
+
+DAMAGED_DOWNLOAD_PAUSE_MS_MAX = 64_000
+
+
 @dataclass
 class RaftConfig:
     election_timeout_ms: int = 1000

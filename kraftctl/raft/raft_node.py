@@ -37,6 +37,7 @@ from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.outbound import send_requests
 from kraftctl.raft.raft_config import RaftConfig
+from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
 from kraftctl.raft.voter_changes import (
@@ -123,6 +124,7 @@ class RaftNode:
             self._handle_request(event)
         else:
             self._handle(event)
+        end_recovery_if_caught_up(core)
         run_timers(core)
         settle_change(core)
         send_requests(core)

@@ -21,14 +21,16 @@ from kraftctl_protocol.generated.vote_request import VoteRequest
 
 
 def vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
+    """Claims what is on disk only: after the vote is given, a power failure must not take any of it."""
+    flushed_end = core.log.flushed_end()
     partition = vote_request.PartitionData(
         partition_index=METADATA_PARTITION,
         replica_epoch=core.state.epoch,
         replica_id=core.key.id,
         replica_directory_id=core.key.directory_id,
         voter_directory_id=voter.directory_id,
-        last_offset_epoch=core.log.last_epoch(),
-        last_offset=core.log.end_offset,
+        last_offset_epoch=flushed_end.epoch,
+        last_offset=flushed_end.offset,
         pre_vote=pre_vote,
     )
     topic = vote_request.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])

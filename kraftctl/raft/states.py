@@ -82,7 +82,11 @@ class Follower(EpochState):
             deadline_ms=deadline_ms,
         )
         self.has_fetched_from_leader = False
+        self.leader_high_watermark = UNKNOWN_OFFSET
+        """As of the last answer that continued this log."""
         self.download: SnapshotDownload | None = None
+        self.useless_answers = 0
+        self.retry_at_ms = 0
 
 
 class Prospective(EpochState):

@@ -37,6 +37,8 @@ def next_deadline_ms(core: RaftCore) -> int:
     peers_ms = core.peers.next_deadline_ms()
     if peers_ms is not None and peers_ms < deadline_ms:
         deadline_ms = peers_ms
+    if isinstance(state, Follower) and core.now_ms < state.retry_at_ms < deadline_ms:
+        deadline_ms = state.retry_at_ms
     if isinstance(state, Leader) and state.begin_quorum_deadline_ms < deadline_ms:
         deadline_ms = state.begin_quorum_deadline_ms
     return deadline_ms
@@ -48,7 +50,7 @@ def _state_timed_out(core: RaftCore) -> None:
         core.notice(INFO, "No majority of the voters fetched lately: resigning")
         resign(core)
     elif isinstance(state, Follower | Candidate):
-        if core.is_voter():
+        if core.may_vote():
             become_prospective(core)
         else:
             state.deadline_ms = NEVER_MS

@@ -45,9 +45,16 @@ def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Erro
     """For requests from candidates and leaders. A larger epoch than ours is news, unless it is a mistake."""
     if request_epoch < core.state.epoch:
         return Errors.FENCED_LEADER_EPOCH
-    if remote_id < 0 or _uses_epochs_up(core, request_epoch):
+    if remote_id < 0 or uses_epochs_up(core, request_epoch):
         return Errors.INVALID_REQUEST
     return Errors.NONE
+
+
+def uses_epochs_up(core: RaftCore, epoch: int) -> bool:
+    """Whether joining `epoch` could leave too few int32 epochs for the elections to come."""
+    if epoch <= EPOCH_WITHOUT_DOUBT_MAX:
+        return False
+    return epoch > EPOCH_MAX or epoch - core.state.epoch > EPOCH_JUMP_MAX
 
 
 def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: bytes) -> bool:
@@ -55,12 +62,6 @@ def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: byte
     if voter_id < 0:
         return False
     return not _is_local(core, ReplicaKey(voter_id, voter_directory_id))
-
-
-def _uses_epochs_up(core: RaftCore, epoch: int) -> bool:
-    if epoch <= EPOCH_WITHOUT_DOUBT_MAX:
-        return False
-    return epoch > EPOCH_MAX or epoch - core.state.epoch > EPOCH_JUMP_MAX
 
 
 def _is_local(core: RaftCore, key: ReplicaKey) -> bool:

@@ -72,9 +72,9 @@ def resigned() -> EpochState:
     [
         pytest.param(unattached(), True, False, True, id="unattached"),
         pytest.param(unattached(leader_id=3), False, False, True, id="unattached-leader-known"),
-        pytest.param(unattached(voted_key=CANDIDATE), True, True, True, id="unattached-voted-for-it"),
+        pytest.param(unattached(voted_key=CANDIDATE), True, False, True, id="unattached-voted-for-it"),
         pytest.param(
-            unattached(voted_key=CANDIDATE_OF_UNKNOWN_DISK), True, True, True, id="voted-for-its-id"
+            unattached(voted_key=CANDIDATE_OF_UNKNOWN_DISK), True, False, True, id="voted-for-its-id"
         ),
         pytest.param(
             unattached(voted_key=CANDIDATE_ON_NEW_DISK), False, False, True, id="voted-for-its-other-disk"
