@@ -35,7 +35,7 @@ from tests.support.simulator.raft_faults import (
 LIVENESS_MS = 60_000
 """Many election timeouts without any fault: enough for what two candidates do to each other."""
 
-STEPS = 60
+STEPS = 90
 """Of a history: time passes before each of them, then one thing happens."""
 
 CRASH_KINDS: tuple[type[RaftEffect] | None, ...] = (
@@ -49,7 +49,7 @@ CRASH_KINDS: tuple[type[RaftEffect] | None, ...] = (
     Respond,
 )
 
-ANY, ONE_SLOW, ALL_SLOW, STALLING = "fast", "one is slow", "all are slow", "stalling"
+ALL_FAST, ONE_SLOW, ALL_SLOW, STALLING = "all are fast", "one is slow", "all are slow", "some fsyncs stall"
 
 
 def run_chaos(seed: int, voter_count: int | None = None) -> RaftCluster:
@@ -133,8 +133,9 @@ class Chaos:
             faults=self._draw_faults(),
             voters_change=self.changes_voters,
             clock_percents=self._draw_clocks(),
+            retry_backoff_ms=rng.choice((20, 100, 300)),
         )
-        self.pause_ms_max = rng.choice((100, 400, 800, 2_000))
+        self.pause_ms_max = rng.choice((200, 800, 1_500, 3_000))
         self.happenings = self._draw_happenings()
 
     def _draw_faults(self) -> Faults:
@@ -153,7 +154,7 @@ class Chaos:
 
     def _draw_disks(self) -> dict[int, DiskSpeed]:
         rng = self.rng
-        kind = rng.choice((ANY, ONE_SLOW, ALL_SLOW, STALLING))
+        kind = rng.choice((ALL_FAST, ONE_SLOW, ALL_SLOW, STALLING))
         disks: dict[int, DiskSpeed] = dict.fromkeys(self.everybody, fast_disk)
         if kind == ONE_SLOW:
             disks[rng.choice(self.voter_ids)] = slow_disk
@@ -169,8 +170,8 @@ class Chaos:
         return {node_id: self.rng.randint(90, 110) for node_id in self.everybody}
 
     def _draw_happenings(self) -> list[Callable[[], None]]:
-        """Each kind has a weight of 0 to 4 in this history; what lets a quorum live is always there."""
-        weighted: list[Callable[[], None]] = [self._append] * 4 + [self._restart, self._restart, self._join]
+        """Each kind has a weight of 0 to 3 in this history; what lets a quorum live is always there."""
+        weighted: list[Callable[[], None]] = [self._append] * 8 + [self._restart] * 5 + [self._join] * 3
         kinds = [
             self._lose_power,
             self._kill,
@@ -186,7 +187,7 @@ class Chaos:
         if self.changes_voters:
             kinds += [self._add_voter, self._remove_voter]
         for kind in kinds:
-            weighted += [kind] * self.rng.choice((0, 0, 1, 2, 4))
+            weighted += [kind] * self.rng.choice((0, 0, 0, 1, 2, 3))
         return weighted
 
     def run(self) -> RaftCluster:
@@ -256,7 +257,7 @@ class Chaos:
         forgotten = {voter_id for voter_id, disk in disks.items() if disk.recovering_epoch is not None}
         if node_id in self.voter_ids:
             forgotten.add(node_id)
-        if FORGETS and not self.changes_voters and len(forgotten) <= (len(self.voter_ids) - 1) // 2:
+        if not self.changes_voters and len(forgotten) <= (len(self.voter_ids) - 1) // 2:
             log, votes = self.rng.choice(((True, True), (True, True), (True, False), (False, True)))
             self.cluster.forget(node_id, log=log, votes=votes)
 
@@ -266,12 +267,10 @@ class Chaos:
             self.cluster.ask(leader, add_voter(self.rng.choice(self.everybody)))
 
     def _remove_voter(self) -> None:
+        """Not the leader where two vote: if it alone has that on its disk, neither may be elected any more."""
         leader = self.cluster.leader()
         if leader is not None and leader.node is not None and not leader.is_frozen:
             voter_ids = leader.node.voter_set.voter_ids()
-            if len(voter_ids) > 1:
-                self.cluster.ask(leader, remove_voter(self.rng.choice(voter_ids)))
-
-
-FORGETS = False
-"""Until replicas that recover do not vote."""
+            voter_id = self.rng.choice(voter_ids)
+            if len(voter_ids) > 2 or voter_id != leader.node_id:
+                self.cluster.ask(leader, remove_voter(voter_id))

@@ -95,6 +95,15 @@ class Replica:
         """As this process knows it."""
         return -1 if self.node is None else self.node.high_watermark
 
+    @property
+    def recovering_epoch(self) -> int | None:
+        """Not None while it may have forgotten what it acknowledged."""
+        return self.disk.recovering_epoch
+
+    @recovering_epoch.setter
+    def recovering_epoch(self, epoch: int) -> None:
+        self.disk.recovering_epoch = epoch
+
 
 class RaftCluster:
     """`voter_ids` vote; all other replicas observe. Everything is decided by the seed.
@@ -112,11 +121,13 @@ class RaftCluster:
         faults: Faults,
         voters_change: bool = True,
         clock_percents: dict[int, int] | None = None,
+        retry_backoff_ms: int = 20,
     ) -> None:
         self.rng = random.Random(seed)
         self.voter_ids = voter_ids
         self.dynamic = dynamic
         self.faults = faults
+        self.retry_backoff_ms = retry_backoff_ms
         self.now_ms = 0
         self.sequence = 0
         self.request_id = 0
@@ -152,6 +163,10 @@ class RaftCluster:
     def committed(self) -> list[tuple[int, bytes]]:
         return self.checks.committed
 
+    @committed.setter
+    def committed(self, log: list[tuple[int, bytes]]) -> None:
+        self.checks.committed = log
+
     # What a test may do
 
     def run_for(self, duration_ms: int) -> None:
@@ -178,7 +193,7 @@ class RaftCluster:
         """The process alone: what it has written is still there, on the disk or on its way."""
         self._end_process(self.replicas[node_id], "is killed")
 
-    def forget(self, node_id: int, *, log: bool, votes: bool) -> None:
+    def forget(self, node_id: int, *, log: bool = True, votes: bool = True) -> None:
         """Its disk is lost but for its identity. What it sent before that has arrived or never will."""
         replica = self.replicas[node_id]
         self._end_process(replica, "forgets")
@@ -216,6 +231,7 @@ class RaftCluster:
         config = RaftConfig()
         config.bootstrap_servers = [endpoint(voter_id) for voter_id in self.voter_ids]
         config.fetch_snapshot_bytes_max = 2_000
+        config.retry_backoff_ms = self.retry_backoff_ms
         self.checks.restarted(replica.node_id)
         replica.deadline_ms = None
         replica.clock.offset_ms = 0 if replica.life == 0 else self.rng.randrange(1 << 20)
@@ -236,8 +252,11 @@ class RaftCluster:
         self.step(replica, Started())
 
     def restart_all(self) -> None:
+        self.restart_all_but()
+
+    def restart_all_but(self, *node_ids: int) -> None:
         for replica in self.replicas.values():
-            if replica.node is None:
+            if replica.node is None and replica.node_id not in node_ids:
                 self.start(replica)
 
     def isolate(self, node_id: int) -> None:
