@@ -7,6 +7,9 @@ from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 UNKNOWN_LEADER_ID = -1
 NOT_VOTED = -1
 
+EPOCH_MAX = (1 << 31) - 2
+"""The last one that an election can follow: epochs are int32."""
+
 
 class ElectionState:
     """One epoch with its elected leader, if known, and the vote this replica gave in it, if any.

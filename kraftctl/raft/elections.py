@@ -12,11 +12,13 @@ A single voter takes steps 1 to 3 at once.
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.append import append_start_of_epoch
 from kraftctl.raft.check_quorum import check_quorum_deadline_ms
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO, WARN, BecameLeader
-from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.effects import INFO, WARN, BecameLeader, Halt
+from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.fetch_answer import fail_parked_fetches
 from kraftctl.raft.quorum_state import transition, write_quorum_state
@@ -32,6 +34,11 @@ from kraftctl.raft.states import (
 )
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors
+
+EPOCH_USED_UP: Final = (
+    "an int32 has no larger one. A damaged or forged request has raised it. Next step: restore quorum-state"
+    " from a backup, or remove this voter from the quorum, format an empty directory and add it again."
+)
 
 
 def start(core: RaftCore) -> None:
@@ -59,6 +66,9 @@ def start(core: RaftCore) -> None:
         )
     else:
         _take_up_leader(core, stored)
+    if core.state.epoch > EPOCH_MAX:
+        core.emit(Halt(f"No election can follow epoch {core.state.epoch}: {EPOCH_USED_UP}"))
+        return
     write_quorum_state(core)
     core.notice(INFO, f"Starting as {core.state!r} with {core.voters!r}")
     if isinstance(core.state, Candidate):

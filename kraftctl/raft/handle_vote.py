@@ -73,7 +73,9 @@ def _hears_leader(core: RaftCore) -> bool:
     state = core.state
     if isinstance(state, Leader):
         return True
-    return isinstance(state, Follower) and state.has_fetched_from_leader and core.now_ms < state.deadline_ms
+    if not isinstance(state, Follower) or not state.has_fetched_from_leader:
+        return False
+    return core.now_ms - state.last_answer_ms < core.config.fetch_timeout_ms
 
 
 def _candidate(partition: PartitionData) -> ReplicaKey:

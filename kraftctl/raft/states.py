@@ -82,6 +82,7 @@ class Follower(EpochState):
             deadline_ms=deadline_ms,
         )
         self.has_fetched_from_leader = False
+        self.last_answer_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
         """As of the last answer that continued this log."""
         self.download: SnapshotDownload | None = None

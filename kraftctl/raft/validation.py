@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.election_state import EPOCH_MAX
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl_protocol.errors import Errors
 
@@ -13,9 +14,6 @@ EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
 
 EPOCH_JUMP_MAX: Final = 1_000
 """Above that an epoch may be so far ahead of ours: an int32 must not be used up by a few requests."""
-
-EPOCH_MAX: Final = (1 << 31) - 2
-"""After the last int32 no election could follow."""
 
 
 def is_other_cluster(core: RaftCore, cluster_id: str | None) -> bool:

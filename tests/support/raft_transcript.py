@@ -10,9 +10,11 @@ from kraftctl.raft.effects import (
     BecameLeader,
     FinishSnapshot,
     FlushLog,
+    Halt,
     HighWatermarkUpdated,
     LeaderChanged,
     LeadershipLost,
+    NoteRecovered,
     Notice,
     RaftEffect,
     Respond,
@@ -278,6 +280,10 @@ def effect_line(effect: RaftEffect) -> str:
                 f"respond {effect.request_id} {render(effect.response)}\n"
                 f"  bytes {effect.position}+{effect.size_bytes} of {effect.snapshot_id}"
             )
+        case NoteRecovered():
+            return "note recovered"
+        case Halt():
+            return f"halt: {effect.text}"
         case HighWatermarkUpdated():
             return f"high watermark {effect.offset}"
         case BecameLeader():
