@@ -137,7 +137,7 @@ class RaftDisk:
         return sum(batch.last_offset >= self.flushed_offset for batch in self.batches)
 
     def crash(self, surviving: int = 0) -> None:
-        """The power fails: of what was not flushed, the first `surviving` batches happen to be there still."""
+        """The power fails: of what was not flushed, the first `surviving` batches happen to be left."""
         lost = max(0, self.unflushed_count() - surviving)
         self.batches = self.batches[: len(self.batches) - lost]
 

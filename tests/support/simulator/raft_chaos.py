@@ -124,6 +124,7 @@ class Chaos:
         self.observer_ids = [11, 12][: rng.randint(0, 2)]
         dynamic = rng.random() < 0.6
         self.changes_voters = dynamic and rng.random() < 0.5
+        self.kind = "voters change" if self.changes_voters else "dynamic" if dynamic else "static"
         self.everybody = self.voter_ids + self.observer_ids
         self.cluster = RaftCluster(
             seed,
@@ -267,7 +268,7 @@ class Chaos:
             self.cluster.ask(leader, add_voter(self.rng.choice(self.everybody)))
 
     def _remove_voter(self) -> None:
-        """Not the leader where two vote: if it alone has that on its disk, neither may be elected any more."""
+        """Not the leader where two vote: if that is on its disk alone, neither can be elected."""
         leader = self.cluster.leader()
         if leader is not None and leader.node is not None and not leader.is_frozen:
             voter_ids = leader.node.voter_set.voter_ids()

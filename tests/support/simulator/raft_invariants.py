@@ -44,7 +44,7 @@ def majority_reached_high_watermark(voters: list[RaftDisk], offset: int) -> None
 
 
 def durability(voters: list[RaftDisk], committed: list[tuple[int, bytes]]) -> None:
-    """KIP-595 Durability: what was ever committed is on the disks of a majority that may vote, or forgot it."""
+    """KIP-595 Durability: what was ever committed is on the disks of a majority, or forgotten there."""
     holders = [disk for disk in voters if disk.recovering_epoch is not None or _holds(disk, committed)]
     assert len(holders) > len(voters) // 2, "Durability"
 
