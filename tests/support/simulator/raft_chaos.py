@@ -134,7 +134,8 @@ class Chaos:
             faults=self._draw_faults(),
             voters_change=self.changes_voters,
             clock_percents=self._draw_clocks(),
-            retry_backoff_ms=rng.choice((20, 100, 300)),
+            retry_backoff_ms=rng.choice((20, 100, 300, 300)),
+            encodes=rng.random() < 0.2,
         )
         self.pause_ms_max = rng.choice((200, 800, 1_500, 3_000))
         self.happenings = self._draw_happenings()

@@ -1,4 +1,4 @@
-"""What a simulated quorum remembers of its history, so that each effect can be held against all invariants."""
+"""What a simulated quorum remembers, so that each effect can be held against all invariants."""
 
 from __future__ import annotations
 
