@@ -178,15 +178,6 @@ FAULTS = (
         "KIP-853: majorities of the first and of the third voter set need not share a voter.",
     ),
     PlantedFault(
-        "change-of-voters-before-own-epoch-is-committed",
-        "kraftctl/raft/voter_changes.py",
-        '    if leader.high_watermark < 0:\n        return Refusal(Errors.REQUEST_TIMED_OUT, "The leader has',
-        "    if leader.high_watermark < -1:\n"
-        '        return Refusal(Errors.REQUEST_TIMED_OUT, "The leader has',
-        (f"{VOTERS}::test_no_change_before_the_leader_has_committed_in_its_epoch",),
-        "The bug of single-server changes: two leaders change the same voters in different ways.",
-    ),
-    PlantedFault(
         "check-quorum-never-resigns",
         "kraftctl/raft/check_quorum.py",
         "    return core.now_ms + int(core.config.fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)\n",

@@ -72,6 +72,24 @@ def test_an_isolated_leader_resigns_and_commits_nothing() -> None:
     assert any("truncate" in line for line in cluster.lines if f" {leader.node_id} " in line)
 
 
+def test_a_leader_counts_only_what_is_on_its_disk() -> None:
+    """MajorityReachedHighWatermark: its fsync takes seconds, one of two followers is away."""
+    cluster = RaftCluster(8, [1, 2, 3], [], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    cluster.isolate(next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id))
+    cluster.faults = Faults(disks={leader.node_id: lambda rng: 2_000})
+    before = leader.high_watermark
+    cluster.append(leader, 1)
+    cluster.run_for(1_900)
+    holders = [replica for replica in cluster.replicas.values() if replica.disk.flushed_offset > before]
+    assert len(holders) == 1
+    assert leader.high_watermark == before
+    cluster.run_for(200)
+    assert leader.high_watermark == before + 1
+
+
 def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
     """KIP-996: it asks before it raises the epoch."""
     cluster = RaftCluster(5, [1, 2, 3], [], dynamic=True, faults=Faults())

@@ -71,9 +71,12 @@ def promise_is_on_disk(disk: RaftDisk, epoch: int) -> None:
 
 
 def append_follows_quorum_state(disk: RaftDisk, epoch: int) -> None:
-    """MonotonicEpoch: the log never knows an epoch that quorum-state does not know."""
-    written = -1 if disk.quorum_state is None else disk.quorum_state.epoch
-    assert epoch <= written, f"MonotonicEpoch: a batch of epoch {epoch} while quorum-state says {written}"
+    """MonotonicEpoch: the log knows no epoch, nor that it has a leader, before quorum-state does."""
+    state = disk.quorum_state
+    assert state is not None, f"MonotonicEpoch: a batch of epoch {epoch} without quorum-state"
+    assert epoch < state.epoch or (epoch == state.epoch and state.has_leader()), (
+        f"MonotonicEpoch: a batch of epoch {epoch} while quorum-state says {state!r}"
+    )
 
 
 def vote_is_on_disk(disk: RaftDisk, epoch: int, candidate_id: int) -> None:
