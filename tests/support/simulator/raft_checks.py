@@ -100,7 +100,7 @@ class RaftChecks:
         elif isinstance(effect, TruncateLog):
             self.check_durability()
         elif isinstance(effect, AppendBatch) and effect.is_control:
-            self._check_voters(disk, node, node_id)
+            self._check_voters(disk, node)
         elif isinstance(effect, Halt):
             raise AssertionError(f"NoIllegalState: {node_id} halts: {effect.text}")
 
@@ -110,11 +110,11 @@ class RaftChecks:
             voters = [self.disks[voter_id] for voter_id in self.voter_ids]
             invariants.durability(voters, self.committed)
 
-    def _check_voters(self, disk: RaftDisk, node: RaftNode, node_id: int) -> None:
+    def _check_voters(self, disk: RaftDisk, node: RaftNode) -> None:
         history, _ = disk.histories()
         invariants.next_voter_set_overlaps(history)
         if node.is_leader:
-            invariants.at_most_one_uncommitted_voter_change(history, self.high_watermarks[node_id])
+            invariants.at_most_one_uncommitted_voter_change(history, len(self.committed))
 
     def _check_committed(self, disk: RaftDisk, node: RaftNode, offset: int) -> None:
         invariants.consistent_committed_data(disk, offset, self.committed)

@@ -115,11 +115,13 @@ def next_voter_set_overlaps(history: list[tuple[int, VoterSet]]) -> None:
         assert before.has_overlapping_majority(after), "NextVoterSetOverlaps"
 
 
-def at_most_one_uncommitted_voter_change(history: list[tuple[int, VoterSet]], high_watermark: int) -> None:
-    """KIP-853 AtMostOneUncommittedVoterChange: a leader waits for one change before it makes the next."""
-    if high_watermark >= 0:
-        uncommitted = [offset for offset, _ in history if offset >= high_watermark]
-        assert len(uncommitted) <= 1, "AtMostOneUncommittedVoterChange"
+def at_most_one_uncommitted_voter_change(history: list[tuple[int, VoterSet]], committed: int) -> None:
+    """KIP-853 AtMostOneUncommittedVoterChange: a leader waits for one change before it makes the next.
+
+    `committed` is what anybody ever announced: a new leader may not know yet that the last one is.
+    """
+    uncommitted = [offset for offset, _ in history if offset >= max(committed, 0)]
+    assert len(uncommitted) <= 1, "AtMostOneUncommittedVoterChange"
 
 
 def committed_log(disk: RaftDisk) -> list[tuple[int, bytes]]:
