@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 NODE = "tests/node/test_node.py"
-CONTROLLER = "tests/controller/test_quorum_controller.py"
 
 FAULTS = (
     PlantedFault(
@@ -30,7 +29,7 @@ FAULTS = (
         "kraftctl/controller/deferred_event_queue.py",
         "self._offsets[end] <= offset:\n",
         "self._offsets[end] <= offset + 1:\n",
-        (CONTROLLER, NODE),
+        ("tests/controller/test_deferred_event_queue.py",),
         "An answer leaves one commit before its own records are committed.",
     ),
     PlantedFault(

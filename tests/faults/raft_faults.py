@@ -44,7 +44,14 @@ FAULTS = (
         "leader-resumes-its-epoch",
         "kraftctl/raft/elections.py",
         "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
-        "    elif stored.leader_id == core.key.id and False:\n        core.state = Resigned(",
+        "    elif stored.leader_id == core.key.id and core.may_vote():\n"
+        "        core.state = Candidate(\n"
+        "            stored.epoch,\n"
+        "            voted_key=core.key,\n"
+        "            deadline_ms=core.election_deadline_ms(),\n"
+        "            election=EpochElection(core.voters, core.key.id),\n"
+        "        )\n"
+        "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
         ("tests/raft/test_datadriven.py",),
         "KAFKA-10527: (epoch, offset) would name two different records.",
     ),
@@ -77,7 +84,7 @@ FAULTS = (
         "kraftctl/raft/raft_requests.py",
         "        last_offset=flushed_end.offset,\n",
         "        last_offset=core.log.end_offset,\n",
-        (f"{PROMISES}::test_a_candidate_does_not_claim_what_a_power_failure_takes",),
+        ("tests/raft/test_claims.py",),
         "It is elected for records that a power failure takes before it leads.",
     ),
     PlantedFault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 CRASH = "tests/storage/test_crash.py"
-POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call"
+POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[only-flushed]"
 
 FAULTS = (
     PlantedFault(

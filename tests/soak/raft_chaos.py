@@ -8,6 +8,7 @@ printed at once with the command that repeats it and shows how it came about, an
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 import traceback
@@ -71,6 +72,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=0, help="so many; 100 if nothing is said")
     parser.add_argument("--show", type=int, default=0, help="so many last lines of a history with a find")
     args = parser.parse_args()
+    gc.set_threshold(100_000)  # a history is one heap of cycles, and short
     soak = Soak()
     wanted = args.runs or (0 if args.minutes else 100)
     began = shown = time.monotonic()

@@ -35,8 +35,8 @@ from tests.support.simulator.raft_faults import (
 LIVENESS_MS = 60_000
 """Many election timeouts without any fault: enough for what two candidates do to each other."""
 
-STEPS = 90
-"""Of a history: time passes before each of them, then one thing happens."""
+STEPS = (30, 60, 90)
+"""Of a history, one of these: time passes before each step, then one thing happens."""
 
 CRASH_KINDS: tuple[type[RaftEffect] | None, ...] = (
     None,
@@ -137,7 +137,8 @@ class Chaos:
             retry_backoff_ms=rng.choice((20, 100, 300, 300)),
             encodes=rng.random() < 0.2,
         )
-        self.pause_ms_max = rng.choice((200, 800, 1_500, 3_000))
+        self.steps = rng.choice(STEPS)
+        self.pause_ms_max = rng.choice((200, 600, 1_200, 3_000))
         self.happenings = self._draw_happenings()
 
     def _draw_faults(self) -> Faults:
@@ -193,7 +194,7 @@ class Chaos:
         return weighted
 
     def run(self) -> RaftCluster:
-        for _ in range(STEPS):
+        for _ in range(self.steps):
             self.cluster.run_for(self.rng.randint(0, self.pause_ms_max))
             self.rng.choice(self.happenings)()
         settle(self.cluster)
