@@ -1,7 +1,7 @@
 """The catalogue of planted faults: defects that were made once, here or in Kafka, or that are easily made.
 
 Each entry breaks the sources in one place. `make faults` plants them one by one into a copy, and expects the
-tests that it names to fail: tests that cannot fail are found out. `make faults FAULTS="name name"` takes some.
+tests that it names to fail: tests that cannot fail are found out.
 """
 
 from __future__ import annotations

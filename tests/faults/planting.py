@@ -36,7 +36,9 @@ EFFORT = "0.25"
 @contextmanager
 def copied_sources() -> Iterator[Path]:
     """A throw-away copy, of hard links where the file system has them."""
-    with tempfile.TemporaryDirectory(prefix="planted-fault-", dir=ROOT / "build") as name:
+    build = ROOT / "build"
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="planted-fault-", dir=build) as name:
         for entry in COPIED:
             source, target = ROOT / entry, Path(name) / entry
             if source.is_dir():

@@ -60,8 +60,8 @@ FAULTS = (
     PlantedFault(
         "damage-in-the-middle-is-cut",
         "kraftctl/storage/recovery.py",
-        "    if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest, offset, start=1) is not None:\n",
-        "    if is_intact_batch(memoryview(rest), 0):\n",
+        " or find_intact_batch(rest, offset, start=1) is not None:",
+        ":",
         (f"{CRASH}::test_zeros_in_the_middle_are_refused",),
         "Committed records behind a damaged one are dropped as if they were never flushed.",
     ),

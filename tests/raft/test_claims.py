@@ -1,4 +1,4 @@
-"""LeaderCompleteness: a replica claims what is on its disk, when it fetches and when it stands for election."""
+"""LeaderCompleteness: a replica claims what is on its disk, when it fetches and when it asks for votes."""
 
 from __future__ import annotations
 

@@ -98,6 +98,7 @@ class RaftChecks:
             invariants.consistent_committed_data(disk, effect.snapshot_id.offset, self.committed)
             self.check_durability()
         elif isinstance(effect, TruncateLog):
+            invariants.truncated_between_batches(disk, effect.end_offset)
             self.check_durability()
         elif isinstance(effect, AppendBatch) and effect.is_control:
             self._check_voters(disk, node)

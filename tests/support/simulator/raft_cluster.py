@@ -339,7 +339,7 @@ class RaftCluster:
             self.history.append((self.now_ms, replica.node_id, effect))
             self.checks.before(replica.node_id, effect)
             replica.disk.apply(effect)
-            self.checks.after(replica.node_id, replica.key, replica.node, effect)
+            self.check(replica, effect)
             if isinstance(effect, FinishSnapshot):
                 finished = effect
             else:
@@ -349,6 +349,11 @@ class RaftCluster:
         self._watch_deadline(replica)
         if finished is not None:
             self.step(replica, replica.disk.downloaded(finished.snapshot_id))
+
+    def check(self, replica: Replica, effect: RaftEffect) -> None:
+        """After each effect."""
+        assert replica.node is not None
+        self.checks.after(replica.node_id, replica.key, replica.node, effect)
 
     def _ends_here(self, replica: Replica, effect: RaftEffect, *, before: bool) -> bool:
         planned = replica.planned_crash

@@ -59,6 +59,11 @@ def committed_is_kept(end_offset: int, high_watermark: int) -> None:
     assert end_offset >= high_watermark, "Durability: committed records were truncated"
 
 
+def truncated_between_batches(disk: RaftDisk, end_offset: int) -> None:
+    """LogMatching: the core knows where the log ends on disk, which keeps whole batches only."""
+    assert disk.end_offset == end_offset, f"LogMatching: {end_offset} is no end of a batch"
+
+
 def monotonic_epoch(before: int, after: int) -> None:
     """MonotonicEpoch: quorum-state never goes back, whatever crashed in between."""
     assert after >= before, f"MonotonicEpoch: quorum-state of epoch {after} after {before}"
