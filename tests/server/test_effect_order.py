@@ -11,9 +11,9 @@ from kraftctl.raft import effects
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
-from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from tests.support.partitions import open_partition
 
 
 class Voter:
@@ -33,7 +33,7 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
     """ElectionSafety: or a crash between the two lets this voter vote again."""
 
     async def scenario() -> None:
-        partition = MetadataPartition.open(tmp_path)
+        partition = open_partition(tmp_path)
         node: Any = Voter()
         context: Any = None
         driver = Driver(
