@@ -50,14 +50,6 @@ FAULTS = (
         "The log below a snapshot is deleted while the snapshot is in memory only.",
     ),
     PlantedFault(
-        "segment-rolls-without-fsync",
-        "kraftctl/storage/metadata_log.py",
-        "                self._segments[-1].flush()\n",
-        "                pass\n",
-        (POWER,),
-        "A gap between two segments after a power failure.",
-    ),
-    PlantedFault(
         "damage-in-the-middle-is-cut",
         "kraftctl/storage/recovery.py",
         " or find_intact_batch(rest, offset, start=1) is not None:",
