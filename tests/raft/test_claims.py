@@ -35,3 +35,34 @@ def test_a_candidate_claims_only_what_is_on_its_disk() -> None:
     assert asked
     assert max(asked) <= c.disk.flushed_offset
     assert cluster.leader() is b
+
+
+def test_a_vote_is_not_repeated_for_a_shorter_log() -> None:
+    """LeaderCompleteness: A and B have committed X, which C has in memory only.
+
+    A dies, B votes for C, C loses power and comes back as candidate of the same epoch, without X.
+    """
+    cluster = RaftCluster(32, VOTERS, [], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    a = cluster.leader()
+    assert a is not None
+    b, c = (cluster.replicas[voter_id] for voter_id in VOTERS if voter_id != a.node_id)
+    cluster.faults = Faults(disks={c.node_id: lambda rng: 60_000})
+    cluster.append(a, 1)
+    cluster.run_for(200)
+    assert c.disk.end_offset == a.high_watermark > c.disk.flushed_offset
+    cluster.crash(a.node_id)
+    cluster.freeze(b.node_id)
+    for _ in range(10_000):
+        cluster.run_for(1)
+        if c.node is not None and c.node.state_name == "Prospective":
+            cluster.resume(b.node_id)
+        elif c.node is not None and c.node.state_name == "Candidate":
+            cluster.cut.add((b.node_id, c.node_id))
+            break
+    cluster.run_for(100)
+    cluster.crash(c.node_id)
+    cluster.cut.clear()
+    cluster.restart_all_but(a.node_id)
+    cluster.run_for(20_000)
+    assert cluster.leader() is b
