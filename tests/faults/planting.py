@@ -32,6 +32,9 @@ BROKEN_EDIT = re.compile(
 
 EFFORT = "0.25"
 
+REASON_CHARACTERS = "500"
+"""Pytest's summary cuts the reason of a failure at the width of the terminal."""
+
 
 @contextmanager
 def copied_sources() -> Iterator[Path]:
@@ -80,6 +83,7 @@ def run_tests(sources: Path, tests: list[str]) -> tuple[int, str]:
             "KRAFTCTL_UNDER_TEST": "sources",
             "KRAFTCTL_TEST_EFFORT": EFFORT,
             "KRAFTCTL_TEST_SEED": "0",
+            "COLUMNS": REASON_CHARACTERS,
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -105,7 +105,7 @@ class SimulatedQuorum:
         member.node.sent.clear()
         member.flushed_at_ms = None
 
-    def _bury(self, member: Member) -> None:
+    def _lose_power_between_effects(self, member: Member) -> None:
         unflushed = member.node.disk.unflushed_count()
         self._end(member)
         member.node.crash_with_tail(self.rng.randint(0, unflushed))
@@ -139,7 +139,7 @@ class SimulatedQuorum:
             self._deliver_waiting(member)
         for member in self.running():
             if member.node.has_ended:
-                self._bury(member)
+                self._lose_power_between_effects(member)
 
     def _flush_if_due(self, member: Member) -> None:
         speed = self.disks.get(member.node.node_id)
