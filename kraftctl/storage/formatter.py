@@ -26,7 +26,6 @@ from kraftctl.storage.meta_properties import MetaProperties, MetaPropertiesEnsem
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
 from kraftctl.storage.recovery_point import create_recovery_point, read_recovery_point
-from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -102,10 +101,9 @@ class Formatter:
             if any((log_dir / DIRECTORY_NAME).glob(f"*{LOG_SUFFIX}")):
                 raise StorageError(
                     f"{log_dir} holds a metadata log although it has no meta.properties. Formatting it would"
-                    " give the log to another replica. Next step: restore meta.properties. Without it:"
-                    f" {REPLACE_THIS_REPLICA.removeprefix('Next step: ')}"
+                    " give the log to another replica. Next step: restore meta.properties, or format another"
+                    " directory that is empty (docs/operations/lost-disk.md)."
                 )
-
         if self.metadata_log_dir in ensemble.empty and not self.has_dynamic_quorum:
             self._refuse_to_forget()
 
