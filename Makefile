@@ -5,6 +5,7 @@
 #   make test       the whole suite against compiled code, and what is pure once more uncompiled
 #   make test-quick   the pure core, uncompiled, in seconds
 #   make soak       what takes long, with a seed and for a time
+#   make faults     plants known defects, one by one, and expects tests to notice each
 #   make export-demo  a page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
@@ -141,6 +142,12 @@ clean:
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # What takes long, with a seed and for a time: SOAK names some of it, `SOAK_ARGS="--seed 7 --minutes 30"`.
+# Each fault of tests/faults/catalogue.py is planted into a copy; FAULTS="name name" takes some.
+.PHONY: faults
+FAULTS ?=
+faults: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python tests/faults/run.py $(FAULTS)
+
 .PHONY: soak soak-export
 SOAK ?=
 SOAK_ARGS ?=

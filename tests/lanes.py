@@ -57,7 +57,7 @@ EXPORTS = tuple(
 )
 """Half of the time that tests with Spark take."""
 
-APART = ("tests/interop", "tests/spark")
+APART = ("tests/interop", "tests/spark", "tests/faults")
 """Folders that are not among the others."""
 
 ALL = (
@@ -65,6 +65,7 @@ ALL = (
     Lane("interop", ("tests/interop",), "16000-20000"),
     Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
     Lane("others", ("tests", *(f"--ignore={folder}" for folder in APART)), "24000-28000"),
+    Lane("faults", ("tests/faults",), "32000-32700"),
     Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )
 """The longest first: nothing long is left to run alone at the end. The sources try other seeds than what is

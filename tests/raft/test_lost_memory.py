@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.effort import seeds
-from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
+from tests.support.simulator.raft_cluster import RaftCluster, Replica
+from tests.support.simulator.raft_faults import Faults
 
 VOTERS = [1, 2, 3]
 

@@ -12,7 +12,8 @@ from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVote
 from kraftctl_protocol.message import Message
 from tests.support.effort import seeds
 from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
-from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
+from tests.support.simulator.raft_cluster import RaftCluster, Replica
+from tests.support.simulator.raft_faults import Faults
 
 VOTERS = [1, 2, 3]
 OBSERVERS = [11, 12]
@@ -92,6 +93,23 @@ def test_a_leader_that_removes_itself_resigns_when_that_is_committed() -> None:
     assert voters_of(successor) == voters_of(former) == left
     assert former.node is not None
     assert former.node.state_name == "Follower"
+
+
+def test_a_change_is_refused_until_the_one_before_is_committed() -> None:
+    """AtMostOneUncommittedVoterChange: also if the one before was answered when it was written."""
+    cluster = calm_cluster([1], OBSERVERS)
+    leader = leader_of(cluster)
+    first = add(11)
+    first.ack_when_committed = False
+    answers = cluster.ask(leader, first)
+    while not answers:
+        cluster.run_for(1)
+    assert answers[0].error_code == Errors.NONE
+    assert leader.high_watermark < leader.disk.end_offset
+    second = cluster.ask(leader, add(12))
+    assert [answer.error_code for answer in second] == [Errors.REQUEST_TIMED_OUT]
+    cluster.run_for(1_000)
+    assert change(cluster, add(12)) == Errors.NONE
 
 
 def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:

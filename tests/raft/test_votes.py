@@ -7,6 +7,7 @@ import pytest
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.handle_end_quorum_epoch import election_backoff_ms
 from kraftctl.raft.handle_vote import may_grant_pre_vote, may_grant_vote
+from kraftctl.raft.high_watermark import high_watermark
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Prospective, Resigned, Unattached
 from kraftctl.raft.voter_set import VoterSet
@@ -135,12 +136,15 @@ def test_a_majority_on_old_records_commits_nothing() -> None:
 
 
 def test_a_change_of_voters_never_lowers_the_high_watermark() -> None:
-    """KAFKA-16530."""
+    """KAFKA-16530: with a voter that lags behind, the same majority may have reached less than before."""
     state = leader(epoch_start_offset=10)
     state.update_local_end_offset(20)
     state.voter_states[2].end_offset = 20
+    state.voter_states[3].end_offset = 15
     assert state.advance_high_watermark()
     state.set_voters(VoterSet([voter_node(1), voter_node(3), voter_node(4)]))
+    state.voter_states[4].end_offset = 12
+    assert high_watermark([voter.end_offset for voter in state.voter_states.values()]) == 15
     assert not state.advance_high_watermark()
     assert state.high_watermark == 20
     assert [key.id for key in state.observer_states] == [2]
@@ -151,6 +155,15 @@ def test_a_change_of_voters_never_lowers_the_high_watermark() -> None:
     state.voter_states[4].end_offset = 24
     assert state.advance_high_watermark()
     assert state.high_watermark == 24
+
+
+def test_observers_commit_nothing() -> None:
+    """KIP-595: however many of them hold a record, no voter that is elected needs to have it."""
+    state = leader(epoch_start_offset=10)
+    state.update_local_end_offset(20)
+    for node_id in range(11, 21):
+        state.replica(ReplicaKey(node_id, directory_id(node_id)), 0).end_offset = 20
+    assert not state.advance_high_watermark()
 
 
 def test_successors_are_named_best_first() -> None:

@@ -31,7 +31,9 @@ class Soak:
 
 
 SOAKS = (
-    Soak("raft", "several replicas that lose messages, processes and disks; one voter; changes of voters",
+    Soak("raft", "quorums of 1 to 7 voters that lose messages, processes, power and disks, a seed each",
+         ("tests/soak/raft_chaos.py",)),
+    Soak("raft-tests", "the tests of raft that take seeds; one voter; changes of voters",
          (ROUNDS, "tests/raft/test_cluster.py", "tests/raft/test_voter_changes.py",
           "tests/raft/test_single_voter_properties.py", "tests/kips/test_kip_853.py")),
     Soak("node", "three whole nodes in one process: nothing acknowledged is lost, all images are the same",

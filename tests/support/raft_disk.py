@@ -1,4 +1,4 @@
-"""A disk for one raft node in memory: it forgets at a crash what was not flushed, and recovers the rest."""
+"""A disk for one raft node in memory: at a power loss it forgets what was not flushed, all or some of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from kraftctl.raft.effects import (
     AppendBatch,
     FinishSnapshot,
     FlushLog,
+    NoteRecovered,
     RaftEffect,
     SaveSnapshotSlice,
     StartOver,
@@ -27,6 +28,7 @@ class RaftDisk:
     """Batches are (base offset, last offset, epoch, bytes, control).
 
     A snapshot here is simply all batches before its end; those that are no longer in the log are in `cut`.
+    Truncation, snapshots and quorum-state are durable when executed, as in storage; appends when flushed.
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,8 @@ class RaftDisk:
         self.quorum_state: ElectionState | None = None
         self.snapshots: list[SnapshotInfo] = []
         self.bootstrap_voters: VoterSet | None = None
+        self.last_epoch_seen = 0
+        self.recovering_epoch: int | None = None
 
     @property
     def end_offset(self) -> int:
@@ -60,6 +64,9 @@ class RaftDisk:
             self._start_over(effect.snapshot_id)
         elif isinstance(effect, WriteQuorumState):
             self.quorum_state = effect.state
+            self.last_epoch_seen = max(self.last_epoch_seen, effect.state.epoch)
+        elif isinstance(effect, NoteRecovered):
+            self.recovering_epoch = None
 
     def _start_over(self, snapshot_id: OffsetAndEpoch) -> None:
         data = self.snapshot_files[snapshot_id]
@@ -104,6 +111,7 @@ class RaftDisk:
         self.cut += contained
         self.batches = self.batches[len(contained) :]
         self.start_offset = end_offset
+        self.flushed_offset = max(self.flushed_offset, end_offset)
         snapshot_id = OffsetAndEpoch(end_offset, contained[-1].epoch)
         data = b"".join(batch.batch for batch in self.cut)
         self.snapshot_files[snapshot_id] = data
@@ -111,11 +119,51 @@ class RaftDisk:
         return self.snapshots[0]
 
     def flush(self, effect: FlushLog) -> int:
+        """All that is here, at once."""
         self.flushed_offset = min(effect.end_offset, self.end_offset)
         return effect.end_offset
 
-    def crash(self) -> None:
-        self.batches = [batch for batch in self.batches if batch.last_offset < self.flushed_offset]
+    def finish_flush(self, written: list[AppendBatch]) -> None:
+        """An fsync has ended that began when the log held `written`: it forced nothing else to the disk."""
+        held = {id(batch) for batch in written}
+        for batch in self.batches:
+            if batch.last_offset >= self.flushed_offset:
+                if id(batch) not in held:
+                    break
+                self.flushed_offset = batch.last_offset + 1
+
+    def unflushed_count(self) -> int:
+        """Batches that a power loss may take."""
+        return sum(batch.last_offset >= self.flushed_offset for batch in self.batches)
+
+    def crash(self, surviving: int = 0) -> None:
+        """The power fails: of what was not flushed, the first `surviving` batches happen to be left."""
+        lost = max(0, self.unflushed_count() - surviving)
+        self.batches = self.batches[: len(self.batches) - lost]
+
+    def recover(self) -> None:
+        """What a new process does before it starts: what is left is forced to the disk (as storage does).
+
+        A snapshot beyond the log, whose download was complete, takes the log's place.
+        """
+        self.flushed_offset = self.end_offset
+        self.download = b""
+        for snapshot_id in sorted(self.snapshot_files, key=_place)[-1:]:
+            last_epoch = self.log_state().last_epoch()
+            if _place(snapshot_id) > (last_epoch, self.end_offset):
+                self._start_over(snapshot_id)
+
+    def forget(self, *, log: bool, votes: bool) -> None:
+        """Log and snapshots, or quorum-state, are lost; who this is and which epochs it saw is known."""
+        self.recovering_epoch = self.last_epoch_seen
+        if votes:
+            self.quorum_state = None
+        if log:
+            self.cut, self.batches = [], []
+            self.snapshot_files = {}
+            self.snapshots = []
+            self.start_offset = self.flushed_offset = 0
+            self.bootstrap_voters = None
 
     def read(self, offset: int, end_offset: int, max_bytes: int) -> list[AppendBatch]:
         """Whole batches, at least one, as `RespondFetch` asks for."""
@@ -141,6 +189,11 @@ class RaftDisk:
             snapshots=self.snapshots,
         )
 
+    def last_epoch_at(self, end_offset: int) -> int:
+        """Of the last record before `end_offset`."""
+        before = [batch.epoch for batch in self.cut + self.batches if batch.last_offset < end_offset]
+        return before[-1] if before else 0
+
     def histories(self) -> tuple[list[tuple[int, VoterSet]], list[tuple[int, int]]]:
         """Voters and kraft.version by offset, as control records tell them."""
         voters: list[tuple[int, VoterSet]] = []
@@ -160,3 +213,7 @@ class RaftDisk:
                         assert isinstance(message, KRaftVersionRecord)
                         versions.append((record.offset, message.kraft_version))
         return voters, versions
+
+
+def _place(snapshot_id: OffsetAndEpoch) -> tuple[int, int]:
+    return snapshot_id.epoch, snapshot_id.offset

@@ -115,6 +115,8 @@ class SimulatedNode:
         self.node = ControllerNode(raft=raft, controller=self.controller, snapshots=policy)
         self.raft = raft
         self._flush: effects.FlushLog | None = None
+        self._written: list[effects.AppendBatch] = []
+        self.effects_left: int | None = None
         self._turns: list[NodeEvent] = []
         self.offer(events.Started())
 
@@ -123,13 +125,28 @@ class SimulatedNode:
         self.disk.crash()
         self.answers.clear()
 
+    def crash_with_tail(self, surviving: int) -> None:
+        """The same, but `surviving` batches happen to be on the disk, and answers that were given are."""
+        self.disk.crash(surviving)
+        self.disk.recover()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process ended between two effects, as `effects_left` said."""
+        return self.effects_left == 0
+
+    @property
+    def is_flushing(self) -> bool:
+        return self._flush is not None
+
     def flush(self) -> bool:
         """Let the running fsync end; False when there is none."""
         flush = self._flush
         if flush is None:
             return False
         self._flush = None
-        self.offer(events.LogFlushed(self.disk.flush(flush)))
+        self.disk.finish_flush(self._written)
+        self.offer(events.LogFlushed(flush.end_offset))
         return True
 
     def settle(self) -> None:
@@ -183,8 +200,14 @@ class SimulatedNode:
         self.offer(events.DeadlineReached())
 
     def offer(self, event: NodeEvent) -> None:
+        if self.has_ended:
+            return
         for effect in self.node.step(event, self.now_ms, WALL_MS + self.now_ms):
             self._execute(effect)
+            if self.effects_left is not None:
+                self.effects_left -= 1
+                if self.has_ended:
+                    return
 
     def _execute(self, effect: NodeEffect) -> None:
         match effect:
@@ -203,6 +226,7 @@ class SimulatedNode:
             case effects.FlushLog():
                 assert self._flush is None, "one flush at a time"
                 self._flush = effect
+                self._written = list(self.disk.batches)
             case effects.Notice():
                 self.notices.append(effect.text)
             case ReadLog():

@@ -14,6 +14,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.simulated_node import SimulatedNode
+from tests.support.simulator.raft_faults import DiskSpeed
 
 NODE_IDS = (3000, 3001, 3002)
 VOTERS = {node_id: (f"host-{node_id}", 9093) for node_id in NODE_IDS}
@@ -42,15 +43,20 @@ class Member:
         self.on = True
         self.life = 0
         self.asked: dict[int, tuple[int, int, int]] = {}
+        self.flushed_at_ms: int | None = None
         self.connections: dict[tuple[int, int, bool], Connection] = {}
 
 
 class SimulatedQuorum:
-    """Everything is decided by the seed. A message is lost with the chance `loss`."""
+    """Everything is decided by the seed. A message is lost with the chance `loss`.
+
+    Nodes whose disk is not among `disks` flush within a few ticks.
+    """
 
     def __init__(self, seed: int, *, snapshot_bytes: int = 1 << 40) -> None:
         self.rng = random.Random(seed)
         self.loss = 0.0
+        self.disks: dict[int, DiskSpeed] = {}
         self.now_ms = 1_000_000
         self.members = {
             node_id: Member(
@@ -83,12 +89,26 @@ class SimulatedQuorum:
     def crash(self, node_id: int) -> None:
         member = self.members[node_id]
         if member.on:
-            member.on = False
-            member.life += 1
-            member.asked.clear()
-            member.connections.clear()
-            member.node.sent.clear()
+            self._end(member)
             member.node.crash()
+
+    def crash_between_effects(self, node_id: int, effects_left: int) -> None:
+        """After so many more effects, in the middle of a step; what was not flushed may survive in part."""
+        if self.members[node_id].on:
+            self.members[node_id].node.effects_left = effects_left
+
+    def _end(self, member: Member) -> None:
+        member.on = False
+        member.life += 1
+        member.asked.clear()
+        member.connections.clear()
+        member.node.sent.clear()
+        member.flushed_at_ms = None
+
+    def _lose_power_between_effects(self, member: Member) -> None:
+        unflushed = member.node.disk.unflushed_count()
+        self._end(member)
+        member.node.crash_with_tail(self.rng.randint(0, unflushed))
 
     def restart(self, node_id: int) -> None:
         member = self.members[node_id]
@@ -111,13 +131,28 @@ class SimulatedQuorum:
             if deadline_ms is not None and deadline_ms <= self.now_ms:
                 node.offer(events.DeadlineReached())
             node.take_turns()
-            if self.rng.random() < FLUSH_CHANCE:
-                node.flush()
+            self._flush_if_due(member)
         for node_id, member in self.members.items():
             self._deliver_answers(member)
             self._deliver_requests(node_id, member)
         for member in self.running():
             self._deliver_waiting(member)
+        for member in self.running():
+            if member.node.has_ended:
+                self._lose_power_between_effects(member)
+
+    def _flush_if_due(self, member: Member) -> None:
+        speed = self.disks.get(member.node.node_id)
+        if speed is None:
+            if self.rng.random() < FLUSH_CHANCE:
+                member.node.flush()
+        elif not member.node.is_flushing:
+            member.flushed_at_ms = None
+        elif member.flushed_at_ms is None:
+            member.flushed_at_ms = self.now_ms + speed(self.rng)
+        elif member.flushed_at_ms <= self.now_ms:
+            member.flushed_at_ms = None
+            member.node.flush()
 
     def _deliver_requests(self, sender_id: int, sender: Member) -> None:
         sent, sender.node.sent = sender.node.sent, []

@@ -11,20 +11,13 @@ from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
-    AppendBatch,
-    BecameLeader,
     FinishSnapshot,
     FlushLog,
-    Halt,
-    HighWatermarkUpdated,
-    NoteRecovered,
     RaftEffect,
     Respond,
     RespondFetch,
     RespondFetchSnapshot,
     SendRequest,
-    StartOver,
-    TruncateLog,
 )
 from kraftctl.raft.events import (
     DeadlineReached,
@@ -56,7 +49,8 @@ from tests.support.raft_transcript import (
     endpoint,
     voter_node,
 )
-from tests.support.simulator import raft_invariants as invariants
+from tests.support.simulator.raft_checks import RaftChecks
+from tests.support.simulator.raft_faults import Clock, Faults, PlannedCrash
 
 
 def versions(request: Message, version: int) -> Message:
@@ -75,54 +69,106 @@ def versions(request: Message, version: int) -> Message:
     return response
 
 
-class Faults:
-    """Chances per message, and the longest delay in ms."""
-
-    def __init__(self, *, loss: float = 0.0, delay_ms_max: int = 5, flush_ms_max: int = 10) -> None:
-        self.loss = loss
-        self.delay_ms_max = delay_ms_max
-        self.flush_ms_max = flush_ms_max
-
-
 class Replica:
-    """A node with its disk; `life` counts its processes, so that nothing reaches the wrong one."""
+    """A node with its disk; `life` counts its processes, so that nothing reaches the wrong one.
+
+    `waiting` maps requests to (sender, its life, send id, version, request). What happens to a frozen
+    process is done when it is resumed.
+    """
 
     def __init__(self, node_id: int) -> None:
         self.node_id = node_id
         self.disk = RaftDisk()
         self.node: RaftNode | None = None
+        self.key = ReplicaKey(node_id, directory_id(node_id))
         self.life = 0
-        self.high_watermark = -1
-        self.recovering_epoch: int | None = None
-        self.waiting: dict[int, tuple[int, int, int, int]] = {}
+        self.forgot_life = 0
+        self.waiting: dict[int, tuple[int, int, int, int, Message]] = {}
         self.deadline_ms: int | None = None
+        self.clock = Clock()
+        self.planned_crash: PlannedCrash | None = None
+        self.is_frozen = False
+        self.happened: list[Callable[[], None]] = []
+
+    @property
+    def high_watermark(self) -> int:
+        """As this process knows it."""
+        return -1 if self.node is None else self.node.high_watermark
+
+    @property
+    def recovering_epoch(self) -> int | None:
+        """Not None while it may have forgotten what it acknowledged."""
+        return self.disk.recovering_epoch
+
+    @recovering_epoch.setter
+    def recovering_epoch(self, epoch: int) -> None:
+        self.disk.recovering_epoch = epoch
 
 
 class RaftCluster:
-    """`voter_ids` vote; all other replicas observe. Everything is decided by the seed."""
+    """`voter_ids` vote; all other replicas observe. Everything is decided by the seed.
+
+    `voters_change` says that they may not be the same at the end. Unless it `encodes`, messages are handed
+    over as they are: what is not on the wire could then decide something, but it takes half of the time.
+    """
 
     def __init__(
-        self, seed: int, voter_ids: list[int], observer_ids: list[int], *, dynamic: bool, faults: Faults
+        self,
+        seed: int,
+        voter_ids: list[int],
+        observer_ids: list[int],
+        *,
+        dynamic: bool,
+        faults: Faults,
+        voters_change: bool = True,
+        clock_percents: dict[int, int] | None = None,
+        retry_backoff_ms: int = 20,
+        encodes: bool = True,
     ) -> None:
         self.rng = random.Random(seed)
         self.voter_ids = voter_ids
         self.dynamic = dynamic
         self.faults = faults
+        self.retry_backoff_ms = retry_backoff_ms
+        self.encodes = encodes
         self.now_ms = 0
         self.sequence = 0
         self.request_id = 0
         self.events: list[tuple[int, int, Callable[[], None]]] = []
         self.cut: set[tuple[int, int]] = set()
-        self.leaders: dict[int, int] = {}
-        self.committed: list[tuple[int, bytes]] = []
-        self.lines: list[str] = []
+        self.history: list[tuple[int, int, RaftEffect | str]] = []
         self.tools: dict[int, list[Message]] = {}
         self.replicas = {node_id: Replica(node_id) for node_id in voter_ids + observer_ids}
+        self.by_address = {endpoint(node_id): replica for node_id, replica in self.replicas.items()}
+        self.checks = RaftChecks({node_id: replica.disk for node_id, replica in self.replicas.items()})
+        self.checks.voter_ids = [] if dynamic and voters_change else voter_ids
         for replica in self.replicas.values():
+            if clock_percents is not None:
+                replica.clock = Clock(clock_percents.get(replica.node_id, 100))
             if dynamic and replica.node_id in voter_ids:
                 replica.disk.bootstrap_voters = VoterSet([voter_node(voter_id) for voter_id in voter_ids])
                 replica.disk.snapshots = [SnapshotInfo(OffsetAndEpoch(0, 0), 241)]
             self.start(replica)
+
+    @property
+    def lines(self) -> list[str]:
+        """The whole history, an effect each."""
+        return [
+            f"{now_ms} {node_id} {entry if isinstance(entry, str) else effect_line(entry)}"
+            for now_ms, node_id, entry in self.history
+        ]
+
+    @property
+    def leaders(self) -> dict[int, int]:
+        return self.checks.leaders
+
+    @property
+    def committed(self) -> list[tuple[int, bytes]]:
+        return self.checks.committed
+
+    @committed.setter
+    def committed(self, log: list[tuple[int, bytes]]) -> None:
+        self.checks.committed = log
 
     # What a test may do
 
@@ -134,24 +180,67 @@ class RaftCluster:
             happen()
         self.now_ms = until_ms
 
-    def crash(self, node_id: int) -> None:
+    def crash(self, node_id: int, surviving: int = 0) -> None:
+        """The power fails; of what was not flushed, `surviving` batches are there afterwards."""
         replica = self.replicas[node_id]
+        self._end_process(replica, "loses power")
+        replica.disk.crash(surviving)
+        self.checks.check_durability()
+
+    def crash_with_any_tail(self, node_id: int) -> None:
+        """As the seed decides: all, some or nothing of what was not flushed survives."""
+        unflushed = self.replicas[node_id].disk.unflushed_count()
+        self.crash(node_id, self.rng.choice((0, unflushed, self.rng.randint(0, unflushed))))
+
+    def kill(self, node_id: int) -> None:
+        """The process alone: what it has written is still there, on the disk or on its way."""
+        self._end_process(self.replicas[node_id], "is killed")
+
+    def forget(self, node_id: int, *, log: bool = True, votes: bool = True) -> None:
+        """Its disk is lost but for its identity. What it sent before that has arrived or never will."""
+        replica = self.replicas[node_id]
+        self._end_process(replica, "forgets")
+        replica.disk.forget(log=log, votes=votes)
+        replica.forgot_life = replica.life
+        self.checks.forgot(node_id)
+        self.checks.check_durability()
+
+    def _end_process(self, replica: Replica, how: str) -> None:
+        self.history.append((self.now_ms, replica.node_id, how))
         replica.node = None
         replica.life += 1
         replica.waiting.clear()
-        replica.disk.crash()
+        replica.planned_crash = None
+        replica.is_frozen = False
+        replica.happened.clear()
+
+    def freeze(self, node_id: int) -> None:
+        """As a long pause of its machine: the clock goes on, nothing else does."""
+        if self.replicas[node_id].node is not None:
+            self.replicas[node_id].is_frozen = True
+
+    def resume(self, node_id: int) -> None:
+        """It does all that has happened meanwhile, in order."""
+        replica = self.replicas[node_id]
+        replica.is_frozen = False
+        happened, replica.happened = replica.happened, []
+        for happen in happened:
+            happen()
 
     def start(self, replica: Replica) -> None:
         static = {} if self.dynamic else {voter_id: endpoint(voter_id) for voter_id in self.voter_ids}
+        replica.disk.recover()
         voters, versions = replica.disk.histories()
         config = RaftConfig()
         config.bootstrap_servers = [endpoint(voter_id) for voter_id in self.voter_ids]
         config.fetch_snapshot_bytes_max = 2_000
-        replica.high_watermark = -1
+        config.retry_backoff_ms = self.retry_backoff_ms
+        self.checks.restarted(replica.node_id)
         replica.deadline_ms = None
+        replica.clock.offset_ms = 0 if replica.life == 0 else self.rng.randrange(1 << 20)
         replica.node = RaftNode(
             node_id=replica.node_id,
-            directory_id=directory_id(replica.node_id),
+            directory_id=replica.key.directory_id,
             cluster_id=CLUSTER_ID,
             endpoints={LISTENER: endpoint(replica.node_id)},
             config=config,
@@ -161,19 +250,9 @@ class RaftCluster:
             static_voters=static_voter_set(LISTENER, static),
             voter_history=voters,
             kraft_version_history=versions,
-            recovering_epoch=replica.recovering_epoch,
+            recovering_epoch=replica.disk.recovering_epoch,
         )
         self.step(replica, Started())
-
-    def forget(self, node_id: int) -> None:
-        """Crash, and lose log, snapshots and votes; what is left is who this is, and its last epoch."""
-        self.crash(node_id)
-        replica = self.replicas[node_id]
-        election = replica.disk.quorum_state
-        if replica.recovering_epoch is None:
-            replica.recovering_epoch = 0
-        replica.recovering_epoch = max(replica.recovering_epoch, 0 if election is None else election.epoch)
-        replica.disk = RaftDisk()
 
     def restart_all(self) -> None:
         self.restart_all_but()
@@ -191,6 +270,9 @@ class RaftCluster:
     def heal(self) -> None:
         self.cut.clear()
         self.faults = Faults()
+        for node_id, replica in self.replicas.items():
+            replica.planned_crash = None
+            self.resume(node_id)
 
     def leader(self) -> Replica | None:
         """The one of the highest epoch: a deposed one may not know yet."""
@@ -199,7 +281,8 @@ class RaftCluster:
 
     def take_snapshot(self, replica: Replica) -> None:
         """Of all that it knows to be committed; nothing of that stays in its log."""
-        taken = replica.disk.take_snapshot(replica.high_watermark)
+        assert replica.node is not None
+        taken = replica.disk.take_snapshot(replica.node.high_watermark)
         if taken is not None:
             self.step(replica, SnapshotCreated(taken.snapshot_id, taken.size_bytes))
             self.step(replica, LogStartChanged(taken.snapshot_id.offset))
@@ -207,115 +290,8 @@ class RaftCluster:
     def append(self, replica: Replica, count: int) -> None:
         assert replica.node is not None
         value = self.rng.randbytes(4)
-        _, effects = replica.node.append([value] * count, self.now_ms, self.now_ms)
-        self.carry_out(replica, effects)
-
-    # How it works
-
-    def at(self, delay_ms: int, happen: Callable[[], None]) -> None:
-        self.sequence += 1
-        heappush(self.events, (self.now_ms + delay_ms, self.sequence, happen))
-
-    def step(self, replica: Replica, event: RaftEvent) -> None:
-        assert replica.node is not None
-        self.carry_out(replica, replica.node.step(event, self.now_ms, self.now_ms))
-
-    def step_later(self, replica: Replica, delay_ms: int, event: RaftEvent) -> None:
-        life = replica.life
-
-        def happen() -> None:
-            if replica.life == life:
-                self.step(replica, event)
-
-        self.at(delay_ms, happen)
-
-    def carry_out(self, replica: Replica, effects: list[RaftEffect]) -> None:
-        finished: FinishSnapshot | None = None
-        for effect in effects:
-            self.lines.append(f"{self.now_ms} {replica.node_id} {effect_line(effect)}")
-            if isinstance(effect, TruncateLog):
-                assert effect.end_offset >= replica.high_watermark, "committed records were truncated"
-            replica.disk.apply(effect)
-            self.check(replica, effect)
-            if isinstance(effect, FlushLog):
-                self._flush(replica, effect)
-            elif isinstance(effect, SendRequest):
-                self._send(replica, effect)
-            elif isinstance(effect, RespondFetch):
-                batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
-                records = b"".join(batch.batch for batch in batches)
-                effect.response.responses[0].partitions[0].records = records
-                self._respond(replica, effect.request_id, effect.response)
-            elif isinstance(effect, RespondFetchSnapshot):
-                data = replica.disk.snapshot_files[effect.snapshot_id]
-                wanted = data[effect.position : effect.position + effect.size_bytes]
-                effect.response.topics[0].partitions[0].unaligned_records = wanted
-                self._respond(replica, effect.request_id, effect.response)
-            elif isinstance(effect, FinishSnapshot):
-                finished = effect
-            elif isinstance(effect, NoteRecovered):
-                replica.recovering_epoch = None
-            elif isinstance(effect, Halt):
-                raise AssertionError(effect.text)
-            elif isinstance(effect, Respond):
-                self._respond(replica, effect.request_id, effect.response)
-        self._watch_deadline(replica)
-        if finished is not None:
-            self.step(replica, replica.disk.downloaded(finished.snapshot_id))
-
-    def _watch_deadline(self, replica: Replica) -> None:
-        assert replica.node is not None
-        deadline_ms = replica.node.next_deadline_ms
-        if deadline_ms is None or deadline_ms == replica.deadline_ms:
-            return
-        replica.deadline_ms = deadline_ms
-        life = replica.life
-
-        def happen() -> None:
-            # A timer that was set anew since is cancelled, as by the driver.
-            if replica.life == life and replica.deadline_ms == deadline_ms:
-                replica.deadline_ms = None
-                self.step(replica, DeadlineReached())
-
-        self.at(max(0, deadline_ms - self.now_ms), happen)
-
-    def _flush(self, replica: Replica, effect: FlushLog) -> None:
-        life = replica.life
-
-        def happen() -> None:
-            if replica.life == life:
-                replica.disk.flush(effect)
-                self.step(replica, LogFlushed(effect.end_offset))
-
-        self.at(self.rng.randint(0, self.faults.flush_ms_max), happen)
-
-    def _send(self, sender: Replica, effect: SendRequest) -> None:
-        by_address = {endpoint(other.node_id): other for other in self.replicas.values()}
-        receiver = by_address[effect.host, effect.port]
-        assert effect.destination_id in (receiver.node_id, *range(-9, -1))
-        version = type(effect.request).HIGHEST_VERSION
-        data = effect.request.encode(version)
-        life, send_id, api_key = sender.life, effect.send_id, effect.api_key
-        request_type = type(effect.request)
-
-        def arrive() -> None:
-            if receiver.node is None:
-                self.step_later_if(sender, life, ResponseReceived(send_id, None))
-                return
-            if api_key == ApiVersionsRequest.API_KEY:
-                answer = versions(request_type.decode(data, version), version)
-                self.step_later_if(sender, life, ResponseReceived(send_id, answer))
-                return
-            self.request_id += 1
-            receiver.waiting[self.request_id] = (sender.node_id, life, send_id, version)
-            request = request_type.decode(data, version)
-            self.step(receiver, RequestReceived(self.request_id, LISTENER, api_key, version, request))
-
-        self._deliver(sender.node_id, receiver.node_id, arrive)
-
-    def step_later_if(self, replica: Replica, life: int, event: RaftEvent) -> None:
-        if replica.life == life:
-            self.step_later(replica, 1, event)
+        _, effects = replica.node.append([value] * count, replica.clock.local_ms(self.now_ms), self.now_ms)
+        self._carry_out(replica, effects)
 
     def ask(self, replica: Replica, request: Message) -> list[Message]:
         """As a tool does; the answer will be in the list that is returned."""
@@ -328,56 +304,172 @@ class RaftCluster:
         )
         return answers
 
+    # How it works
+
+    def at(self, delay_ms: int, happen: Callable[[], None]) -> None:
+        self.sequence += 1
+        heappush(self.events, (self.now_ms + delay_ms, self.sequence, happen))
+
+    def _happens_to(self, replica: Replica, delay_ms: int, life: int, happen: Callable[[], None]) -> None:
+        """To this process of the replica, unless it has ended by then; once it runs, if it is frozen."""
+
+        def begin() -> None:
+            if replica.life != life:
+                return
+            if replica.is_frozen:
+                replica.happened.append(begin)
+            else:
+                happen()
+
+        self.at(delay_ms, begin)
+
+    def step(self, replica: Replica, event: RaftEvent) -> None:
+        """Nothing if the process ended while it carried out what was before."""
+        if replica.node is not None:
+            local_ms = replica.clock.local_ms(self.now_ms)
+            self._carry_out(replica, replica.node.step(event, local_ms, self.now_ms))
+
+    def _carry_out(self, replica: Replica, effects: list[RaftEffect]) -> None:
+        """One after the other, until the process ends."""
+        assert replica.node is not None
+        finished: FinishSnapshot | None = None
+        for effect in effects:
+            if self._ends_here(replica, effect, before=True):
+                return
+            self.history.append((self.now_ms, replica.node_id, effect))
+            self.checks.before(replica.node_id, effect)
+            replica.disk.apply(effect)
+            self.check(replica, effect)
+            if isinstance(effect, FinishSnapshot):
+                finished = effect
+            else:
+                self._execute(replica, effect)
+            if self._ends_here(replica, effect, before=False):
+                return
+        self._watch_deadline(replica)
+        if finished is not None:
+            self.step(replica, replica.disk.downloaded(finished.snapshot_id))
+
+    def check(self, replica: Replica, effect: RaftEffect) -> None:
+        """After each effect."""
+        assert replica.node is not None
+        self.checks.after(replica.node_id, replica.key, replica.node, effect)
+
+    def _ends_here(self, replica: Replica, effect: RaftEffect, *, before: bool) -> bool:
+        planned = replica.planned_crash
+        if planned is None or not planned.is_due(effect, before=before):
+            return False
+        if planned.power_fails:
+            self.crash_with_any_tail(replica.node_id)
+        else:
+            self.kill(replica.node_id)
+        return True
+
+    def _execute(self, replica: Replica, effect: RaftEffect) -> None:
+        if isinstance(effect, FlushLog):
+            self._flush(replica, effect)
+        elif isinstance(effect, SendRequest):
+            self._send(replica, effect)
+        elif isinstance(effect, RespondFetch):
+            batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
+            records = b"".join(batch.batch for batch in batches)
+            effect.response.responses[0].partitions[0].records = records
+            self._respond(replica, effect.request_id, effect.response)
+        elif isinstance(effect, RespondFetchSnapshot):
+            data = replica.disk.snapshot_files[effect.snapshot_id]
+            wanted = data[effect.position : effect.position + effect.size_bytes]
+            effect.response.topics[0].partitions[0].unaligned_records = wanted
+            self._respond(replica, effect.request_id, effect.response)
+        elif isinstance(effect, Respond):
+            if effect.request_id in replica.waiting:
+                self.checks.answered(replica.node_id, replica.waiting[effect.request_id][4], effect)
+            self._respond(replica, effect.request_id, effect.response)
+
+    def _watch_deadline(self, replica: Replica) -> None:
+        assert replica.node is not None
+        deadline_ms = replica.node.next_deadline_ms
+        if deadline_ms is None or deadline_ms == replica.deadline_ms:
+            return
+        replica.deadline_ms = deadline_ms
+
+        def happen() -> None:
+            # A timer that was set anew since is cancelled, as by the driver.
+            if replica.deadline_ms == deadline_ms:
+                replica.deadline_ms = None
+                self.step(replica, DeadlineReached())
+
+        delay_ms = replica.clock.delay_ms(deadline_ms, self.now_ms)
+        self._happens_to(replica, delay_ms, replica.life, happen)
+
+    def _flush(self, replica: Replica, effect: FlushLog) -> None:
+        written = list(replica.disk.batches)
+
+        def happen() -> None:
+            replica.disk.finish_flush(written)
+            self.step(replica, LogFlushed(effect.end_offset))
+
+        self._happens_to(replica, self.faults.flush_ms(replica.node_id, self.rng), replica.life, happen)
+
+    def _send(self, sender: Replica, effect: SendRequest) -> None:
+        receiver = self.by_address[effect.host, effect.port]
+        assert effect.destination_id in (receiver.node_id, *range(-9, -1))
+        version = type(effect.request).HIGHEST_VERSION
+        read_request = self._transfer(effect.request, version)
+        life, send_id, api_key = sender.life, effect.send_id, effect.api_key
+
+        def arrive() -> None:
+            if life < sender.forgot_life:
+                return
+            if receiver.node is None:
+                self._answer_later(sender, life, send_id, None)
+                return
+            request = read_request()
+            if api_key == ApiVersionsRequest.API_KEY:
+                self._answer_later(sender, life, send_id, versions(request, version))
+                return
+            self.request_id += 1
+            receiver.waiting[self.request_id] = (sender.node_id, life, send_id, version, request)
+            self.step(receiver, RequestReceived(self.request_id, LISTENER, api_key, version, request))
+
+        self._deliver(sender, receiver, arrive)
+
+    def _answer_later(self, sender: Replica, life: int, send_id: int, answer: Message | None) -> None:
+        self._happens_to(sender, 1, life, lambda: self.step(sender, ResponseReceived(send_id, answer)))
+
     def _respond(self, replica: Replica, request_id: int, response: Message) -> None:
         if request_id in self.tools:
             self.tools.pop(request_id).append(response)
             return
-        sender_id, life, send_id, version = replica.waiting.pop(request_id)
+        sender_id, life, send_id, version, _ = replica.waiting.pop(request_id)
         sender = self.replicas[sender_id]
-        data = response.encode(version)
-        response_type = type(response)
+        read_response = self._transfer(response, version)
 
         def arrive() -> None:
-            if sender.life == life and sender.node is not None:
-                self.step(sender, ResponseReceived(send_id, response_type.decode(data, version)))
+            if sender.life == life:
+                self.step(sender, ResponseReceived(send_id, read_response()))
 
-        self._deliver(replica.node_id, sender_id, arrive)
+        self._deliver(replica, sender, arrive)
 
-    def _deliver(self, source: int, target: int, arrive: Callable[[], None]) -> None:
-        if self.rng.random() < self.faults.loss or (source, target) in self.cut:
+    def _transfer(self, message: Message, version: int) -> Callable[[], Message]:
+        """What is called at the other end, maybe twice."""
+        if not self.encodes:
+            return lambda: message
+        data = message.encode(version)
+        return lambda: type(message).decode(data, version)
+
+    def _deliver(self, source: Replica, target: Replica, arrive: Callable[[], None]) -> None:
+        """Once, never, or twice; to a target that is frozen, when it runs again."""
+        faults, rng = self.faults, self.rng
+        pair = (source.node_id, target.node_id)
+        if rng.random() < faults.loss or pair in self.cut:
             return
-        self.at(self.rng.randint(0, self.faults.delay_ms_max), arrive)
+        copies = 2 if faults.duplicates and rng.random() < faults.duplicates else 1
 
-    # What must hold
+        def begin() -> None:
+            if target.is_frozen:
+                target.happened.append(begin)
+            else:
+                arrive()
 
-    def check(self, replica: Replica, effect: RaftEffect) -> None:
-        assert replica.node is not None
-        key = ReplicaKey(replica.node_id, directory_id(replica.node_id))
-        invariants.observers_never_vote(replica.node, key)
-        if isinstance(effect, BecameLeader):
-            invariants.single_leader(self.leaders, effect.epoch, replica.node_id)
-            invariants.leader_completeness(replica.disk, self.committed)
-        elif isinstance(effect, HighWatermarkUpdated):
-            invariants.monotonic_high_watermark(replica.high_watermark, effect.offset)
-            replica.high_watermark = effect.offset
-            self._check_committed(replica, effect.offset)
-        elif isinstance(effect, StartOver):
-            invariants.consistent_committed_data(replica.disk, effect.snapshot_id.offset, self.committed)
-        elif isinstance(effect, AppendBatch):
-            assert effect.base_offset >= replica.high_watermark, "MonotonicHighWatermark"
-            if effect.is_control:
-                self._check_voters(replica)
-
-    def _check_voters(self, replica: Replica) -> None:
-        history, _ = replica.disk.histories()
-        invariants.next_voter_set_overlaps(history)
-        if replica.node is not None and replica.node.is_leader:
-            invariants.at_most_one_uncommitted_voter_change(history, replica.high_watermark)
-
-    def _check_committed(self, replica: Replica, offset: int) -> None:
-        invariants.consistent_committed_data(replica.disk, offset, self.committed)
-        if offset > len(self.committed):
-            assert replica.node is not None
-            voters = [self.replicas[voter_id].disk for voter_id in replica.node.voter_set.voter_ids()]
-            invariants.majority_reached_high_watermark(voters, offset)
-            self.committed = invariants.committed_log(replica.disk)[:offset]
+        for _ in range(copies):
+            self.at(faults.delay_ms(*pair, rng), begin)

@@ -35,9 +35,75 @@ def consistent_committed_data(disk: RaftDisk, offset: int, committed: list[tuple
 
 
 def majority_reached_high_watermark(voters: list[RaftDisk], offset: int) -> None:
-    """KIP-595 MajorityReachedHighWatermark: on disk, not merely written."""
-    holders = [disk for disk in voters if disk.flushed_offset >= offset]
+    """KIP-595 MajorityReachedHighWatermark: on disk, not merely written.
+
+    Who has lost it does not vote until it has it again.
+    """
+    holders = [disk for disk in voters if disk.flushed_offset >= offset or disk.recovering_epoch is not None]
     assert len(holders) > len(voters) // 2, "MajorityReachedHighWatermark"
+
+
+def durability(voters: list[RaftDisk], committed: list[tuple[int, bytes]]) -> None:
+    """KIP-595 Durability: what was ever committed is on the disks of a majority, or forgotten there."""
+    holders = [disk for disk in voters if disk.recovering_epoch is not None or _holds(disk, committed)]
+    assert len(holders) > len(voters) // 2, "Durability"
+
+
+def _holds(disk: RaftDisk, committed: list[tuple[int, bytes]]) -> bool:
+    count = len(committed)
+    return disk.flushed_offset >= count and committed_log(disk)[:count] == committed
+
+
+def committed_is_kept(end_offset: int, high_watermark: int) -> None:
+    """KIP-595 Durability: no replica drops what it knows to be committed."""
+    assert end_offset >= high_watermark, "Durability: committed records were truncated"
+
+
+def truncated_between_batches(disk: RaftDisk, end_offset: int) -> None:
+    """LogMatching: the core knows where the log ends on disk, which keeps whole batches only."""
+    assert disk.end_offset == end_offset, f"LogMatching: {end_offset} is no end of a batch"
+
+
+def monotonic_epoch(before: int, after: int) -> None:
+    """MonotonicEpoch: quorum-state never goes back, whatever crashed in between."""
+    assert after >= before, f"MonotonicEpoch: quorum-state of epoch {after} after {before}"
+
+
+def promise_is_on_disk(disk: RaftDisk, epoch: int) -> None:
+    """MonotonicEpoch: no message names an epoch that a crash of its sender could take back."""
+    written = -1 if disk.quorum_state is None else disk.quorum_state.epoch
+    assert epoch <= written, f"MonotonicEpoch: epoch {epoch} is named while quorum-state says {written}"
+
+
+def append_follows_quorum_state(disk: RaftDisk, epoch: int) -> None:
+    """MonotonicEpoch: the log knows no epoch, nor that it has a leader, before quorum-state does."""
+    state = disk.quorum_state
+    assert state is not None, f"MonotonicEpoch: a batch of epoch {epoch} without quorum-state"
+    assert epoch < state.epoch or (epoch == state.epoch and state.has_leader()), (
+        f"MonotonicEpoch: a batch of epoch {epoch} while quorum-state says {state!r}"
+    )
+
+
+def vote_is_on_disk(disk: RaftDisk, epoch: int, candidate_id: int) -> None:
+    """ElectionSafety: a vote that the voter forgets could be given to another candidate, too."""
+    state = disk.quorum_state
+    assert state is not None, "ElectionSafety: a vote without quorum-state"
+    assert (state.epoch, state.voted_id) == (epoch, candidate_id), f"ElectionSafety: {state!r} on disk"
+
+
+def one_vote_per_epoch(votes: dict[tuple[int, int], int], voter_id: int, epoch: int, candidate: int) -> None:
+    """ElectionSafety: across crashes and lost disks, too; candidates vote for themselves."""
+    given = votes.setdefault((voter_id, epoch), candidate)
+    assert given == candidate, f"ElectionSafety: {voter_id} voted for {given} and {candidate} in {epoch}"
+
+
+def claim_is_on_disk(disk: RaftDisk, end_offset: int, last_epoch: int) -> None:
+    """LeaderCompleteness: who fetches or stands for election claims nothing that a power loss could take."""
+    assert end_offset <= disk.flushed_offset, (
+        f"LeaderCompleteness: offset {end_offset} is claimed, {disk.flushed_offset} is on disk"
+    )
+    known = disk.last_epoch_at(end_offset)
+    assert last_epoch == known, f"LeaderCompleteness: epoch {last_epoch} is claimed at {end_offset}: {known}"
 
 
 def observers_never_vote(node: RaftNode, key: ReplicaKey) -> None:
@@ -54,11 +120,13 @@ def next_voter_set_overlaps(history: list[tuple[int, VoterSet]]) -> None:
         assert before.has_overlapping_majority(after), "NextVoterSetOverlaps"
 
 
-def at_most_one_uncommitted_voter_change(history: list[tuple[int, VoterSet]], high_watermark: int) -> None:
-    """KIP-853 AtMostOneUncommittedVoterChange: a leader waits for one change before it makes the next."""
-    if high_watermark >= 0:
-        uncommitted = [offset for offset, _ in history if offset >= high_watermark]
-        assert len(uncommitted) <= 1, "AtMostOneUncommittedVoterChange"
+def at_most_one_uncommitted_voter_change(history: list[tuple[int, VoterSet]], committed: int) -> None:
+    """KIP-853 AtMostOneUncommittedVoterChange: a leader waits for one change before it makes the next.
+
+    `committed` is what anybody ever announced: a new leader may not know yet that the last one is.
+    """
+    uncommitted = [offset for offset, _ in history if offset >= max(committed, 0)]
+    assert len(uncommitted) <= 1, "AtMostOneUncommittedVoterChange"
 
 
 def committed_log(disk: RaftDisk) -> list[tuple[int, bytes]]:

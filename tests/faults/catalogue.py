@@ -1,0 +1,16 @@
+"""The catalogue of planted faults: defects that were made once, here or in Kafka, or that are easily made.
+
+Each entry breaks the sources in one place. `make faults` plants them one by one into a copy, and expects the
+tests that it names to fail: tests that cannot fail are found out.
+"""
+
+from __future__ import annotations
+
+from tests.faults import controller_faults, raft_faults, storage_faults
+from tests.faults.planted_fault import PlantedFault
+
+CATALOGUE: tuple[PlantedFault, ...] = (
+    *raft_faults.FAULTS,
+    *storage_faults.FAULTS,
+    *controller_faults.FAULTS,
+)

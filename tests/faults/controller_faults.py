@@ -1,0 +1,59 @@
+"""Planted faults on the way from a handler's records to its answer: node and controller."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+NODE = "tests/node/test_node.py"
+
+FAULTS = (
+    PlantedFault(
+        "answer-before-commit",
+        "kraftctl/node.py",
+        "        if not self._controller.park(request_id, step.context, step.request, response, now_ms):\n"
+        "            self._respond(request_id, response)\n",
+        "        self._respond(request_id, response)\n",
+        (NODE,),
+        "A client hears of a topic that a failover takes back.",
+    ),
+    PlantedFault(
+        "undo-journal-is-not-replayed",
+        "kraftctl/controller/quorum_controller.py",
+        "        self.image.journal.rollback_to(self._committed_end)\n",
+        "",
+        ("tests/node/test_quorum.py::test_what_a_deposed_leader_could_not_commit_is_gone_and_refused",),
+        "KAFKA-13148: a former leader keeps in its image what was never committed.",
+    ),
+    PlantedFault(
+        "parked-answers-are-released-too-early",
+        "kraftctl/controller/deferred_event_queue.py",
+        "self._offsets[end] <= offset:\n",
+        "self._offsets[end] <= offset + 1:\n",
+        ("tests/controller/test_deferred_event_queue.py",),
+        "An answer leaves one commit before its own records are committed.",
+    ),
+    PlantedFault(
+        "parked-answers-are-not-refused",
+        "kraftctl/controller/quorum_controller.py",
+        "            parked.refuse(Errors.NOT_CONTROLLER)\n",
+        "            pass\n",
+        ("tests/node/test_quorum.py::test_what_a_deposed_leader_could_not_commit_is_gone_and_refused",),
+        "Who loses the leadership acknowledges what it could not commit.",
+    ),
+    PlantedFault(
+        "broker-epoch-of-another-offset",
+        "kraftctl/controller/cluster_control/register_broker.py",
+        "        record.broker_epoch = state.next_offset\n",
+        "        record.broker_epoch = state.next_offset - 1\n",
+        ("tests/controller/test_register_broker.py",),
+        "KAFKA-15213: a broker's epoch is the offset of its registration, or the broker waits for ever.",
+    ),
+    PlantedFault(
+        "snapshot-inside-a-transaction",
+        "kraftctl/node.py",
+        "        if controller.last_stable_offset + 1 != end_offset:\n",
+        "        if controller.last_stable_offset + 1 > end_offset:\n",
+        (NODE,),
+        "KAFKA-17713: who loads the snapshot applies half of a transaction.",
+    ),
+)

@@ -1,0 +1,92 @@
+"""Planted faults in `kraftctl/storage` and in the driver: what has to be on disk, and in which order."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+CRASH = "tests/storage/test_crash.py"
+POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[only-flushed]"
+
+FAULTS = (
+    PlantedFault(
+        "driver-writes-quorum-state-last",
+        "kraftctl/server/driver.py",
+        "self._node.step(event, self._clock.now_ms(), self._clock.wall_ms())",
+        "sorted(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()),"
+        " key=lambda effect: isinstance(effect, effects.WriteQuorumState))",
+        ("tests/server/test_effect_order.py",),
+        "The answer that carries a vote leaves before the vote is on disk.",
+    ),
+    PlantedFault(
+        "quorum-state-of-a-later-version",
+        "kraftctl/storage/quorum_state_store.py",
+        "    if not 0 <= version <= VERSION_MAX:\n",
+        "    if version < 0:\n",
+        ("tests/storage/test_stores.py::test_quorum_state_that_is_not_understood_is_refused",),
+        "KAFKA-15412: a vote in a form that is not understood is guessed or ignored.",
+    ),
+    PlantedFault(
+        "small-files-without-fsync",
+        "kraftctl/storage/durable_files.py",
+        "            write_all(descriptor, content)\n            os.fsync(descriptor)\n",
+        "            write_all(descriptor, content)\n",
+        (POWER,),
+        "After a power failure quorum-state is empty under its final name.",
+    ),
+    PlantedFault(
+        "rename-without-fsync-of-the-directory",
+        "kraftctl/storage/durable_files.py",
+        "    fsync_directory(path.parent)\n\n\ndef write_all(",
+        "\n\ndef write_all(",
+        (POWER,),
+        "After a power failure the quorum-state from before the vote is back.",
+    ),
+    PlantedFault(
+        "snapshot-without-fsync",
+        "kraftctl/storage/snapshots.py",
+        "            os.fsync(self._descriptor)\n",
+        "",
+        (POWER,),
+        "The log below a snapshot is deleted while the snapshot is in memory only.",
+    ),
+    PlantedFault(
+        "damage-in-the-middle-is-cut",
+        "kraftctl/storage/recovery.py",
+        " or find_intact_batch(rest, offset, start=1) is not None:",
+        ":",
+        (f"{CRASH}::test_zeros_in_the_middle_are_refused",),
+        "Committed records behind a damaged one are dropped as if they were never flushed.",
+    ),
+    PlantedFault(
+        "missing-segment-is-accepted",
+        "kraftctl/storage/recovery.py",
+        "        if at > 0 and segment.base_offset != segments[at - 1].end_offset:\n",
+        "        if at > 0 and segment.base_offset < segments[at - 1].end_offset:\n",
+        (f"{CRASH}::test_missing_segment_is_refused",),
+        "A log with a hole is served.",
+    ),
+    PlantedFault(
+        "log-start-without-snapshot",
+        "kraftctl/storage/metadata_partition.py",
+        "        if log.start_offset > 0 and (latest is None or latest.offset < log.start_offset):\n",
+        "        if log.start_offset > 0 and latest is not None and latest.offset < log.start_offset:\n",
+        ("tests/storage/test_snapshots.py::test_log_start_without_snapshot_is_refused",),
+        "KAFKA-14240: a log that has lost its past is taken for whole.",
+    ),
+    PlantedFault(
+        "downloaded-snapshot-is-not-verified",
+        "kraftctl/server/snapshot_downloads.py",
+        "            writer.verify()\n",
+        "            pass\n",
+        ("tests/server/test_snapshot_downloads.py",),
+        "A damaged download takes the place of the log.",
+    ),
+    PlantedFault(
+        "checksum-is-not-compared",
+        "kraftctl/storage/batch_scan.py",
+        "        if crc32c(view[position + CRC_START : batch_end]) != crc:\n",
+        "        if crc == 0:\n",
+        ("tests/storage/test_batch_scan.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
+        "Rotten bits are replayed.",
+    ),
+)

@@ -1,0 +1,86 @@
+"""Tests that cannot fail are found out: each fault of the catalogue is planted, and some test notices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from tests.faults.catalogue import CATALOGUE
+from tests.faults.planted_fault import PlantedFault
+from tests.faults.planting import AT_A_TIME, ROOT, complaint, complaint_without_fault, occurrences
+
+EVERY_FAULT = [pytest.param(fault, id=fault.name) for fault in CATALOGUE]
+
+
+def test_every_fault_has_a_name_of_its_own() -> None:
+    assert len({fault.name for fault in CATALOGUE}) == len(CATALOGUE) >= 23
+
+
+@pytest.mark.parametrize("fault", EVERY_FAULT)
+def test_a_fault_changes_one_place_and_names_tests_that_exist(fault: PlantedFault) -> None:
+    """Or the entry does not say any more what it said once: bring it in line with the code."""
+    assert occurrences(fault) == 1
+    assert fault.old != fault.new
+    assert fault.tests
+    assert [test for test in fault.tests if not (ROOT / test.partition("::")[0]).is_file()] == []
+
+
+@pytest.fixture(scope="module")
+def complaints(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[str]]]:
+    """By name, of the faults whose tests were selected; and what the tests say without any."""
+    slow = [item for item in request.session.items if "complaints" in getattr(item, "fixturenames", ())]
+    faults = [item.callspec.params["fault"] for item in slow if hasattr(item, "callspec")]
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        yield {
+            "": pool.submit(complaint_without_fault, faults or list(CATALOGUE)),
+            **{fault.name: pool.submit(complaint, fault) for fault in faults},
+        }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", EVERY_FAULT)
+def test_a_fault_is_noticed(fault: PlantedFault, complaints: dict[str, Future[str]]) -> None:
+    text = complaints[fault.name].result()
+    assert not text, text
+
+
+@pytest.mark.slow
+def test_without_a_fault_the_same_tests_pass(complaints: dict[str, Future[str]]) -> None:
+    text = complaints[""].result()
+    assert not text, text
+
+
+NEVER_NOTICED = PlantedFault(
+    "a-docstring",
+    "kraftctl/raft/high_watermark.py",
+    "Returns `UNKNOWN_OFFSET` while no majority is known.",
+    "Returns `UNKNOWN_OFFSET` else.",
+    ("tests/raft/test_high_watermark.py",),
+    "Nothing would go wrong.",
+)
+
+BROKEN_EDIT = PlantedFault(
+    "a-broken-edit",
+    "kraftctl/raft/high_watermark.py",
+    "        return end_offsets[0]\n",
+    "        return end_offset[0]\n",
+    ("tests/raft/test_high_watermark.py",),
+    "Any test would fail of that.",
+)
+
+ROTTEN = PlantedFault("rotten", "kraftctl/raft/high_watermark.py", "no such text", "", ("",), "Not any more.")
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        pytest.param(NEVER_NOTICED, "a-docstring: no test noticed", id="not-noticed"),
+        pytest.param(BROKEN_EDIT, "the tests broke", id="broken-edit"),
+        pytest.param(ROTTEN, "occurs 0 times", id="rotten"),
+    ],
+)
+def test_what_is_no_notice_is_said(fault: PlantedFault, expected: str) -> None:
+    """Checks the checker."""
+    assert expected in complaint(fault)

@@ -1,0 +1,33 @@
+"""KAFKA-15489: what keeps a leader from resigning: Fetch and FetchSnapshot of a majority."""
+
+from __future__ import annotations
+
+from tests.support.simulator.raft_cluster import RaftCluster
+from tests.support.simulator.raft_faults import Faults
+
+CHECK_QUORUM_MS = 3_000
+
+
+def test_a_follower_that_downloads_a_snapshot_keeps_its_leader() -> None:
+    """StableLeadership: for longer than check-quorum it asks for nothing but slices, 200 ms each."""
+    cluster = RaftCluster(21, [1, 2], [], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    behind = cluster.replicas[3 - leader.node_id]
+    for _ in range(20):
+        cluster.append(leader, 400)
+        cluster.run_for(100)
+    cluster.take_snapshot(leader)
+    cluster.forget(behind.node_id)
+    leaders = dict(cluster.leaders)
+    both_ways = [(behind.node_id, leader.node_id), (leader.node_id, behind.node_id)]
+    cluster.faults = Faults(slow_links=dict.fromkeys(both_ways, 100))
+    began_ms = cluster.now_ms
+    cluster.start(behind)
+    while behind.disk.start_offset == 0 and cluster.now_ms < began_ms + 10 * CHECK_QUORUM_MS:
+        cluster.run_for(100)
+    assert cluster.now_ms > began_ms + 1.5 * CHECK_QUORUM_MS, "the download takes longer than check-quorum"
+    cluster.run_for(2_000)
+    assert cluster.leaders == leaders
+    assert behind.disk.end_offset == leader.disk.end_offset
