@@ -77,7 +77,7 @@ def sent(cluster: RaftCluster, since: int, sender_id: int, receiver_id: int, wha
 
 
 def test_a_voter_that_downloads_a_snapshot_keeps_the_leader_in_office() -> None:
-    """KAFKA-15489: FetchSnapshot counts for check-quorum as Fetch does; the download takes longer than that."""
+    """KAFKA-15489: FetchSnapshot counts for check-quorum as Fetch does. The download takes longer than it."""
     cluster = calm()
     leader = leader_of(cluster)
     behind, other = followers_of(cluster)
