@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.prepared_result import PreparedResult
@@ -30,7 +31,6 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import RecordBatch
 
 LOAD_BYTES_MAX = 256 * 1024
@@ -88,12 +88,8 @@ class ControllerNode:
         match event:
             case ClientRequest():
                 self._client_request(event, now_ms, wall_ms)
-            case LogRead():
-                self._reading = False
-                self._replay(event.batches)
-            case SnapshotRead():
-                self._reading = False
-                self._replay_snapshot(event)
+            case LogRead() | SnapshotRead():
+                self._load(event)
             case TurnTaken():
                 self._continue_snapshot(now_ms)
             case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
@@ -267,6 +263,17 @@ class ControllerNode:
         elif self._raft.high_watermark >= 0:
             self._controller.caught_up()
 
+    def _load(self, event: LogRead | SnapshotRead) -> None:
+        """Replay what was read, or end the process when a newer release has written it."""
+        self._reading = False
+        try:
+            if isinstance(event, LogRead):
+                self._replay(event.batches)
+            else:
+                self._replay_snapshot(event)
+        except UnsupportedRecordError as error:
+            self._effects.append(effects.Halt(str(error)))
+
     def _replay(self, batches: list[RecordBatch]) -> None:
         if self._controller.active:
             return
@@ -277,7 +284,8 @@ class ControllerNode:
             if header.last_offset < self._controller.next_replay_offset:
                 continue
             if not header.is_control:
-                self._controller.replay_committed(_decoded(batch), header.base_offset)
+                records = self._controller.decode_committed(batch, "the metadata log")
+                self._controller.replay_committed(records, header.base_offset)
                 self._snapshots.note(header.size_bytes)
             self._controller.skip_to(header.last_offset + 1)
 
@@ -286,7 +294,8 @@ class ControllerNode:
         self._controller.begin_snapshot()
         for batch in event.batches:
             if not batch.header.is_control:
-                self._controller.replay_snapshot(_decoded(batch), last_contained_offset)
+                records = self._controller.decode_committed(batch, f"snapshot {event.snapshot_id}")
+                self._controller.replay_snapshot(records, last_contained_offset)
         self._controller.skip_to(event.snapshot_id.offset)
 
     def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:
@@ -295,6 +304,10 @@ class ControllerNode:
             return
         loaded = self._controller.next_replay_offset
         if loaded <= self._led_epoch_start or loaded < self._raft.end_offset:
+            return
+        unsupported = self._controller.why_not_claim()
+        if unsupported is not None:
+            self._effects.append(effects.Halt(unsupported))
             return
         epoch = self._led_epoch
         self._say(f"Becoming the active controller at epoch {epoch}, next write offset {loaded}.")
@@ -352,7 +365,3 @@ class ControllerNode:
 
     def _say(self, text: str) -> None:
         self._effects.append(effects.Notice(effects.INFO, text))
-
-
-def _decoded(batch: RecordBatch) -> list[Message]:
-    return [decode_metadata_record(record.value or b"").record for record in batch.records]

@@ -92,7 +92,7 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
             "votedId": state.voted_id,
             "dataVersion": state.data_version,
         }
-    yield {"leaderEpochs": dict(read_leader_epochs(directory))}
+    yield {"leaderEpochs": dict(read_leader_epochs(directory) or [])}
     for path in sorted(directory.glob("*")):
         snapshot_id = parse_snapshot_file_name(path.name)
         if snapshot_id is not None:

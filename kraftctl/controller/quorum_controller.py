@@ -20,7 +20,6 @@ from typing import Final
 
 from kraftctl.config import STANDARD_AUTHORIZER, ControllerConfig
 from kraftctl.controller.activation_records import (
-    feature_level,
     records_for_empty_log,
     records_for_non_empty_log,
 )
@@ -28,6 +27,7 @@ from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERAT
 from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
+from kraftctl.controller.committed_records import decode_committed
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
@@ -41,6 +41,7 @@ from kraftctl.controller.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
+from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported
 from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -51,6 +52,7 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.record_batch import RecordBatch
 
 NO_OFFSET: Final = -1
 
@@ -79,6 +81,7 @@ class QuorumController:
         self.own_registration = local_registration(config, endpoints, rng)
         self.failures = Failures()
         self._bootstrap_records = bootstrap_records
+        self._supported_features = features.supported_features(config.unstable_feature_versions_enable)
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
         self._reads_with_deadline: deque[tuple[int, ParkedResponse]] = deque()
@@ -128,6 +131,11 @@ class QuorumController:
 
     # Reading the log on a standby.
 
+    def decode_committed(self, batch: RecordBatch, file: str) -> list[Message]:
+        """The records of a data batch in `file`, to be replayed. Raises UnsupportedRecordError."""
+        source = f"{self.state.config.metadata_log_dir}, {file}"
+        return decode_committed(batch, source, self._supported_features)
+
     def replay_committed(self, records: list[Message], base_offset: int) -> None:
         """Apply records of one committed batch that another controller, or an earlier epoch, wrote."""
         assert not self.active, "the active controller replays what it appends"
@@ -170,6 +178,13 @@ class QuorumController:
 
     # Becoming active, and no longer being so.
 
+    def why_not_claim(self) -> str | None:
+        """A level that this controller cannot run is about to be written by itself; None when all is well."""
+        if not self._needs_bootstrap():
+            return None
+        reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
+        return None if reason is None else bootstrap_refusal(self.state.config.metadata_log_dir, reason)
+
     def claim(self, epoch: int, end_offset: int, now_ms: int, wall_ms: int) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
 
@@ -201,18 +216,23 @@ class QuorumController:
 
     def _activation_results(self) -> list[ControllerResult]:
         transaction_open = self.image.journal.transaction_start is not None
-        metadata_version = self.image.features.metadata_version
-        # The records of an open transaction do not count: they are about to be taken back.
-        if metadata_version == 0 or (transaction_open and not self._had_metadata_version()):
-            metadata_version = feature_level(self._bootstrap_records, features.METADATA_VERSION)
+        if self._needs_bootstrap():
             first = records_for_empty_log(
                 self._bootstrap_records,
                 transaction_open=transaction_open,
                 min_insync_replicas=self.state.config.min_insync_replicas,
             )
         else:
+            metadata_version = self.image.features.metadata_version
             first = records_for_non_empty_log(metadata_version, transaction_open=transaction_open)
         return [first] if first.records else []
+
+    def _needs_bootstrap(self) -> bool:
+        """The records of an open transaction do not count: they are about to be taken back."""
+        transaction_open = self.image.journal.transaction_start is not None
+        return self.image.features.metadata_version == 0 or (
+            transaction_open and not self._had_metadata_version()
+        )
 
     def _had_metadata_version(self) -> bool:
         start = self.image.journal.transaction_start

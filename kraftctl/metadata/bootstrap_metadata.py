@@ -1,12 +1,13 @@
-"""The first records of a new cluster, as formatting leaves them in bootstrap.checkpoint (KIP-631, KIP-778).
+"""The first records of a new cluster, as formatting leaves them in a file (KIP-631, KIP-778, KIP-1170).
 
-The active controller writes them when it finds the metadata empty; without the file it takes the newest
+The active controller writes them when it finds the metadata empty; without a file it takes the newest
 production metadata.version, as Kafka does.
 """
 
 from __future__ import annotations
 
 from kraftctl.metadata import features
+from kraftctl.metadata.endpoint import VersionRange
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
@@ -33,8 +34,29 @@ class BootstrapMetadata:
         return level
 
 
+def why_records_unsupported(
+    records: list[RecordAndVersion], supported: dict[str, VersionRange]
+) -> str | None:
+    """The first feature level that cannot be run here, None when all can."""
+    for item in records:
+        record = item.record
+        if isinstance(record, FeatureLevelRecord):
+            reason = features.why_level_unsupported(record.name, record.feature_level, supported)
+            if reason is not None:
+                return reason
+    return None
+
+
+def bootstrap_refusal(source: str, reason: str) -> str:
+    """What to say when the records of `source`, a file or directory, must not begin a cluster here."""
+    return (
+        f"{source} begins the metadata with {reason}. Next step: format an empty directory with a"
+        " --release-version that is supported, or start this one with the Kafka release that formatted it."
+    )
+
+
 def default_bootstrap_metadata() -> BootstrapMetadata:
-    """What a directory without bootstrap.checkpoint starts with: nothing but the newest metadata.version."""
+    """What a directory without such a file starts with: nothing but the newest metadata.version."""
     return BootstrapMetadata(feature_level_records(features.LATEST_PRODUCTION, {}), "the default bootstrap")
 
 

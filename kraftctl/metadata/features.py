@@ -181,6 +181,16 @@ def supported_features(unstable: bool) -> dict[str, VersionRange]:
     return offered
 
 
+def why_level_unsupported(feature: str, level: int, supported: dict[str, VersionRange]) -> str | None:
+    """Why no record may set `feature` to `level` here, None when it may; 0 is the same as absent."""
+    offered = supported.get(feature)
+    if offered is None:
+        return None if level == 0 else f"{feature} {level}, a feature that kraftctl does not know"
+    if offered.contains(level):
+        return None
+    return f"{feature} {level}, of which kraftctl supports the levels {offered.min} to {offered.max}"
+
+
 _DEFAULT_SINCE: Final[dict[str, tuple[tuple[int, int], ...]]] = {
     KRAFT_VERSION: ((IBP_3_9_IV0, 1),),
     TRANSACTION_VERSION: ((IBP_4_0_IV2, 1), (IBP_4_0_IV2, 2)),

@@ -26,10 +26,11 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
     """The leader lacks what is committed. Either way out loses data: a person has to look at both logs."""
+    committed = max(core.high_watermark, core.log.start_offset)
     core.emit(
         Halt(
             f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but here"
-            f" everything up to offset {core.high_watermark} is known to be committed. One of the two has"
+            f" everything up to offset {committed} is known to be committed. One of the two has"
             " lost metadata. Next step: stop the leader as well, compare both logs (kraftctl dump), keep the"
             " one that has the committed records; the other node has to be removed from the quorum, formatted"
             " with a new directory id and added again."

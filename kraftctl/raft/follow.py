@@ -38,17 +38,25 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
 
 
 def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
-    """Down to where both logs still agree; never below what is committed."""
+    """Down to where both logs still agree; never below what is committed, and always between two batches.
+
+    Batches of one epoch are the same in both logs: where the leader's part of it ends, there ours has a
+    boundary, too. Of another epoch only our own boundary is one; the next answer then names an earlier epoch.
+    """
     own = core.log.end_offset_for_epoch(diverging.epoch)
-    end_offset = min(diverging.offset, own.offset)
-    if end_offset < core.high_watermark:
+    end_offset = min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset
+    if end_offset < max(core.high_watermark, core.log.start_offset):
         contradict(core, f"wants the log to end at offset {end_offset} in epoch {diverging.epoch}")
         return False
-    if end_offset < core.log.end_offset:
-        core.log.truncate_to(end_offset)
-        core.history.truncate_to(end_offset)
-        core.emit(TruncateLog(end_offset))
-        core.notice(INFO, f"Truncated the log to {end_offset}: epoch {diverging.epoch} ended there")
+    if end_offset >= core.log.end_offset:
+        core.notice(
+            ERROR, f"The leader has epoch {diverging.epoch} end at {diverging.offset}, as it does here"
+        )
+        return False
+    core.log.truncate_to(end_offset)
+    core.history.truncate_to(end_offset)
+    core.emit(TruncateLog(end_offset))
+    core.notice(INFO, f"Truncated the log to {end_offset}: epoch {diverging.epoch} ended there")
     return True
 
 

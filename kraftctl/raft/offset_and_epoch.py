@@ -16,4 +16,5 @@ class OffsetAndEpoch(NamedTuple):
 
 
 BOOTSTRAP_SNAPSHOT_ID = OffsetAndEpoch(0, 0)
-"""Left behind by formatting a dynamic quorum; it never travels to another replica (KIP-853)."""
+"""Left behind by formatting a dynamic quorum (KIP-853), by Kafka 4.4 any quorum (KIP-1170); it never travels
+to another replica."""

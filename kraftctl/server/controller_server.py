@@ -10,15 +10,18 @@ from pathlib import Path
 
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.metadata import features
+from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata
 from kraftctl.node import ControllerNode
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
-from kraftctl.raft.voter_set import Endpoints, static_voter_set
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.snapshot_generation import SnapshotPolicy
-from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
+from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -32,8 +35,13 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     Raises StorageError, OSError or ListenError when it cannot start, and whatever ended it early:
     then nothing that was not on disk has been acknowledged.
     """
+    assert meta.directory_id is not None
+    clock = Clock()
     partition = MetadataPartition.open(
         Path(config.metadata_log_dir),
+        ReplicaKey(config.node_id, meta.directory_id),
+        now_ms=clock.now_ms,
+        static_voters=_static_voters(config),
         segment_bytes=config.metadata_log_segment_bytes,
         segment_ms=config.metadata_log_segment_ms,
     )
@@ -45,7 +53,7 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
         driver = Driver(
             build_node(config, meta, partition, server.bound_ports),
             partition,
-            Clock(),
+            clock,
             retention_bytes=config.metadata_max_retention_bytes,
             retention_ms=config.metadata_max_retention_ms,
             client_id=f"raft-client-{config.node_id}",
@@ -82,7 +90,7 @@ def build_node(
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
     endpoints = advertised_endpoints(config, bound_ports)
-    history = read_control_history(partition)
+    history = read_control_history(partition.log, partition.snapshots)
     raft = RaftNode(
         node_id=config.node_id,
         directory_id=meta.directory_id,
@@ -92,17 +100,35 @@ def build_node(
         rng=rng,
         log=partition.log_state(),
         quorum_state=partition.read_quorum_state(),
-        static_voters=static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters),
+        static_voters=_static_voters(config),
         voter_history=history.voters,
         kraft_version_history=history.kraft_versions,
         recovering_epoch=partition.recovering_epoch,
     )
-    bootstrap = read_bootstrap_checkpoint(Path(config.metadata_log_dir))
+    bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )
     return ControllerNode(raft=raft, controller=controller, snapshots=snapshots)
+
+
+def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) -> BootstrapMetadata:
+    log_dir = Path(config.metadata_log_dir)
+    bootstrap = read_bootstrap_checkpoint(log_dir)
+    if partition.log.end_offset == 0:
+        supported = features.supported_features(config.unstable_feature_versions_enable)
+        check_bootstrap(log_dir, bootstrap, supported)
+        logger.info(
+            "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
+            len(bootstrap.records),
+            bootstrap.source,
+        )
+    return bootstrap
+
+
+def _static_voters(config: ControllerConfig) -> VoterSet:
+    return static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters)
 
 
 def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:

@@ -1,4 +1,9 @@
-"""The bootstrap.checkpoint file that formatting leaves in every log directory."""
+"""KIP-1170: the bootstrap records that formatting leaves, in bootstrap.checkpoint or in the 0-0 checkpoint.
+
+Up to Kafka 4.3 they are in bootstrap.checkpoint of every log directory, and the 0-0 checkpoint of a dynamic
+quorum has only control records. Kafka 4.4 puts them behind those, into the 0-0 checkpoint that every
+controller gets, and writes no bootstrap.checkpoint. kraftctl writes the older layout: Kafka 4.4 reads both.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,18 @@ from pathlib import Path
 from kraftctl.metadata.bootstrap_metadata import (
     BootstrapMetadata,
     BootstrapMetadataError,
+    bootstrap_refusal,
     default_bootstrap_metadata,
+    why_records_unsupported,
 )
+from kraftctl.metadata.endpoint import VersionRange
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
+from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.snapshots import parse_snapshot_file_name, snapshot_file_name
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 FILE_NAME = "bootstrap.checkpoint"
@@ -26,14 +37,50 @@ def write_bootstrap_checkpoint(log_dir: Path, records: list[RecordAndVersion], w
 
 
 def read_bootstrap_checkpoint(log_dir: Path) -> BootstrapMetadata:
-    """The records to start an empty cluster with; the default ones when there is no file.
+    """The records to start an empty cluster with; the default ones when no file has any.
 
-    Raises StorageError when the file is damaged or lacks metadata.version.
+    As with Kafka 4.4, those of the 0-0 checkpoint go before bootstrap.checkpoint, unless there is a newer
+    snapshot: then the cluster is not empty, and nobody needs either. Raises StorageError when a file is
+    damaged or its records lack metadata.version.
     """
+    bootstrap = _read_zero_checkpoint(log_dir) or _read_file(log_dir)
+    return default_bootstrap_metadata() if bootstrap is None else bootstrap
+
+
+def check_bootstrap(log_dir: Path, bootstrap: BootstrapMetadata, supported: dict[str, VersionRange]) -> None:
+    """For an empty log, which will begin with these records. Raises StorageError.
+
+    Kafka 4.4 prefers the 0-0 checkpoint to a bootstrap.checkpoint that differs without a word. Which of them
+    was meant cannot be known, and the other one's users and levels would be lost: better not to start.
+    """
+    unsupported = why_records_unsupported(bootstrap.records, supported)
+    if unsupported is not None:
+        raise StorageError(bootstrap_refusal(bootstrap.source, unsupported))
+    file = _read_file(log_dir)
+    if file is not None and file.records != bootstrap.records:
+        raise StorageError(
+            f"{bootstrap.source} and {file.source} hold different bootstrap records. Next step: compare them"
+            " with `kraftctl dump snapshot`, and move away the file that is older than the last format."
+        )
+
+
+def _read_zero_checkpoint(log_dir: Path) -> BootstrapMetadata | None:
+    directory = log_dir / DIRECTORY_NAME
+    found = [parse_snapshot_file_name(path.name) for path in directory.glob("*")]
+    if max((id_ for id_ in found if id_ is not None), default=None) != BOOTSTRAP_SNAPSHOT_ID:
+        return None
+    path = directory / snapshot_file_name(BOOTSTRAP_SNAPSHOT_ID)
+    records = list(CheckpointReader(path).records())
+    return _bootstrap_metadata(records, path) if records else None
+
+
+def _read_file(log_dir: Path) -> BootstrapMetadata | None:
     path = log_dir / FILE_NAME
-    if not path.exists():
-        return default_bootstrap_metadata()
+    return _bootstrap_metadata(list(CheckpointReader(path).records()), path) if path.exists() else None
+
+
+def _bootstrap_metadata(records: list[RecordAndVersion], path: Path) -> BootstrapMetadata:
     try:
-        return BootstrapMetadata(list(CheckpointReader(path).records()), str(path))
+        return BootstrapMetadata(records, str(path))
     except BootstrapMetadataError as error:
         raise StorageError(str(error)) from error

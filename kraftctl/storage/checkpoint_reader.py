@@ -9,13 +9,14 @@ from pathlib import Path
 from kraftctl.storage.batch_scan import InvalidBatchError
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery import scan_file
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
 from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
+from kraftctl_protocol.metadata_record import RecordAndVersion, UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batch
 
@@ -69,6 +70,8 @@ class CheckpointReader:
             for record in batch.records:
                 try:
                     yield decode_metadata_record(record.value or b"")
+                except UnknownRecordError as error:
+                    raise self._unknown(record.offset, error) from error
                 except DecodeError as error:
                     raise self._damaged(f"record {record.offset}: {error}") from error
 
@@ -78,11 +81,15 @@ class CheckpointReader:
             return CheckpointHeader(_control_messages(batch))
         raise self._damaged("it is empty")
 
-    def _damaged(self, reason: str) -> StorageError:
+    def _unknown(self, offset: int, error: UnknownRecordError) -> StorageError:
         return StorageError(
-            f"{self.path} is damaged: {reason}. Next step: if other voters are healthy, move the directory"
-            " away and let this node fetch everything again; otherwise restore the file from a backup."
+            f"{self.path}: record {offset} is of type {error.record_type} in version {error.version}, which"
+            " kraftctl does not know: a newer release has written it. Next step: start a controller of that"
+            " release on this directory instead."
         )
+
+    def _damaged(self, reason: str) -> StorageError:
+        return StorageError(f"{self.path} is damaged: {reason}. {REPLACE_THIS_REPLICA}")
 
 
 class CheckpointHeader:

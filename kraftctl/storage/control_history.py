@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
 from kraftctl.storage.metadata_log import MetadataLog
-from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.control_record import decode_control_key, decode_control_value
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
@@ -26,17 +26,17 @@ class ControlHistory:
         self.kraft_versions: list[tuple[int, int]] = []
 
 
-def read_control_history(partition: MetadataPartition) -> ControlHistory:
+def read_control_history(log: MetadataLog, snapshots: SnapshotStore) -> ControlHistory:
     """Scan the newest snapshot and the log behind it. Raises StorageError or DecodeError."""
     history = ControlHistory()
-    latest = partition.snapshots.latest_id()
+    latest = snapshots.latest_id()
     if latest is not None:
-        header = partition.snapshots.reader(latest).header()
+        header = snapshots.reader(latest).header()
         if header.kraft_version > 0:
             history.kraft_versions.append((latest.offset - 1, header.kraft_version))
         if header.voters is not None:
             history.voters.append((latest.offset - 1, voter_set_from_record(header.voters)))
-    _scan(partition.log, history, 0 if latest is None else latest.offset)
+    _scan(log, history, 0 if latest is None else latest.offset)
     return history
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+
 
 class StorageError(Exception):
     """The directory cannot be used as it is; the text names the file, what is wrong and what to do next."""
@@ -16,9 +18,8 @@ class CorruptLogError(StorageError):
     def __init__(self, file: str, position: int, offset: int, reason: str) -> None:
         super().__init__(
             f"{file} is corrupt at byte {position} (record offset {offset}): {reason}. This is not a torn"
-            " write at the end of the log, so cutting the file here could drop committed metadata. Next step:"
-            " if other voters are healthy, move the __cluster_metadata-0 directory away and let this node"
-            " fetch everything again; otherwise restore it from a backup."
+            " write at the end of the log, so cutting the file here could drop committed metadata."
+            f" {REPLACE_THIS_REPLICA}"
         )
         self.file = file
         self.position = position

@@ -1,8 +1,11 @@
 """Formatting: the files a node finds at its first start (KIP-631, KIP-853, KIP-1022).
 
-Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only
-where the metadata log will live, only for a dynamic quorum), and last meta.properties, whose presence means
-"formatted". A crash in between leaves a directory that can simply be formatted again.
+Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only for
+a dynamic quorum), the recovery point of a replica that never took part (these two only where the metadata log
+will live), and last meta.properties, whose presence means "formatted". A crash in between leaves a directory
+that can simply be formatted again.
+
+That is the layout of Kafka up to 4.3; Kafka 4.4, whose own is another (KIP-1170), reads it as well.
 """
 
 from __future__ import annotations
@@ -21,6 +24,9 @@ from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import MetaProperties, MetaPropertiesEnsemble, write_meta_properties
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
+from kraftctl.storage.recovery_point import create_recovery_point, read_recovery_point
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -49,6 +55,7 @@ class Formatter:
         self.node_id = node_id
         self.log_dirs = sorted({*log_dirs, metadata_log_dir})
         self.metadata_log_dir = metadata_log_dir
+        self.has_dynamic_quorum = has_dynamic_quorum
         self.initial_voters = initial_voters
         self.ignore_formatted = ignore_formatted
         self.metadata_version = effective_metadata_version(
@@ -95,9 +102,24 @@ class Formatter:
             if any((log_dir / DIRECTORY_NAME).glob(f"*{LOG_SUFFIX}")):
                 raise StorageError(
                     f"{log_dir} holds a metadata log although it has no meta.properties. Formatting it would"
-                    " give the log to another replica. Next step: restore meta.properties, or move"
-                    f" {log_dir / DIRECTORY_NAME} away."
+                    " give the log to another replica. Next step: restore meta.properties. Without it:"
+                    f" {REPLACE_THIS_REPLICA.removeprefix('Next step: ')}"
                 )
+
+        if self.metadata_log_dir in ensemble.empty and not self.has_dynamic_quorum:
+            self._refuse_to_forget()
+
+    def _refuse_to_forget(self) -> None:
+        """A static voter is known by its node id: a new directory id would not make it another voter."""
+        point = read_recovery_point(self.metadata_log_dir)
+        if point is not None and point.quorum_epoch > 0:
+            raise StorageError(
+                f"{self.metadata_log_dir / RECOVERY_POINT_NAME} is of a voter that took part in epoch"
+                f" {point.quorum_epoch}. In a static quorum a formatted directory would let it vote again as"
+                " if it had not. Next step: restore meta.properties, with directory.id="
+                f"{uuid_to_string(point.directory_id)}; without its log it then recovers before it votes"
+                " (docs/operations/lost-disk.md). For a new cluster use an empty directory."
+            )
 
     def _directory_id(self, log_dir: Path, ensemble: MetaPropertiesEnsemble, rng: random.Random) -> bytes:
         if log_dir == self.metadata_log_dir and self.initial_voters is not None:
@@ -125,6 +147,9 @@ class Formatter:
             )
             store = SnapshotStore.open(log_dir / DIRECTORY_NAME)
             store.write(BOOTSTRAP_SNAPSHOT_ID, [header, batches.footer()])
+        if log_dir == self.metadata_log_dir:
+            assert meta.directory_id is not None
+            create_recovery_point(log_dir, meta.directory_id)
         write_meta_properties(log_dir, meta, wall_ms)
 
 

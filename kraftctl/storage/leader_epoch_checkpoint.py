@@ -1,7 +1,7 @@
 """The `leader-epoch-checkpoint` file: which epoch starts at which offset (KIP-101, KIP-595).
 
 Text: a version line `0`, the number of entries, then `<epoch> <start offset>` per line, both rising.
-Recovery derives the same list from the batches; the file is kept for Java, which reads it first.
+Recovery derives the same list from the batches and compares; Java reads the file first.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def write_leader_epochs(directory: Path, epochs: list[tuple[int, int]]) -> None:
     replace_file(directory / FILE_NAME, ("\n".join(lines) + "\n").encode())
 
 
-def read_leader_epochs(directory: Path) -> list[tuple[int, int]]:
-    """(epoch, start offset) pairs, empty when there is no file. Raises StorageError when it is malformed."""
+def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
+    """(epoch, start offset) pairs, None when there is no file. Raises StorageError when it is malformed."""
     path = directory / FILE_NAME
     if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
+        return None
     try:
+        lines = path.read_text(encoding="utf-8").splitlines()
         version, count = int(lines[0]), int(lines[1])
         entries = [line.split() for line in lines[2:]]
         epochs = [(int(epoch), int(start_offset)) for epoch, start_offset in entries]

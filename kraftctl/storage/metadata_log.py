@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
+from collections.abc import Callable
 from pathlib import Path
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
@@ -19,7 +20,13 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import write_leader_epochs
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX
 from kraftctl.storage.partition_metadata import ensure_partition_metadata
-from kraftctl.storage.recovery import RecoveryReport, recover_segments, remove_leftovers, segment_base_offsets
+from kraftctl.storage.recovery import (
+    DurableEnd,
+    RecoveryReport,
+    recover_segments,
+    remove_leftovers,
+    segment_base_offsets,
+)
 from kraftctl.storage.segment import Segment
 
 SEGMENT_BYTES = 1024 * 1024 * 1024
@@ -60,37 +67,54 @@ class MetadataLog:
         segment_ms: int = SEGMENT_MS,
         index_bytes_max: int = INDEX_BYTES_MAX,
         start_epoch: int = 0,
+        durable_end: DurableEnd | None = None,
+        epoch_max: int | None = None,
+        judge: Callable[[MetadataLog], None] | None = None,
     ) -> MetadataLog:
         """Open or create the log in `directory`; everything it then reports is on disk.
 
         `start_epoch` is the epoch of the snapshot that ends where the log starts: what `last_epoch` says
-        while the log is empty. Raises CorruptLogError, StorageError or OSError. `recovery` tells what was
-        repaired.
+        while the log is empty. `durable_end` and `epoch_max` are as in `recover_segments`; `judge` may refuse
+        the log that was read, before other files are brought in line with it. Raises CorruptLogError,
+        StorageError, OSError, or what `judge` raises. `recovery` tells what was repaired.
         """
         create_directory(directory)
         log = cls(directory, segment_bytes, segment_ms, index_bytes_max)
         log._start_epoch = start_epoch
         ensure_partition_metadata(directory)
-        log._recover()
+        log._recover(durable_end, epoch_max)
+        if judge is not None:
+            log._judged_by(judge)
+        log._write_what_was_recovered()
         return log
 
-    def _recover(self) -> None:
+    def _recover(self, durable_end: DurableEnd | None, epoch_max: int | None) -> None:
         remove_leftovers(self.directory, self.recovery)
         opened = [self._open_segment(base) for base in segment_base_offsets(self.directory)]
         try:
-            kept = recover_segments(self.directory, opened, self.recovery, self._learn_epoch)
+            kept = recover_segments(opened, self.recovery, self._learn_epoch, durable_end, epoch_max)
         except StorageError:
             for segment in opened:
                 segment.close()
             raise
-        if not kept:
-            kept = [self._open_segment(0)]
-        for segment in kept:
-            segment.write_indexes(active=segment is kept[-1])
+        self._set_segments(kept or [self._open_segment(0)])
+        self.start_offset = self._segments[0].base_offset
+        self.end_offset = self._segments[-1].end_offset
+
+    def _judged_by(self, judge: Callable[[MetadataLog], None]) -> None:
+        accepted = False
+        try:
+            judge(self)
+            accepted = True
+        finally:
+            if not accepted:
+                for segment in self._segments:
+                    segment.close()
+
+    def _write_what_was_recovered(self) -> None:
+        for segment in self._segments:
+            segment.write_indexes(active=segment is self._segments[-1])
             segment.needs_flush = True  # a killed process may have left bytes that never reached the disk
-        self._set_segments(kept)
-        self.start_offset = kept[0].base_offset
-        self.end_offset = kept[-1].end_offset
         self._epochs_changed = True
         self._directory_changed = True
         self.flush()
@@ -103,6 +127,15 @@ class MetadataLog:
     def last_epoch(self) -> int:
         """The epoch of the last batch; of the snapshot in front of an empty log; 0 in a new log."""
         return self.epochs[-1][0] if self.epochs else self._start_epoch
+
+    @property
+    def is_in_service(self) -> bool:
+        """Not closed, and nothing failed: what it says of itself is true of the disk."""
+        return self._failure is None
+
+    @property
+    def last_segment_path(self) -> Path:
+        return self._segments[-1].path
 
     @property
     def size_bytes(self) -> int:

@@ -2,53 +2,117 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.contradictions import Contradictions
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
+from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
-from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.record_batch import RecordBatch, read_batch_header
 
 DIRECTORY_NAME = "__cluster_metadata-0"
 
 
-class MetadataPartition:
-    """Make one with `MetadataPartition.open`. `notices` says what had to be repaired."""
+NO_VOTERS = VoterSet([])
 
-    def __init__(self, log: MetadataLog, snapshots: SnapshotStore, quorum_state: QuorumStateStore) -> None:
+
+class MetadataPartition:
+    """Make one with `MetadataPartition.open`. `notices` says what had to be repaired.
+
+    What it reports as durable is in the recovery point before anybody hears of it. `flush` may run in another
+    thread beside everything else.
+    """
+
+    def __init__(
+        self,
+        log: MetadataLog,
+        snapshots: SnapshotStore,
+        quorum_state: QuorumStateStore,
+        recovery_point: RecoveryPointFile,
+    ) -> None:
         self.log = log
         self.snapshots = snapshots
         self.quorum_state = quorum_state
+        self.recovery_point = recovery_point
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
+        self._cutting = threading.Lock()
+        """Held while the log loses records: a flush that ended before must not note them as durable after."""
 
     @classmethod
     def open(
-        cls, log_dir: Path, *, segment_bytes: int = SEGMENT_BYTES, segment_ms: int = SEGMENT_MS
+        cls,
+        log_dir: Path,
+        replica: ReplicaKey,
+        *,
+        now_ms: Callable[[], int],
+        static_voters: VoterSet = NO_VOTERS,
+        segment_bytes: int = SEGMENT_BYTES,
+        segment_ms: int = SEGMENT_MS,
     ) -> MetadataPartition:
         """Recover the partition in `log_dir`, or create it. The caller holds the directory's lock.
 
-        Raises StorageError or OSError.
+        `static_voters` is empty for a dynamic quorum. Raises StorageError, DecodeError or OSError.
         """
         directory = log_dir / DIRECTORY_NAME
         snapshots = SnapshotStore.open(directory)
+        quorum_state = QuorumStateStore(directory)
+        recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
+        if recovery_point.point is None:
+            recovery_point.begin(_adopted(replica, quorum_state))
+        contradictions = Contradictions(
+            replica, static_voters, snapshots, quorum_state, recovery_point, read_leader_epochs(directory)
+        )
         log = MetadataLog.open(
             directory,
             segment_bytes=segment_bytes,
             segment_ms=segment_ms,
             start_epoch=_start_epoch(directory, snapshots),
+            durable_end=contradictions.durable_end,
+            epoch_max=contradictions.epoch_max,
+            judge=contradictions.judge,
         )
-        partition = cls(log, snapshots, QuorumStateStore(directory))
+        partition = cls(log, snapshots, quorum_state, recovery_point)
+        partition.notices += recovery_point.notices + contradictions.notices
         partition.notices += log.recovery.notices()
         partition.notices += [f"removed unfinished snapshot {file}" for file in snapshots.removed_files]
+        partition.recovering_epoch = contradictions.recovering_epoch
         partition._agree_with_snapshots()
+        partition._begin(contradictions)
         return partition
+
+    def _begin(self, contradictions: Contradictions) -> None:
+        """From here on the recovery point is kept in step."""
+        state = self.quorum_state.read()
+        if contradictions.restored_epoch is not None:
+            state = ElectionState(epoch=contradictions.restored_epoch)
+            self.quorum_state.write(state)
+        known = self.recovery_point.point
+        assert known is not None
+        if state is not None and state.epoch >= known.quorum_epoch:
+            known = known._replace(quorum_epoch=state.epoch, voted_id=state.voted_id)
+        end_offset = self.log.durable_end_offset
+        self.recovery_point.begin(
+            known._replace(
+                log_epoch=self.log.epoch_at(end_offset - 1),
+                end_offset=end_offset,
+                recovering=self.recovering_epoch is not None,
+                stopped=False,
+            )
+        )
 
     def _agree_with_snapshots(self) -> None:
         """A snapshot beyond the log replaces it; a log that starts above 0 needs a snapshot (KAFKA-14240)."""
@@ -65,8 +129,7 @@ class MetadataPartition:
             log.close()
             raise StorageError(
                 f"{log.directory} starts at offset {start_offset}, but no snapshot covers what came before"
-                f" (the newest is {latest}). Next step: restore the snapshot, or move the directory away and"
-                " let this node fetch everything from the other voters."
+                f" (the newest is {latest}). {REPLACE_THIS_REPLICA}"
             )
         self.snapshots.delete_before(log.start_offset)
 
@@ -82,19 +145,37 @@ class MetadataPartition:
         return self.quorum_state.read()
 
     def write_quorum_state(self, state: ElectionState) -> None:
+        """Durably, in this order: a quorum-state older than the recovery point is then always an old copy."""
         self.quorum_state.write(state)
+        self.recovery_point.note_election(state)
 
     def note_recovered(self) -> None:
         """Durably: what was lost is known again."""
+        self.recovery_point.note_recovered()
         self.recovering_epoch = None
 
     def flush(self) -> int:
         """As MetadataLog.flush; may run in another thread."""
-        return self.log.flush()
+        end_offset = self.log.flush()
+        with self._cutting:
+            self._note_durable()
+        return end_offset
+
+    def _note_durable(self) -> None:
+        """Not what a flush returned: a truncation may have come in between."""
+        end_offset = self.log.durable_end_offset
+        self.recovery_point.note_durable(self.log.epoch_at(end_offset - 1), end_offset)
 
     def truncate_log(self, end_offset: int) -> None:
         """Drop every batch that holds `end_offset` or more, durably."""
-        self.log.truncate_to(end_offset)
+        log = self.log
+        if end_offset >= log.end_offset:
+            return
+        with self._cutting:
+            kept_end_offset = read_batch_header(log.read(end_offset, 1), 0).base_offset
+            if kept_end_offset < log.durable_end_offset:
+                self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)
+            log.truncate_to(end_offset)
 
     def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]:
         return list(self.snapshots.reader(snapshot_id).batches())
@@ -108,7 +189,9 @@ class MetadataPartition:
 
     def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None:
         """Drop the whole log: a downloaded snapshot has taken its place (KIP-630)."""
-        self.log.truncate_fully_and_start_at(snapshot_id)
+        with self._cutting:
+            self.log.truncate_fully_and_start_at(snapshot_id)
+            self.recovery_point.note_cut(snapshot_id.epoch, snapshot_id.offset)
         self.snapshots.delete_before(snapshot_id.offset)
 
     def clean(self, wall_ms: int, retention_bytes: int, retention_ms: int) -> int | None:
@@ -122,7 +205,8 @@ class MetadataPartition:
             oldest, following = self.snapshots.ids()[:2]
             if not self._is_expired(oldest, wall_ms, retention_bytes, retention_ms):
                 break
-            self.log.delete_segments_before(following.offset)
+            with self._cutting:
+                self.log.delete_segments_before(following.offset)
             self.snapshots.delete_before(following.offset)
         return None if self.log.start_offset == before else self.log.start_offset
 
@@ -138,7 +222,16 @@ class MetadataPartition:
         return wall_ms - written_ms > retention_ms
 
     def close(self) -> None:
-        self.log.close()
+        """Flush and close. What the recovery point says is exact then, unless something had failed."""
+        stopped = False
+        try:
+            was_in_service = self.log.is_in_service
+            self.log.close()
+            if was_in_service:
+                self._note_durable()
+                stopped = True
+        finally:
+            self.recovery_point.close(stopped=stopped)
 
 
 def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) -> bool:
@@ -147,6 +240,23 @@ def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) ->
     return snapshot_id.epoch > last_epoch or (
         snapshot_id.epoch == last_epoch and snapshot_id.offset > end_offset
     )
+
+
+def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoint:
+    """Of Kafka or an older version, or new. Made before anything can be refused: the advice needs the file.
+
+    `stopped`, since nobody knows up to where the log was flushed.
+    """
+    directory = quorum_state.path.parent
+    has_log = any(path.stat().st_size > 0 for path in directory.glob(f"*{LOG_SUFFIX}"))
+    try:
+        election = quorum_state.read()
+    except StorageError:
+        election = None
+    if election is not None:
+        return RecoveryPoint(replica.directory_id, election.epoch, election.voted_id, stopped=True)
+    has_taken_part = has_log or quorum_state.path.exists()
+    return RecoveryPoint(replica.directory_id, quorum_epoch=int(has_taken_part), stopped=True)
 
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:

@@ -18,7 +18,7 @@ def ensure_partition_metadata(directory: Path) -> None:
     if not path.exists():
         replace_file(path, f"version: 0\ntopic_id: {topic_id}".encode())
         return
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
     fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     if fields.get("version") != "0" or fields.get("topic_id") != topic_id:
         raise StorageError(

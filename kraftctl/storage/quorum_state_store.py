@@ -12,6 +12,7 @@ from pathlib import Path
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 FILE_NAME = "quorum-state"
@@ -51,8 +52,7 @@ class QuorumStateStore:
     def _unusable(self, reason: str) -> StorageError:
         return StorageError(
             f"{self.path} cannot be used: {reason}. It may hold a vote, so it must not be guessed or deleted."
-            " Next step: restore the file, or remove this voter from the quorum and add it again with an"
-            " empty directory."
+            f" {REPLACE_THIS_REPLICA}"
         )
 
 

@@ -1,10 +1,11 @@
 """Reading the metadata log at start: every batch is checked; a torn tail is cut, other damage is refused.
 
 A crash in the middle of a write leaves bytes at the end of the log that are not a batch. They were never
-flushed, hence never acknowledged, and are cut. Damage with intact batches behind it is something else: those
-batches may be committed, and dropping them could make this voter break its word (KIP-595 Durability). A power
-failure that loses one of several unflushed pages can look the same; refusing then costs a refetch from the
-other voters, cutting could cost data.
+flushed, hence never acknowledged, and are cut. A power failure may lose one of several unflushed pages and
+keep those behind it; what lies beyond the recovery point is cut as well, for it was never acknowledged
+either. Damage below the recovery point is something else: those batches may be committed, and dropping them
+could make this voter break its word (KIP-595 Durability). Where no recovery point tells the two apart, damage
+with intact batches behind it is refused: that costs a refetch from the other voters, cutting could cost data.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from kraftctl.storage.batch_scan import (
     BatchPlace,
@@ -21,10 +23,18 @@ from kraftctl.storage.batch_scan import (
     scan_batches,
 )
 from kraftctl.storage.errors import CorruptLogError, StorageError
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import DELETED_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, Segment
 
 SCAN_BYTES = 4 * 1024 * 1024
 """Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
+
+
+class DurableEnd(NamedTuple):
+    """Up to `offset` (exclusive) the log was forced to the disk. `is_exact`: nothing behind it counts."""
+
+    offset: int
+    is_exact: bool
 
 
 class CutTail:
@@ -84,28 +94,31 @@ def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
 
 
 def recover_segments(
-    directory: Path, segments: list[Segment], report: RecoveryReport, visit: Callable[[BatchPlace], None]
+    segments: list[Segment],
+    report: RecoveryReport,
+    visit: Callable[[BatchPlace], None],
+    durable_end: DurableEnd | None = None,
+    epoch_max: int | None = None,
 ) -> list[Segment]:
     """Scan `segments` (rising) and return those that remain; `visit` sees every good batch in order.
 
-    Raises CorruptLogError or StorageError when the directory must not be used.
+    Raises CorruptLogError or StorageError when the directory must not be used. `epoch_max` is the epoch of
+    quorum-state. What is None is not known.
     """
     last_epoch = 0
     for at, segment in enumerate(segments):
         report.segments_count = at
         if at > 0 and segment.base_offset != segments[at - 1].end_offset:
-            if _drop_empty(segments[at:], segments[at - 1].end_offset, report):
+            if _drop(segments[at:], segments[at - 1].end_offset, report, durable_end):
                 return segments[:at]
             raise StorageError(
                 f"{segment.path} starts at offset {segment.base_offset}, but the segment before it ends at"
-                f" {segments[at - 1].end_offset}: a segment is missing. Next step: if other voters are"
-                f" healthy, move {directory} away and let this node fetch everything again; otherwise"
-                " restore it."
+                f" {segments[at - 1].end_offset}: a segment is missing. {REPLACE_THIS_REPLICA}"
             )
         try:
-            last_epoch = _scan_segment(segment, last_epoch, visit)
+            last_epoch = _scan_segment(segment, last_epoch, visit, epoch_max)
         except InvalidBatchError as damage:
-            _cut_torn_tail(segment, segments[at + 1 :], damage, report)
+            _cut_torn_tail(segment, segments[at + 1 :], damage, report, durable_end)
             report.scanned_bytes += segment.size_bytes
             report.segments_count = at + 1
             return segments[: at + 1]
@@ -114,9 +127,18 @@ def recover_segments(
     return segments
 
 
-def _scan_segment(segment: Segment, last_epoch: int, visit: Callable[[BatchPlace], None]) -> int:
+def _scan_segment(
+    segment: Segment, last_epoch: int, visit: Callable[[BatchPlace], None], epoch_max: int | None
+) -> int:
     """Remember every batch of the file; returns the epoch of the last one."""
     for place in scan_file(segment.descriptor, segment.base_offset, last_epoch):
+        if epoch_max is not None and place.epoch > epoch_max:
+            raise StorageError(
+                f"{segment.path}: the batch at byte {place.position} (record offset {place.base_offset}) is"
+                f" of epoch {place.epoch}, but quorum-state of epoch {epoch_max}: an epoch is in quorum-state"
+                " before its first batch is written, so the log was changed or quorum-state is an older copy."
+                f" {REPLACE_THIS_REPLICA}"
+            )
         segment.remember(place)
         visit(place)
         last_epoch = place.epoch
@@ -146,26 +168,42 @@ def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[Ba
 
 
 def _cut_torn_tail(
-    segment: Segment, later: list[Segment], damage: InvalidBatchError, report: RecoveryReport
+    segment: Segment,
+    later: list[Segment],
+    damage: InvalidBatchError,
+    report: RecoveryReport,
+    durable_end: DurableEnd | None,
 ) -> None:
-    """Cut `segment` at the damage and drop the segments behind it, unless that loses intact batches."""
+    """Cut `segment` at the damage and drop what lies behind it, unless that could lose what is committed."""
     file_size = os.fstat(segment.descriptor).st_size
     rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
     offset = segment.end_offset
-    if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest, offset, start=1) is not None:
-        raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
-    if not _drop_empty(later, offset, report):
+    if not _was_never_durable(offset, durable_end):
+        reason = damage.reason
+        if durable_end is not None and offset < durable_end.offset:
+            reason += f", although everything below offset {durable_end.offset} was forced to the disk"
+            raise CorruptLogError(str(segment.path), damage.position, offset, reason)
+        if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest, offset, start=1) is not None:
+            raise CorruptLogError(str(segment.path), damage.position, offset, reason)
+    if not _drop(later, offset, report, durable_end):
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
     segment.cut_back()
     report.cut_tail = CutTail(str(segment.path), damage.position, len(rest), offset, damage.reason)
 
 
-def _drop_empty(later: list[Segment], next_offset: int, report: RecoveryReport) -> bool:
-    """Delete segments that Kafka had just begun when it crashed; False, and nothing, if one has a batch."""
-    for segment in later:
-        data = os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
-        if find_intact_batch(data, next_offset) is not None:
-            return False
+def _was_never_durable(offset: int, durable_end: DurableEnd | None) -> bool:
+    return durable_end is not None and durable_end.is_exact and offset >= durable_end.offset
+
+
+def _drop(
+    later: list[Segment], next_offset: int, report: RecoveryReport, durable_end: DurableEnd | None
+) -> bool:
+    """Delete segments just begun at the crash; False, and nothing is, if one has a batch that counts."""
+    if not _was_never_durable(next_offset, durable_end):
+        for segment in later:
+            data = os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
+            if find_intact_batch(data, next_offset) is not None:
+                return False
     for segment in reversed(later):
         report.removed_files.append(str(segment.path))
         segment.delete()

@@ -14,7 +14,6 @@ from kraftctl.cli import main
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
-from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -22,6 +21,7 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from tests.support.partitions import open_partition
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
 
@@ -132,7 +132,7 @@ def test_a_snapshot_is_not_a_log(capsys: pytest.CaptureFixture[str]) -> None:
 def test_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log_dir = tmp_path / "data"
     shutil.copytree(DATA / "formatted", log_dir)
-    partition = MetadataPartition.open(log_dir)
+    partition = open_partition(log_dir)
     partition.log.append(encode_batch(0, 1, 1_000, [encode_metadata_record(NoOpRecord(), 0)]))
     partition.write_quorum_state(ElectionState(epoch=3, voted_id=3000, data_version=1))
     partition.close()

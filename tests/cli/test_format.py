@@ -16,10 +16,12 @@ from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
+from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
+from tests.support.partitions import open_partition
 
 CLUSTER_ID = "V50AZlDfQ6SyNYSsdWVE0A"
 DIRECTORY_IDS = ["bGzDaR4ySNmJaPXzonU2CA", "TzUHEs1aSdqvjJVJ7jWF2w"]
@@ -58,7 +60,7 @@ def test_standalone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert other is not None
     assert (meta.cluster_id, meta.node_id, meta.version) == (CLUSTER_ID, 1, 1)
     assert meta.directory_id != other.directory_id
-    partition = MetadataPartition.open(tmp_path / "a")
+    partition = open_partition(tmp_path / "a")
     assert partition.snapshots.ids() == [OffsetAndEpoch(0, 0)]
     header = partition.snapshots.reader(OffsetAndEpoch(0, 0)).header()
     assert header.kraft_version == 1
@@ -98,7 +100,7 @@ def test_initial_controllers_of_a_voter_and_of_another_node(tmp_path: Path) -> N
     outsider = tmp_path / "outsider"
     outsider.mkdir()
     assert _format(_config(outsider, node_id=7), "-I", VOTERS) == 0
-    header = MetadataPartition.open(outsider / "a").snapshots.reader(OffsetAndEpoch(0, 0)).header()
+    header = open_partition(outsider / "a").snapshots.reader(OffsetAndEpoch(0, 0)).header()
     assert header.voters is not None
     assert [(voter.voter_id, voter.endpoints[0].host) for voter in header.voters.voters] == [
         (1, "one"),
@@ -211,7 +213,7 @@ def test_directories_of_another_cluster_or_node_are_refused(
 
 
 def test_a_log_without_meta_properties_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    MetadataPartition.open(tmp_path / "a").close()
+    open_partition(tmp_path / "a").close()
     assert _format(_config(tmp_path), "--standalone") == 1
     assert "holds a metadata log" in capsys.readouterr().err
 
@@ -222,7 +224,7 @@ def test_interrupted_format_can_be_repeated(tmp_path: Path) -> None:
         (tmp_path / name / "meta.properties").unlink()
     assert _format(_config(tmp_path), "--standalone") == 0
     meta = read_meta_properties(tmp_path / "a")
-    header = MetadataPartition.open(tmp_path / "a").snapshots.reader(OffsetAndEpoch(0, 0)).header()
+    header = open_partition(tmp_path / "a").snapshots.reader(OffsetAndEpoch(0, 0)).header()
     assert meta is not None
     assert header.voters is not None
     assert header.voters.voters[0].voter_directory_id == meta.directory_id
@@ -319,3 +321,33 @@ def test_an_empty_cluster_id_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _format(tmp_path / "nowhere", "--standalone") == 1
     assert f"there is no file {tmp_path / 'nowhere'}" in capsys.readouterr().err
+
+
+def test_the_metadata_log_directory_gets_a_recovery_point_that_knows_nothing(tmp_path: Path) -> None:
+    assert _format(_config(tmp_path), "--standalone") == 0
+    meta = read_meta_properties(tmp_path / "a")
+    assert meta is not None
+    assert meta.directory_id is not None
+    assert read_recovery_point(tmp_path / "a") == RecoveryPoint(meta.directory_id)
+    assert read_recovery_point(tmp_path / "b") is None
+
+
+@pytest.mark.parametrize("static", [True, False], ids=["static", "dynamic"])
+def test_a_directory_that_has_only_its_recovery_point_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], static: bool
+) -> None:
+    """A static voter would vote again as if it never had; in a dynamic quorum it is another voter."""
+    old_id = uuid_from_string(DIRECTORY_IDS[1])
+    (tmp_path / "a").mkdir()
+    recovery_point = RecoveryPointFile.open(tmp_path / "a", old_id, lambda: 0)
+    recovery_point.begin(RecoveryPoint(old_id, quorum_epoch=4))
+    if static:
+        assert _format(_config(tmp_path, static=True)) == 1
+        assert f"directory.id={DIRECTORY_IDS[1]}" in capsys.readouterr().err
+        assert read_meta_properties(tmp_path / "a") is None
+    else:
+        assert _format(_config(tmp_path), "--no-initial-controllers") == 0
+        point = read_recovery_point(tmp_path / "a")
+        assert point is not None
+        assert point.directory_id != old_id
+        assert point.quorum_epoch == 0

@@ -10,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.cluster import Cluster
-from kraftctl.dev.nodes import Controller, JavaController, quorum_properties
+from kraftctl.dev.nodes import (
+    Controller,
+    JavaController,
+    kraftctl_command,
+    quorum_properties,
+    run_to_the_end,
+)
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import replication_for
+from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_protocol.uuids import uuid_to_string
 from tests.support.clients import create_topic
 from tests.support.cluster import await_live, metadata_records
 from tests.support.kafka import kafka
@@ -109,8 +117,8 @@ def checkpoints(controller: Controller) -> list[Path]:
 
 
 @pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
-def test_a_lost_disk_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_leads: bool) -> None:
-    """KIP-630: each kind downloads what the other one wrote."""
+def test_a_lost_log_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_leads: bool) -> None:
+    """KIP-630: each kind downloads what the other one wrote. Ours does not vote before; Java's does."""
     with mixed_cluster(tmp_path, dynamic=False, **SNAPSHOTS_ARE_FREQUENT) as cluster:
         ours, other, _ = cluster.controllers
         victim = other if kraftctl_leads else ours
@@ -129,7 +137,49 @@ def test_a_lost_disk_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl
             create_topic(cluster.bootstrap_servers, f"topic-{number}", partitions=5, replicas=1)
         await_result(lambda: checkpoints(leader) or None, f"{leader.name} has a snapshot")
         victim.start()
+        if victim is ours:
+            victim.await_log("This replica is recovering and does not vote")
+            victim.await_log("this replica votes again")
         await_result(lambda: checkpoints(victim) or None, f"{victim.name} has it too", FAILOVER_SECONDS_MAX)
         create_topic(cluster.bootstrap_servers, "last", partitions=1, replicas=1)
         await_result(partial(knows_topics, victim, {"last"}), f"{victim.name} follows again")
         assert not (victim.metadata_directory / f"{0:020d}.log").exists()
+
+
+def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> None:
+    """The steps of docs/operations/lost-disk.md, word for word: the directory comes back with a new id."""
+    with mixed_cluster(tmp_path, dynamic=True) as cluster:
+        ours, other, _ = cluster.controllers
+        create_topic(cluster.bootstrap_servers, "before", partitions=1, replicas=1)
+        await_result(partial(knows_topics, ours, {"before"}), f"{ours.name} has the topic")
+        old_id = directory_id(ours)
+        ours.kill()
+        shutil.rmtree(ours.log_directory)
+        quorum = ["kafka-metadata-quorum", "--bootstrap-controller", other.address]
+        old_voter = ["--controller-id", str(ours.node_id), "--controller-directory-id", old_id]
+        cluster.tools().output(*quorum, "remove-controller", *old_voter)
+
+        file = str(ours.properties_file)
+        run_to_the_end(
+            kraftctl_command("format", "-t", cluster.cluster_id, "-c", file, "--no-initial-controllers"),
+            "formatting",
+        )
+        new_id = directory_id(ours)
+        assert new_id != old_id
+        ours.start()
+        await_result(partial(knows_topics, ours, {"before"}), f"{ours.name} has the topic")
+        add = ["kafka-metadata-quorum", "--command-config", file, "--bootstrap-controller", other.address]
+        cluster.tools().output(*add, "add-controller")
+
+        described = cluster.tools().output(*quorum, "describe", "--status")
+        voters = next(line for line in described.splitlines() if line.startswith("CurrentVoters"))
+        assert new_id in voters
+        assert old_id not in voters
+
+
+def directory_id(controller: Controller) -> str:
+    """As tools write it."""
+    meta = read_meta_properties(controller.log_directory)
+    assert meta is not None
+    assert meta.directory_id is not None
+    return uuid_to_string(meta.directory_id)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.raft.effects import FlushLog
+from kraftctl.raft.effects import AppendBatch, FlushLog, RaftEffect, TruncateLog
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import LogFlushed, RaftEvent, ResponseReceived, SnapshotDownloaded
 from kraftctl_protocol.errors import Errors
@@ -14,6 +14,7 @@ from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.record_batch import encode_batch
 from tests.support.effort import seeds
 from tests.support.raft_transcript import CLUSTER_ID, directory_id
 from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
@@ -287,3 +288,37 @@ def test_an_answer_that_names_the_last_epoch_is_not_believed() -> None:
     assert leader.node is not None
     assert leader.node.is_leader
     assert any(f"names epoch {last_epoch}" in line for line in cluster.lines)
+
+
+class Boundaries(RaftCluster):
+    """Core and disk agree about the end of a log that is truncated."""
+
+    def check(self, replica: Replica, effect: RaftEffect) -> None:
+        super().check(replica, effect)
+        if isinstance(effect, TruncateLog):
+            assert replica.disk.end_offset == effect.end_offset
+
+
+def test_a_log_is_never_truncated_in_the_middle_of_a_batch() -> None:
+    """LogMatching: the leader's epoch ends within a batch that another epoch wrote here."""
+    cluster = Boundaries(9, VOTERS, [], dynamic=False, faults=Faults())
+    begins = [(1, 0, 2)]
+    logs = {1: begins, 2: [*begins, (2, 3, 5), (4, 6, 6)], 3: [*begins, (3, 3, 4)]}
+    for voter_id, batches in logs.items():
+        cluster.crash(voter_id)
+        disk = cluster.replicas[voter_id].disk
+        disk.quorum_state = ElectionState(epoch=4, leader_id=2 if voter_id == 2 else -1)
+        for epoch, base, last in batches:
+            data = encode_batch(base, epoch, 0, [b"x"] * (last - base + 1))
+            disk.batches.append(AppendBatch(base, last, epoch, data, False))
+        disk.flushed_offset = disk.end_offset
+    cluster.isolate(2)
+    cluster.restart_all()
+    cluster.run_for(10_000)
+    assert leader_of(cluster).node_id == 3
+    cluster.cut.clear()
+    cluster.run_for(10_000)
+    assert [line for line in cluster.lines if line.endswith("2 truncate 3")]
+    assert {replica.disk.end_offset for replica in cluster.replicas.values()} == {
+        leader_of(cluster).disk.end_offset
+    }

@@ -16,12 +16,12 @@ from kraftctl.config import ControllerConfig
 from kraftctl.dev.polling import await_result
 from kraftctl.server.controller_server import build_node, run_controller
 from kraftctl.storage.meta_properties import MetaProperties, read_meta_properties
-from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.controller_client import ControllerClient
+from tests.support.partitions import open_partition
 
 PROPERTIES = {
     "process.roles": "controller",
@@ -41,7 +41,7 @@ def registered(tmp_path: Path, properties: dict[str, str]) -> RegisterController
     """What the log would know about the node as it is right after construction."""
     config = ControllerConfig(PROPERTIES | {"log.dirs": str(tmp_path)} | properties)
     meta = MetaProperties("MkU3OEVBNTcwNTJENDM2Qg", 1, random_uuid(random.Random(1)))
-    partition = MetadataPartition.open(tmp_path)
+    partition = open_partition(tmp_path)
     bound_ports = {endpoint.listener: endpoint.port or BOUND_PORT for endpoint in config.listeners}
     try:
         node = build_node(config, meta, partition, bound_ports)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-import shutil
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.polling import await_result
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from tests.support.effort import FIRST_SEED
 from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 
@@ -66,43 +63,4 @@ def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
         creator.create(3)
         quorum.await_equal_logs()
         assert creator.acknowledged <= topics_known_to(former)
-        creator.close()
-
-
-@pytest.mark.slow
-def test_a_lost_disk_is_filled_from_a_snapshot(tmp_path: Path) -> None:
-    """KIP-630: the leader's log begins later than 0; what came before is only in its snapshots."""
-    settings = {
-        "metadata.log.max.record.bytes.between.snapshots": "3000",
-        "metadata.max.retention.bytes": "1",
-    }
-    with Quorum(tmp_path, dynamic=False, settings=settings) as quorum:
-        creator = TopicCreator(quorum)
-        creator.create(3)
-        leader = quorum.leader()
-        victim = next(node for node in quorum.nodes if node is not leader)
-        victim.kill()
-        shutil.rmtree(victim.log_directory / DIRECTORY_NAME)
-        creator.create(40)
-        leader = quorum.leader()
-
-        def has_cut_its_log() -> bool:
-            checkpoints = list((leader.log_directory / DIRECTORY_NAME).glob("*.checkpoint"))
-            return len(checkpoints) >= 1
-
-        await_result(has_cut_its_log, "the leader has a snapshot")
-        creator.create(40)
-        victim.start()
-        victim.await_log("The log starts over at snapshot")
-        creator.create(3)
-        await_result(lambda: creator.acknowledged <= topics_known_to(victim), "the victim knows every topic")
-
-        # Snapshot and log are all that it has: as a leader it needs them.
-        for node in quorum.nodes:
-            if node is not victim:
-                node.kill()
-                node.start()
-        creator.create(3)
-        quorum.leader().kill()
-        creator.create(3)
         creator.close()

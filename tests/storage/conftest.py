@@ -13,3 +13,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def _fsync_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    monkeypatch.setattr(os, "fdatasync", lambda descriptor: None)

@@ -22,7 +22,15 @@ ONLY_FLUSHED = "only-flushed"
 TORN = "torn"
 """The power failed; all names survived, and of unflushed bytes a part from the front."""
 
-AFTERMATHS = [KILLED, ONLY_FLUSHED, TORN]
+OUT_OF_ORDER = "out-of-order"
+"""The power failed; all names survived, and of what was not flushed any sectors, in no order."""
+
+AFTERMATHS = [KILLED, ONLY_FLUSHED, TORN, OUT_OF_ORDER]
+
+SECTOR_BYTES = 512
+
+SMALL_SECTOR_BYTES = 64
+"""For the log: its batches are so short that many of them would share a real sector."""
 
 
 class PowerFailure(BaseException):
@@ -48,6 +56,7 @@ class FailingDisk:
         self._ftruncate = os.ftruncate
         patch.setattr(os, "open", self.open)
         patch.setattr(os, "fsync", self.fsync)
+        patch.setattr(os, "fdatasync", self.fsync)
         patch.setattr(os, "pwrite", self.pwrite)
         patch.setattr(os, "write", self.write)
         patch.setattr(os, "replace", self.replace)
@@ -114,6 +123,18 @@ class FailingDisk:
         if aftermath == ONLY_FLUSHED:
             return durable
         current = Path(name).read_bytes()
+        if aftermath == OUT_OF_ORDER:
+            sector_bytes = SMALL_SECTOR_BYTES if name.endswith(".log") else SECTOR_BYTES
+            return _any_sectors(durable, current, sector_bytes, rng)
         if aftermath == KILLED or not current.startswith(durable):
             return current
         return current[: rng.randint(len(durable), len(current))]
+
+
+def _any_sectors(durable: bytes, current: bytes, sector_bytes: int, rng: random.Random) -> bytes:
+    """`current`, each sector of which was written back or not; a file that was shortened, as one."""
+    if len(current) < len(durable):
+        return rng.choice([current, durable])
+    before = durable.ljust(len(current), b"\0")
+    starts = range(0, len(current), sector_bytes)
+    return b"".join(rng.choice([before, current])[at : at + sector_bytes] for at in starts)

@@ -28,6 +28,7 @@ from kraftctl_protocol.metadata_record import (
 )
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch, encode_control_batch, read_batches
 from tests.support.kafka import JavaController, dump_log, kafka, random_id, tools
+from tests.support.partitions import open_partition
 
 pytestmark = pytest.mark.interop
 
@@ -98,7 +99,7 @@ def test_3_a_running_kafka_controller_locks_us_out(java: JavaController) -> None
 
 
 def test_4_we_read_what_a_killed_kafka_controller_wrote(java: JavaController) -> None:
-    partition = MetadataPartition.open(java.log_directory)
+    partition = open_partition(java.log_directory)
     batches = _all_batches(partition)
     first = [decode_control_record(record.key, record.value).message for record in batches[0].records]
     assert [type(message).__name__ for message in first] == [
@@ -118,7 +119,7 @@ def test_4_we_read_what_a_killed_kafka_controller_wrote(java: JavaController) ->
 
 def test_5_kafka_goes_on_with_what_we_appended(java: JavaController) -> None:
     """Several small segments, a leader change of ours and records in two epochs."""
-    partition = MetadataPartition.open(java.log_directory, segment_bytes=10_000)
+    partition = open_partition(java.log_directory, segment_bytes=10_000)
     log = partition.log
     leader = LeaderChangeMessage(leader_id=NODE_ID, voters=[Voter(voter_id=NODE_ID)])
     partition.write_quorum_state(ElectionState(epoch=5, leader_id=NODE_ID, data_version=1))
@@ -132,7 +133,7 @@ def test_5_kafka_goes_on_with_what_we_appended(java: JavaController) -> None:
 
     java.start()
     java.stop()
-    partition = MetadataPartition.open(java.log_directory)
+    partition = open_partition(java.log_directory)
     assert partition.log.end_offset > end_offset
     assert [epoch for epoch, _ in partition.log.epochs] == [1, 5, 6]
     partition.close()
@@ -140,7 +141,7 @@ def test_5_kafka_goes_on_with_what_we_appended(java: JavaController) -> None:
 
 def test_6_kafka_starts_from_our_snapshot(java: JavaController) -> None:
     """The log is gone: what Kafka's controller knows afterwards it has from our checkpoint."""
-    partition = MetadataPartition.open(java.log_directory)
+    partition = open_partition(java.log_directory)
     batches = _all_batches(partition)
     voters = _last_voters(batches)
     kinds = (FeatureLevelRecord, ConfigRecord)
@@ -158,7 +159,7 @@ def test_6_kafka_starts_from_our_snapshot(java: JavaController) -> None:
 
     java.start()
     java.stop()
-    partition = MetadataPartition.open(java.log_directory)
+    partition = open_partition(java.log_directory)
     assert partition.log.start_offset == snapshot_id.offset
     assert partition.log.epochs == [(7, snapshot_id.offset)]
     names = [record.record.NAME for record in _records(_all_batches(partition))]
@@ -173,7 +174,7 @@ def _last_voters(batches: list[RecordBatch]) -> VotersRecord:
 
 
 def test_index_files_are_sane_to_kafka(tmp_path: Path) -> None:
-    partition = MetadataPartition.open(tmp_path, segment_bytes=60_000)
+    partition = open_partition(tmp_path, segment_bytes=60_000)
     for offset in range(3000):
         partition.log.append(encode_batch(offset, 1, WALL_MS + offset, [NO_OP]))
     partition.close()

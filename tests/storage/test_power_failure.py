@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.storage.failing_disk import AFTERMATHS, ONLY_FLUSHED, FailingDisk, PowerFailure
 from tests.support.effort import FIRST_SEED
+from tests.support.partitions import open_partition
 
 SEGMENT_BYTES = 400
 NEVER = 10**9
@@ -46,7 +48,8 @@ class Life:
         self.epoch = 1
 
     def live(self) -> None:
-        self.partition = MetadataPartition.open(self.log_dir, segment_bytes=SEGMENT_BYTES)
+        now_ms = partial(next, count(step=400))
+        self.partition = open_partition(self.log_dir, segment_bytes=SEGMENT_BYTES, now_ms=now_ms)
         self._vote(1)
         self._append(7)
         self._flush()
@@ -73,12 +76,12 @@ class Life:
             self._change(self.promises.batches | {offset: data}, partial(self.partition.log.append, data))
 
     def _flush(self) -> None:
-        self.promises.durable_end = self.partition.log.flush()
+        self.promises.durable_end = self.partition.flush()
 
     def _truncate(self, offset: int) -> None:
         self.promises.durable_end = min(self.promises.durable_end, offset)
         kept = {at: data for at, data in self.promises.batches.items() if at < offset}
-        self._change(kept, lambda: self.partition.log.truncate_to(offset))
+        self._change(kept, lambda: self.partition.truncate_log(offset))
 
     def _vote(self, epoch: int) -> None:
         before = self.promises.votes
@@ -122,6 +125,7 @@ def _content(epoch: int) -> list[bytes]:
 
 def _check(partition: MetadataPartition, promises: Promises) -> None:
     log = partition.log
+    assert partition.recovering_epoch is None, partition.notices
     assert log.end_offset >= promises.durable_end
     assert promises.snapshots <= set(partition.snapshots.ids())
     newest = partition.snapshots.latest_id()
@@ -163,7 +167,8 @@ def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
     disk.leave(aftermath, after, random.Random(FIRST_SEED * 10_000 + fail_at))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        partition = MetadataPartition.open(after, segment_bytes=SEGMENT_BYTES)
+        patch.setattr(os, "fdatasync", lambda descriptor: None)
+        partition = open_partition(after, segment_bytes=SEGMENT_BYTES)
         _check(partition, promises)
         partition.log.append(batch(partition.log.end_offset, epoch=9))
         partition.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import RECORDS_PER_BATCH_MAX, SnapshotBatches
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.errors import StorageError
@@ -19,6 +20,7 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
+from tests.support.partitions import open_partition
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
 JAVA_SNAPSHOT = DATA / "00000000000000001643-0000000001.checkpoint"
@@ -135,7 +137,8 @@ def test_cut_or_flipped_snapshot_is_refused(tmp_path: Path) -> None:
 
 
 def _partition_with_log(log_dir: Path, batches: int = 20) -> MetadataPartition:
-    partition = MetadataPartition.open(log_dir, segment_bytes=400)
+    partition = open_partition(log_dir, segment_bytes=400)
+    partition.write_quorum_state(ElectionState(epoch=2, data_version=1))
     for offset in range(batches):
         partition.log.append(batch(offset))
     partition.log.flush()
@@ -143,7 +146,7 @@ def _partition_with_log(log_dir: Path, batches: int = 20) -> MetadataPartition:
 
 
 def test_partition_of_a_new_node(tmp_path: Path) -> None:
-    partition = MetadataPartition.open(tmp_path)
+    partition = open_partition(tmp_path)
     state = partition.log_state()
     assert (state.start_offset, state.end_offset, state.snapshots) == (0, 0, [])
     assert partition.read_quorum_state() is None
@@ -153,7 +156,7 @@ def test_partition_formatted_by_java_starts_empty(tmp_path: Path) -> None:
     directory = tmp_path / DIRECTORY_NAME
     directory.mkdir()
     (directory / JAVA_BOOTSTRAP_SNAPSHOT.name).write_bytes(JAVA_BOOTSTRAP_SNAPSHOT.read_bytes())
-    state = MetadataPartition.open(tmp_path).log_state()
+    state = open_partition(tmp_path).log_state()
     assert (state.end_offset, [info.snapshot_id for info in state.snapshots]) == (0, [OffsetAndEpoch(0, 0)])
 
 
@@ -162,11 +165,11 @@ def test_snapshot_beyond_the_log_replaces_it(tmp_path: Path) -> None:
     partition = _partition_with_log(tmp_path)
     partition.write_snapshot(OffsetAndEpoch(100, 1), _content())
     partition.close()
-    partition = MetadataPartition.open(tmp_path)
+    partition = open_partition(tmp_path)
     assert (partition.log.start_offset, partition.log.end_offset, partition.log.last_epoch) == (100, 100, 1)
     assert any("newer than the log" in notice for notice in partition.notices)
     partition.close()
-    partition = MetadataPartition.open(tmp_path)
+    partition = open_partition(tmp_path)
     assert (partition.log.end_offset, partition.log.last_epoch, partition.notices) == (100, 1, [])
 
 
@@ -174,7 +177,7 @@ def test_snapshot_of_a_later_epoch_replaces_a_longer_log(tmp_path: Path) -> None
     partition = _partition_with_log(tmp_path)
     partition.write_snapshot(OffsetAndEpoch(10, 2), _content(epoch=2))
     partition.close()
-    assert MetadataPartition.open(tmp_path).log.end_offset == 10
+    assert open_partition(tmp_path).log.end_offset == 10
 
 
 def test_log_start_without_snapshot_is_refused(tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ def test_log_start_without_snapshot_is_refused(tmp_path: Path) -> None:
     partition.log.delete_segments_before(10)
     partition.close()
     with pytest.raises(StorageError, match="no snapshot covers"):
-        MetadataPartition.open(tmp_path)
+        open_partition(tmp_path)
 
 
 def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
@@ -194,7 +197,7 @@ def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
     assert partition.clean(0, retention_bytes=1, retention_ms=-1) == 15
     assert partition.snapshots.ids() == [OffsetAndEpoch(15, 1)]
     partition.close()
-    assert MetadataPartition.open(tmp_path).log.end_offset == 20
+    assert open_partition(tmp_path).log.end_offset == 20
 
 
 def test_retention_by_time_goes_by_the_snapshot_header(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from kraftctl.storage.meta_properties import (
     read_meta_properties,
     write_meta_properties,
 )
+from kraftctl.storage.partition_metadata import ensure_partition_metadata
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import uuid_from_string
@@ -92,7 +93,7 @@ def test_quorum_state_that_is_not_understood_is_refused(tmp_path: Path, text: st
 
 
 def test_leader_epochs(tmp_path: Path) -> None:
-    assert read_leader_epochs(tmp_path) == []
+    assert read_leader_epochs(tmp_path) is None
     write_leader_epochs(tmp_path, [(1, 0), (5, 20)])
     assert (tmp_path / "leader-epoch-checkpoint").read_bytes() == b"0\n2\n1 0\n5 20\n"
     assert read_leader_epochs(tmp_path) == [(1, 0), (5, 20)]
@@ -227,3 +228,15 @@ def test_a_locked_directory_is_refused_within_and_across_processes(tmp_path: Pat
     lock.release()
     assert attempt().strip() == "acquired"
     DirectoryLock.acquire(tmp_path).release()
+
+
+def test_partition_metadata_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "partition.metadata").write_bytes(b"version: \xb0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ")
+    with pytest.raises(StorageError, match=r"partition\.metadata.*Next step"):
+        ensure_partition_metadata(tmp_path)
+
+
+def test_leader_epochs_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "leader-epoch-checkpoint").write_bytes(b"0\n1\n\xb1 0\n")
+    with pytest.raises(StorageError, match=r"leader-epoch-checkpoint.*Next step"):
+        read_leader_epochs(tmp_path)

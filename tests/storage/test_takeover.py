@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.storage.metadata_partition import MetadataPartition
 from tests.support.kafka import JavaController, KraftctlController, Node, kafka, random_id, tools
+from tests.support.partitions import open_partition
 
 pytestmark = pytest.mark.interop
 
@@ -35,7 +35,7 @@ def test_they_take_turns(tmp_path: Path) -> None:
     end_offset = 0
     for epoch, (node, kill) in enumerate(turns, start=1):
         _serve_one_turn(node, kill=kill)
-        partition = MetadataPartition.open(node.log_directory)
+        partition = open_partition(node.log_directory)
         assert partition.log.last_epoch == epoch
         assert [one for one, _ in partition.log.epochs] == list(range(1, epoch + 1))
         assert partition.log.end_offset > end_offset

@@ -23,10 +23,10 @@ from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.storage.formatter import Formatter
 from kraftctl.storage.meta_properties import read_meta_properties
-from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.frames import FrameDecoder
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
+from tests.support.partitions import open_partition
 from tests.support.virtual_time_loop import WALL_START_MS, VirtualClock, VirtualTimeLoop
 
 ANSWER_SECONDS_MAX = 120.0
@@ -146,7 +146,7 @@ class HostedController:
         assert meta is not None
         assert meta.directory_id is not None
         self.directory_id = meta.directory_id
-        self.partition = MetadataPartition.open(directory)
+        self.partition = open_partition(directory)
         self._clients: list[MemoryClient] = []
         ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
         self._node = build_node(self.config, meta, self.partition, ports)

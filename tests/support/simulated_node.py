@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from kraftctl.config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.metadata import features
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
     ClientRequest,
@@ -45,6 +46,10 @@ PROPERTIES = {key: value for key, value in BASE_PROPERTIES.items() if "bootstrap
 M = TypeVar("M", bound=Message)
 
 
+class HaltedError(Exception):
+    """The node has asked for the end of its process, with this text."""
+
+
 class SimulatedNode:
     """Effects are carried out at once, except flushes: `flush` is the disk catching up, `crash` the cord.
 
@@ -59,6 +64,7 @@ class SimulatedNode:
         snapshot_bytes: int = 1 << 40,
         node_id: int = NODE_ID,
         voters: dict[int, tuple[str, int]] = VOTERS,
+        metadata_version: int = features.LATEST_PRODUCTION,
         **properties: str,
     ) -> None:
         self.node_id = node_id
@@ -80,6 +86,7 @@ class SimulatedNode:
         self.closed: set[int] = set()
         self.notices: list[str] = []
         self._seed = seed
+        self._bootstrap_records = bootstrap_records(metadata_version)
         self._snapshot_bytes = snapshot_bytes
         self._requests = 0
         self.start()
@@ -103,7 +110,7 @@ class SimulatedNode:
             voter_history=voters,
             kraft_version_history=versions,
         )
-        self.controller = QuorumController(self.config, CLUSTER_ID, rng, bootstrap_records(), endpoints)
+        self.controller = QuorumController(self.config, CLUSTER_ID, rng, self._bootstrap_records, endpoints)
         policy = SnapshotPolicy(self._snapshot_bytes, 0)
         self.node = ControllerNode(raft=raft, controller=self.controller, snapshots=policy)
         self.raft = raft
@@ -208,6 +215,8 @@ class SimulatedNode:
                 self._turns.append(TurnTaken())
             case WriteSnapshot():
                 self._write_snapshot(effect)
+            case effects.Halt():
+                raise HaltedError(effect.text)
             case effects.SendRequest():
                 assert len(self.voters) > 1, "a single voter has nobody to ask"
                 self.sent.append(effect)

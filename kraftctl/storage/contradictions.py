@@ -1,0 +1,188 @@
+"""Compares log, quorum-state, leader-epoch-checkpoint and recovery point at start, before it writes anything.
+
+| what is found | what becomes of it |
+|---|---|
+| the log is gone, or quorum-state is | this replica does not vote until it has fetched everything again |
+| the same, and it is the only voter | without the log: refused; without quorum-state: nobody else voted |
+| the log ends before the recovery point | refused: it was cut, or an older copy took its place |
+| quorum-state is of an earlier epoch, or without the vote | refused |
+| a batch of a later epoch than quorum-state | refused: an epoch is in quorum-state before its first batch |
+| leader-epoch-checkpoint differs below the recovery point | refused |
+
+Kafka's controller may have run in the directory in between: it appends, truncates in a later epoch, votes in
+later epochs, and leaves the recovery point as it was.
+"""
+
+from __future__ import annotations
+
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.control_history import ControlHistory, read_control_history
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.leader_epoch_checkpoint import FILE_NAME as LEADER_EPOCHS_FILE_NAME
+from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl.storage.quorum_state_store import QuorumStateStore
+from kraftctl.storage.recovery import DurableEnd
+from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA, RESTORE_THE_ONLY_VOTER
+from kraftctl.storage.snapshots import SnapshotStore
+
+
+class Contradictions:
+    """Make one before the log is opened, then `judge` the log. `recovering_epoch` is the outcome.
+
+    `recovery_point` has begun. In a directory that was just adopted it knows of no record.
+
+    `leader_epochs` is the leader-epoch-checkpoint, None when it is missing.
+    """
+
+    def __init__(
+        self,
+        replica: ReplicaKey,
+        static_voters: VoterSet,
+        snapshots: SnapshotStore,
+        quorum_state: QuorumStateStore,
+        recovery_point: RecoveryPointFile,
+        leader_epochs: list[tuple[int, int]] | None,
+    ) -> None:
+        """Raises StorageError when quorum-state contradicts the recovery point."""
+        self.recovering_epoch: int | None = None
+        self.restored_epoch: int | None = None
+        """Not None when the only voter has lost its quorum-state: the epoch to begin again from."""
+        self.notices: list[str] = []
+        self._replica = replica
+        self._static_voters = static_voters
+        self._snapshots = snapshots
+        self._quorum_state = quorum_state
+        self._file = recovery_point
+        assert recovery_point.point is not None
+        self._point = recovery_point.point
+        self._leader_epochs = leader_epochs
+        self._election = quorum_state.read()
+        if self._election is not None and not self._point.recovering:
+            self._check_votes(self._election)
+
+    @property
+    def epoch_max(self) -> int | None:
+        """No batch of the log may be of a later epoch. None when that is not known."""
+        return None if self._election is None else max(self._election.epoch, self._point.quorum_epoch)
+
+    @property
+    def durable_end(self) -> DurableEnd | None:
+        """What recovery may take for granted. None: nobody knows, or somebody else has written since."""
+        if self._point.recovering:
+            return None
+        if self._election is not None and self._election.epoch > self._point.quorum_epoch:
+            return None
+        return DurableEnd(self._point.end_offset, is_exact=not self._point.stopped)
+
+    def _check_votes(self, election: ElectionState) -> None:
+        point = self._point
+        if election.epoch < point.quorum_epoch:
+            raise StorageError(
+                f"{self._quorum_state.path} is of epoch {election.epoch}, but this replica took part in epoch"
+                f" {point.quorum_epoch} ({self._file.path}): an older copy has taken its place, and votes are"
+                f" missing. {REPLACE_THIS_REPLICA}"
+            )
+        is_forgotten = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
+        if election.epoch == point.quorum_epoch and is_forgotten:
+            raise StorageError(
+                f"{self._quorum_state.path} does not hold the vote for {point.voted_id} that this replica"
+                f" gave in epoch {point.quorum_epoch} ({self._file.path}): an older copy has taken its place."
+                f" {REPLACE_THIS_REPLICA}"
+            )
+
+    def judge(self, log: MetadataLog) -> None:
+        """Called when every batch of `log` was read, before anything is written. Raises StorageError."""
+        if self._point.recovering:
+            self._recover(log, "it had not fetched everything again when it stopped")
+            return
+        log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
+        votes_are_gone = self._election is None and self._has_taken_part(log)
+        if log_is_gone and not self._is_only_voter(log):
+            self._recover(log, f"the log in {log.directory} is gone")
+        elif votes_are_gone and not self._is_only_voter(log):
+            self._recover(log, f"{self._quorum_state.path} is missing, and with it the votes")
+        else:
+            self._check_end(log)
+            self._check_leader_epochs(log)
+            if votes_are_gone:
+                self._begin_alone(log)
+
+    def _is_empty(self, log: MetadataLog) -> bool:
+        return log.size_bytes == 0 and self._snapshots.latest_id() in (None, BOOTSTRAP_SNAPSHOT_ID)
+
+    def _has_taken_part(self, log: MetadataLog) -> bool:
+        return self._point.quorum_epoch > 0 or self._point.end_offset > 0 or not self._is_empty(log)
+
+    def _is_only_voter(self, log: MetadataLog) -> bool:
+        history: ControlHistory = read_control_history(log, self._snapshots)
+        voters = history.voters[-1][1] if history.voters else self._static_voters
+        return voters.is_only_voter(self._replica)
+
+    def _recover(self, log: MetadataLog, reason: str) -> None:
+        """The state is on the disk before anything else is: a crash must not make this replica forget it."""
+        self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
+        self._file.begin(
+            RecoveryPoint(self._replica.directory_id, quorum_epoch=self.recovering_epoch, recovering=True)
+        )
+        self.notices.append(
+            f"This replica is recovering and does not vote: {reason}. It votes again when it has fetched"
+            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If no"
+            " majority of the other voters is left, or it was the only voter, restore the directory from a"
+            " backup (docs/operations/lost-disk.md)"
+        )
+
+    def _begin_alone(self, log: MetadataLog) -> None:
+        self.restored_epoch = max(self._point.quorum_epoch, log.last_epoch)
+        self.notices.append(
+            f"{self._quorum_state.path} is missing over a log that is whole. This node is the only voter, so"
+            f" nobody else can have been elected: it begins again from epoch {self.restored_epoch}"
+        )
+
+    def _check_end(self, log: MetadataLog) -> None:
+        point = self._point
+        latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
+        end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
+        if end >= (point.log_epoch, point.end_offset):
+            return
+        next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
+        raise StorageError(
+            f"{log.last_segment_path} ends at offset {log.end_offset} in epoch {log.last_epoch}, but up to"
+            f" offset {point.end_offset} in epoch {point.log_epoch} everything was on the disk"
+            f" ({self._file.path}): it was cut or deleted, or an older copy has taken its place. {next_step}"
+        )
+
+    def _check_leader_epochs(self, log: MetadataLog) -> None:
+        """Beyond the recovery point the log is right: a crash may come between it and the checkpoint."""
+        if not self._leader_epochs or not log.epochs:
+            return
+        start = max(self._leader_epochs[0][1], log.epochs[0][1])
+        end = self._point.end_offset
+        if start >= end:
+            return
+        stored = _between(self._leader_epochs, start, end)
+        found = _between(log.epochs, start, end)
+        if stored != found:
+            raise StorageError(
+                f"{log.directory / LEADER_EPOCHS_FILE_NAME} says that the epochs of the offsets {start} to"
+                f" {end - 1} are {_text(stored)}, the batches of the log say {_text(found)} (epoch from"
+                f" offset): one of them was changed or is an older copy. {REPLACE_THIS_REPLICA}"
+            )
+
+
+def _between(epochs: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """The (epoch, start offset) pairs for `start` to `end` (exclusive), as if the log began at `start`."""
+    inside: list[tuple[int, int]] = []
+    for epoch, offset in epochs:
+        if offset <= start:
+            inside = [(epoch, start)]
+        elif offset < end:
+            inside.append((epoch, offset))
+    return inside
+
+
+def _text(epochs: list[tuple[int, int]]) -> str:
+    return ", ".join(f"{epoch} from {offset}" for epoch, offset in epochs) or "none"

@@ -1,0 +1,259 @@
+"""The `metadata-recovery-point` file: what this replica has promised, kept apart from the log that proves it.
+
+It lies beside meta.properties, not in __cluster_metadata-0, so that it is still there when that directory was
+moved away. It says up to where the log was on the disk and in which epoch this replica last took part; a log
+or a quorum-state that knows less has been lost, cut or replaced (docs/adr/0006).
+
+Two lines of a fixed length, each with a checksum. The one with the higher sequence counts. The line that was
+forced to the disk last is not touched before the other one has been forced, too: however a write ends, one
+good line remains.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from kraftctl.raft.election_state import NOT_VOTED, ElectionState
+from kraftctl.storage.durable_files import replace_file, write_all_at
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
+
+FILE_NAME = "metadata-recovery-point"
+
+VERSION = 1
+
+LINE_BYTES = 512
+"""One sector: a power failure leaves the old line or the new one."""
+
+FORCE_INTERVAL_MS = 1_000
+"""How old the offset may be after a power failure. A killed process leaves the exact one."""
+
+VOTING = "voting"
+RECOVERING = "recovering"
+_KEYS = (
+    "version",
+    "sequence",
+    "directory.id",
+    "quorum.epoch",
+    "voted.id",
+    "log.epoch",
+    "end.offset",
+    "state",
+    "stopped",
+)
+
+
+class RecoveryPoint(NamedTuple):
+    """`directory_id` is the replica's, as in meta.properties. All zero: it never took part in the quorum."""
+
+    directory_id: bytes
+    quorum_epoch: int = 0
+    """The highest epoch that this replica took part in: its quorum-state is never of an earlier one."""
+
+    voted_id: int = NOT_VOTED
+    """Whom it voted for in that epoch."""
+
+    log_epoch: int = 0
+    """Of the record before `end_offset`."""
+
+    end_offset: int = 0
+    """Up to here (exclusive) the log has been forced to the disk."""
+
+    recovering: bool = False
+    """It lost log or votes, and has not fetched everything again that it may have promised."""
+
+    stopped: bool = False
+    """The log ended at `end_offset` when this replica stopped: what lies behind, somebody else wrote."""
+
+
+class RecoveryPointFile:
+    """Thread-safe. `point` is None until `begin`, when the directory has no file of this replica."""
+
+    def __init__(self, log_dir: Path, now_ms: Callable[[], int]) -> None:
+        self.path = log_dir / FILE_NAME
+        self.point: RecoveryPoint | None = None
+        self.notices: list[str] = []
+        self._now_ms = now_ms
+        self._lock = threading.Lock()
+        self._descriptor = -1
+        self._sequence = 0
+        self._free_line = 0
+        self._forced_ms = 0
+
+    @classmethod
+    def open(cls, log_dir: Path, directory_id: bytes, now_ms: Callable[[], int]) -> RecoveryPointFile:
+        """Read the file, if it is of the replica `directory_id`. Raises StorageError when it is damaged."""
+        file = cls(log_dir, now_ms)
+        found = _read(file.path)
+        if found is not None and found[1].directory_id == directory_id:
+            file._sequence, file.point = found
+        elif found is not None:
+            file.notices.append(
+                f"{file.path} is of an earlier replica, directory.id"
+                f" {uuid_to_string(found[1].directory_id)}: it is replaced"
+            )
+        return file
+
+    def begin(self, point: RecoveryPoint) -> None:
+        """Create the file, or bring it up to date, durably. Raises StorageError, as all methods below."""
+        with self._lock:
+            self.point = point
+            try:
+                lines = _encode(self._sequence + 1, point) + _encode(self._sequence + 2, point)
+                replace_file(self.path, lines)
+                if self._descriptor >= 0:
+                    os.close(self._descriptor)
+                self._descriptor = os.open(self.path, os.O_RDWR)
+            except OSError as error:
+                raise self._not_written(error) from error
+            self._sequence += 2
+            self._free_line = 0
+            self._forced_ms = self._now_ms()
+
+    def note_election(self, state: ElectionState) -> None:
+        """Durably: this replica takes part in the epoch of `state`, which quorum-state holds already."""
+        with self._lock:
+            point = self._begun()
+            is_later = state.epoch > point.quorum_epoch
+            is_vote = state.epoch == point.quorum_epoch and state.voted_id not in (NOT_VOTED, point.voted_id)
+            if is_later or is_vote:
+                self._write(point._replace(quorum_epoch=state.epoch, voted_id=state.voted_id))
+                self._force()
+
+    def note_durable(self, log_epoch: int, end_offset: int) -> None:
+        """The log is on the disk up to `end_offset`. The file itself is forced once a second at most."""
+        with self._lock:
+            point = self._begun()
+            if (log_epoch, end_offset) == (point.log_epoch, point.end_offset):
+                return
+            self._write(point._replace(log_epoch=log_epoch, end_offset=end_offset))
+            if self._now_ms() - self._forced_ms >= FORCE_INTERVAL_MS:
+                self._force()
+
+    def note_cut(self, log_epoch: int, end_offset: int) -> None:
+        """Durably: the log is about to end at `end_offset`, or has just begun to."""
+        with self._lock:
+            self._write(self._begun()._replace(log_epoch=log_epoch, end_offset=end_offset))
+            self._force()
+
+    def note_recovered(self) -> None:
+        """Durably: this replica votes. Both lines say so, and none that it did not yet."""
+        with self._lock:
+            for _ in range(2):
+                self._write(self._begun()._replace(recovering=False))
+                self._force()
+
+    def close(self, *, stopped: bool) -> None:
+        """Durably: nothing more is written. Not `stopped`: the log may not end where the file says."""
+        with self._lock:
+            if self._descriptor < 0:
+                return
+            try:
+                self._write(self._begun()._replace(stopped=stopped))
+                self._force()
+            finally:
+                os.close(self._descriptor)
+                self._descriptor = -1
+
+    def _begun(self) -> RecoveryPoint:
+        assert self.point is not None
+        return self.point
+
+    def _write(self, point: RecoveryPoint) -> None:
+        self._sequence += 1
+        try:
+            line = _encode(self._sequence, point)
+            write_all_at(self._descriptor, line, self._free_line * LINE_BYTES)
+        except OSError as error:
+            raise self._not_written(error) from error
+        self.point = point
+
+    def _force(self) -> None:
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._free_line = 1 - self._free_line
+        self._forced_ms = self._now_ms()
+
+    def _not_written(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"cannot write {self.path}: {error}. This node must not promise anything that it could forget."
+            " Next step: check the disk, then restart."
+        )
+
+
+def create_recovery_point(log_dir: Path, directory_id: bytes) -> None:
+    """Of a replica that never took part, replacing what is there. Raises OSError."""
+    replace_file(log_dir / FILE_NAME, _encode(1, RecoveryPoint(directory_id)) + b"\n".rjust(LINE_BYTES))
+
+
+def read_recovery_point(log_dir: Path) -> RecoveryPoint | None:
+    """None when there is no file: an older version, or Kafka. Raises StorageError when it is damaged."""
+    found = _read(log_dir / FILE_NAME)
+    return None if found is None else found[1]
+
+
+def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error}. Next step: check the disk.") from error
+    lines = (content[:LINE_BYTES], content[LINE_BYTES : 2 * LINE_BYTES])
+    readable = [found for line in lines if (found := _decode(line)) is not None]
+    if not readable:
+        raise StorageError(
+            f"{path} is damaged: neither of its two lines has a matching checksum. Next step: if"
+            " __cluster_metadata-0 is as this node left it, and this node was not recovering, remove the"
+            " file: it is made again from log and quorum-state. Otherwise restore a backup of the directory."
+        )
+    return max(readable, key=_sequence_of)
+
+
+def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:
+    return found[0]
+
+
+def _encode(sequence: int, point: RecoveryPoint) -> bytes:
+    values = (
+        VERSION,
+        sequence,
+        uuid_to_string(point.directory_id),
+        point.quorum_epoch,
+        point.voted_id,
+        point.log_epoch,
+        point.end_offset,
+        RECOVERING if point.recovering else VOTING,
+        "yes" if point.stopped else "no",
+    )
+    text = " ".join(f"{key}={value}" for key, value in zip(_KEYS, values, strict=True)).encode()
+    line = text + f" crc32c={crc32c(text):08x}".encode()
+    assert len(line) < LINE_BYTES
+    return line.ljust(LINE_BYTES - 1) + b"\n"
+
+
+def _decode(line: bytes) -> tuple[int, RecoveryPoint] | None:
+    """None unless `line` is exactly what `_encode` makes of its values."""
+    try:
+        fields = dict(word.split("=", 1) for word in line.decode("ascii").split())
+        point = RecoveryPoint(
+            directory_id=uuid_from_string(fields["directory.id"]),
+            quorum_epoch=int(fields["quorum.epoch"]),
+            voted_id=int(fields["voted.id"]),
+            log_epoch=int(fields["log.epoch"]),
+            end_offset=int(fields["end.offset"]),
+            recovering=fields["state"] == RECOVERING,
+            stopped=fields["stopped"] == "yes",
+        )
+        sequence = int(fields["sequence"])
+    except (ValueError, KeyError):
+        return None
+    return (sequence, point) if _encode(sequence, point) == line else None

@@ -1,0 +1,185 @@
+"""The recovery point: two lines of which one is always good, exact after a kill, a second old at most."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.recovery_point import (
+    FILE_NAME,
+    FORCE_INTERVAL_MS,
+    LINE_BYTES,
+    RecoveryPoint,
+    RecoveryPointFile,
+    create_recovery_point,
+    read_recovery_point,
+)
+from kraftctl_protocol.uuids import uuid_from_string
+from tests.storage.batches import batch
+from tests.support.partitions import DIRECTORY_ID, always_now, open_partition
+
+OTHER_ID = uuid_from_string("TzUHEs1aSdqvjJVJ7jWF2w")
+
+
+def _point(log_dir: Path) -> RecoveryPoint:
+    point = read_recovery_point(log_dir)
+    assert point is not None
+    return point
+
+
+def _file(log_dir: Path) -> RecoveryPointFile:
+    file = RecoveryPointFile.open(log_dir, DIRECTORY_ID, always_now)
+    file.begin(RecoveryPoint(DIRECTORY_ID))
+    return file
+
+
+def test_formatting_makes_one_that_knows_nothing(tmp_path: Path) -> None:
+    create_recovery_point(tmp_path, DIRECTORY_ID)
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID)
+    content = (tmp_path / FILE_NAME).read_text()
+    assert [len(line) for line in content.splitlines(keepends=True)] == [LINE_BYTES, LINE_BYTES]
+    assert content.startswith("version=1 sequence=1 directory.id=bGzDaR4ySNmJaPXzonU2CA quorum.epoch=0 ")
+
+
+def test_an_older_directory_has_none(tmp_path: Path) -> None:
+    assert read_recovery_point(tmp_path) is None
+
+
+def test_every_flipped_byte_leaves_the_line_before(tmp_path: Path) -> None:
+    file = _file(tmp_path)
+    file.note_durable(1, 10)
+    file.note_cut(1, 7)
+    file.note_durable(1, 12)
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    assert _point(tmp_path).end_offset == 12
+    found = set()
+    for position in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[position] ^= 0x11
+        (tmp_path / FILE_NAME).write_bytes(damaged)
+        found.add(_point(tmp_path).end_offset)
+    assert found == {7, 12}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"x" * 2 * LINE_BYTES, b"\xff" * 10], ids=["empty", "text", "binary"]
+)
+def test_no_good_line_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(StorageError, match=r"metadata-recovery-point is damaged.*Next step"):
+        open_partition(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes() == content
+
+
+def test_one_of_an_earlier_replica_is_replaced(tmp_path: Path) -> None:
+    create_recovery_point(tmp_path, OTHER_ID)
+    partition = open_partition(tmp_path)
+    assert ["earlier replica" in notice for notice in partition.notices] == [True]
+    assert _point(tmp_path).directory_id == DIRECTORY_ID
+
+
+def test_what_was_flushed_is_in_it_when_the_process_is_killed(tmp_path: Path) -> None:
+    partition = open_partition(tmp_path)
+    partition.write_quorum_state(ElectionState(epoch=3, voted_id=2, data_version=1))
+    partition.log.append(batch(0, epoch=3, count=5))
+    assert _point(tmp_path)[1:5] == (3, 2, 0, 0)
+    assert partition.flush() == 5
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5)
+    partition.close()
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5, stopped=True)
+
+
+def test_a_vote_in_a_known_epoch_is_noted(tmp_path: Path) -> None:
+    partition = open_partition(tmp_path)
+    partition.write_quorum_state(ElectionState(epoch=3, data_version=1))
+    partition.write_quorum_state(ElectionState(epoch=3, voted_id=2, data_version=1))
+    assert _point(tmp_path)[1:3] == (3, 2)
+
+
+def test_it_is_lowered_before_the_log_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To where the log ends then: the batch that holds the offset goes with all of its records."""
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(0, epoch=1, count=5) + batch(5, epoch=2, count=5))
+    partition.flush()
+
+    class Stopped(BaseException):
+        pass
+
+    def stop(offset: int) -> int:
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(partition.log, "truncate_to", stop)
+        with pytest.raises(Stopped):
+            partition.truncate_log(7)
+    assert _point(tmp_path)[3:5] == (1, 5)
+    partition.truncate_log(7)
+    partition.log.append(batch(5, epoch=3))
+    partition.flush()
+    assert _point(tmp_path)[3:5] == (3, 6)
+
+
+def test_a_snapshot_that_replaces_the_log_is_noted(tmp_path: Path) -> None:
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(0, epoch=1, count=50))
+    partition.flush()
+    partition.start_over_at(OffsetAndEpoch(40, 2))
+    assert _point(tmp_path)[3:5] == (2, 40)
+
+
+def test_it_is_forced_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", forced.append)
+    now_ms = 0
+    partition = open_partition(tmp_path, now_ms=lambda: now_ms)
+    for offset in range(25):
+        now_ms += FORCE_INTERVAL_MS // 10
+        partition.log.append(batch(offset))
+        partition.flush()
+    assert len(forced) == 2
+    partition.close()
+    assert len(forced) == 3
+
+
+def test_a_flush_that_ends_behind_a_truncation_does_not_raise_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The flush runs on its own thread; the log is cut between its end and its note."""
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(0, count=5) + batch(5, count=5))
+    flushed, may_note = threading.Event(), threading.Event()
+    flush = partition.log.flush
+
+    def flush_and_wait() -> int:
+        end_offset = flush()
+        flushed.set()
+        assert may_note.wait(10.0)
+        return end_offset
+
+    monkeypatch.setattr(partition.log, "flush", flush_and_wait)
+    flusher = threading.Thread(target=partition.flush)
+    flusher.start()
+    assert flushed.wait(10.0)
+    partition.truncate_log(5)
+    may_note.set()
+    flusher.join()
+    assert _point(tmp_path)[3:5] == (1, 5)
+
+
+def test_a_disk_that_does_not_take_it_stops_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    partition = open_partition(tmp_path)
+
+    def fail(descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", fail)
+    with pytest.raises(StorageError, match=r"cannot write .*metadata-recovery-point.*Next step"):
+        partition.write_quorum_state(ElectionState(epoch=3, data_version=1))
