@@ -183,10 +183,15 @@ class TestAcls:
 
 
 class TestAuthorizer:
-    def test_deny_wins_whatever_the_order(self):
+    @pytest.mark.parametrize("deny_first", [True, False])
+    def test_deny_wins_whatever_the_order(self, deny_first):
         active = secured()
-        grant(active, acl(AclOperation.READ, name="t", permission=DENY))
-        grant(active, acl(AclOperation.ALL, name="*"), acl(AclOperation.WRITE))
+        acls = [
+            acl(AclOperation.READ, name="t", permission=DENY),
+            acl(AclOperation.ALL, name="*"),
+            acl(AclOperation.WRITE),
+        ]
+        grant(active, *(acls if deny_first else reversed(acls)))
         assert not may(active, AclOperation.READ)
         assert may(active, AclOperation.WRITE)
         assert may(active, AclOperation.READ, "u")

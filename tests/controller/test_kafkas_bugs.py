@@ -1,0 +1,195 @@
+"""What once went wrong in Kafka's controller does not go wrong here; each test names the issue."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.controller.authorization import AclOperation, ResourceType
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.metadata.config_definitions import config_resource
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated import alter_configs_request as legacy
+from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
+from kraftctl_protocol.generated.register_controller_record import ControllerFeature, RegisterControllerRecord
+from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.principal import KafkaPrincipal
+from tests.support.active_controller import ActiveController
+from tests.support.effort import seeds
+
+ALICE = KafkaPrincipal("User", "alice")
+LITERAL, PREFIXED = 3, 4
+DENY, ALLOW = 2, 3
+UPGRADE = 1
+
+
+def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
+    """KAFKA-13959: it has read its registration. The end of the log has moved on before it can say so."""
+    active = ActiveController()
+    active.register(1)
+    registered_at = active.controller.image.cluster.registration_offsets[1]
+    active.pass_time(5_000)
+    assert active.end_offset > registered_at + 5
+    assert active.heartbeat(1, offset=registered_at - 1).is_fenced
+    assert not active.heartbeat(1, offset=registered_at).is_fenced
+
+
+def test_a_registered_controller_that_cannot_run_a_level_blocks_it() -> None:
+    """strimzi#10735: the level is refused when it is set, not by the node when it reads it."""
+    active = ActiveController(21)
+    old = RegisterControllerRecord(
+        controller_id=3001,
+        incarnation_id=bytes(range(16)),
+        features=[
+            ControllerFeature(name="metadata.version", min_supported_version=7, max_supported_version=21)
+        ],
+    )
+    active.write(ControllerResult.of([RecordAndVersion(old, 0)]))
+    request = UpdateFeaturesRequest(
+        feature_updates=[
+            FeatureUpdateKey(feature="metadata.version", max_version_level=25, upgrade_type=UPGRADE)
+        ]
+    )
+    before = active.end_offset
+    response = active.request(request)
+    assert response.error_code == Errors.INVALID_UPDATE_VERSION  # type: ignore[attr-defined]
+    assert "Controller 3001 only supports versions 7-21" in response.error_message  # type: ignore[attr-defined]
+    assert active.end_offset == before
+
+
+def test_replacing_all_configs_can_be_tried_out() -> None:
+    """KAFKA-13861: validateOnly of the older AlterConfigs leaves no record behind either."""
+    active = ActiveController()
+    active.start_brokers(1)
+    active.create_topic("t")
+    request = legacy.AlterConfigsRequest(
+        resources=[
+            legacy.AlterConfigsResource(
+                resource_type=config_resource.TOPIC,
+                resource_name="t",
+                configs=[legacy.AlterableConfig(name="retention.ms", value="5000")],
+            )
+        ],
+        validate_only=True,
+    )
+    before = active.end_offset
+    response = active.request(request)
+    assert [result.error_code for result in response.responses] == [0]  # type: ignore[attr-defined]
+    assert active.end_offset == before
+    request.validate_only = False
+    active.request(request)
+    assert active.end_offset == before + 1
+
+
+@pytest.mark.parametrize("uncommitted", [False, True])
+def test_a_controller_that_removed_itself_keeps_what_is_committed(uncommitted: bool) -> None:
+    """KAFKA-17608: KRaftVoters is committed behind the last record that was replayed."""
+    active = ActiveController()
+    active.start_brokers(1)
+    active.create_topic("kept")
+    voters_offset = active.end_offset
+    active.end_offset += 1
+    if uncommitted:
+        context = active.context(CreateTopicsRequest(), None)
+        request = CreateTopicsRequest(
+            topics=[CreatableTopic(name="undone", num_partitions=1, replication_factor=1)]
+        )
+        prepared = active.controller.prepare_request(
+            context, request, active.now_ms, active.now_ms, active.end_offset
+        )
+        active.controller.begin_append(prepared)
+        active.controller.replay(prepared.batches[0].records, active.end_offset)
+        assert active.controller.image.topics.topic_by_name("undone") is not None
+    active.controller.committed(voters_offset + 1)
+    active.controller.renounce()
+    image = active.controller.image
+    assert image.topics.topic_by_name("kept") is not None
+    assert image.topics.topic_by_name("undone") is None
+    assert active.controller.next_replay_offset == voters_offset + 1
+
+
+Rule = tuple[str, int, int, int]
+"""(name, pattern type, operation, permission type), all of them for Alice and topics."""
+
+
+class SecuredController:
+    """Gives and takes Alice's rights by requests; `rules` is what must be in force."""
+
+    def __init__(self) -> None:
+        self.active = ActiveController(
+            authorizer_class_name="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            super_users="User:ANONYMOUS",
+        )
+        self.rules: list[Rule] = []
+
+    def add(self, rule: Rule) -> None:
+        name, pattern, operation, permission = rule
+        creation = AclCreation(
+            resource_type=ResourceType.TOPIC,
+            resource_name=name,
+            resource_pattern_type=pattern,
+            principal="User:alice",
+            host="*",
+            operation=operation,
+            permission_type=permission,
+        )
+        self.active.request(CreateAclsRequest(creations=[creation]))
+        self.rules.append(rule)
+
+    def remove(self, rule: Rule) -> None:
+        name, pattern, operation, permission = rule
+        wanted = DeleteAclsFilter(
+            resource_type_filter=ResourceType.TOPIC,
+            resource_name_filter=name,
+            pattern_type_filter=pattern,
+            principal_filter="User:alice",
+            host_filter="*",
+            operation=operation,
+            permission_type=permission,
+        )
+        self.active.request(DeleteAclsRequest(filters=[wanted]))
+        self.rules.remove(rule)
+
+    def may(self, operation: int, name: str) -> bool:
+        context = self.active.context(DescribeAclsRequest(), None, principal=ALICE)
+        authorizer = self.active.controller.state.authorizer
+        return authorizer.allows(context, operation, ResourceType.TOPIC, name)
+
+    def should(self, operation: int, name: str) -> bool:
+        """By the plain rule: every pattern that covers the name counts, and one DENY wins."""
+        permissions = [
+            permission
+            for resource, pattern, allowed, permission in self.rules
+            if (name.startswith(resource) if pattern == PREFIXED else name == resource)
+            and allowed == operation
+        ]
+        return ALLOW in permissions and DENY not in permissions
+
+
+@pytest.mark.parametrize("seed", seeds(20))
+def test_no_rule_hides_another_one_and_each_goes_alone(seed: int) -> None:
+    """KAFKA-14265, CVE-2024-27309: prefixes within prefixes; a DENY outlives its removed neighbours."""
+    rng = random.Random(seed)
+    controller = SecuredController()
+    names = ["f", "fo", "foo", "foobar", "foobaz", "g"]
+    operations = [AclOperation.READ, AclOperation.WRITE]
+    for _ in range(40):
+        if controller.rules and rng.random() < 0.4:
+            controller.remove(rng.choice(controller.rules))
+        else:
+            rule = (
+                rng.choice(names),
+                rng.choice([LITERAL, PREFIXED]),
+                rng.choice(operations),
+                rng.choice([ALLOW, ALLOW, DENY]),
+            )
+            if rule not in controller.rules:
+                controller.add(rule)
+        for name in [*names, "foobarbaz"]:
+            for operation in operations:
+                assert controller.may(operation, name) == controller.should(operation, name)

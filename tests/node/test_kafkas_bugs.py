@@ -1,0 +1,82 @@
+"""What once went wrong in Kafka's snapshots does not go wrong here; each test names the issue."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.raft import events
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from tests.support.active_controller import registration
+from tests.support.effort import seeds
+from tests.support.simulated_node import SimulatedNode
+
+BROKER = 1
+NEXT_LEADERSHIP_MS = 3_000
+
+
+def serving_node(snapshot_bytes: int) -> SimulatedNode:
+    """A node with one unfenced broker."""
+    node = SimulatedNode(snapshot_bytes=snapshot_bytes)
+    node.settle()
+    epoch = node.ask(registration(BROKER), BrokerRegistrationResponse).broker_epoch
+    beat = BrokerHeartbeatRequest(
+        broker_id=BROKER, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
+    )
+    assert not node.ask(beat, BrokerHeartbeatResponse).is_fenced
+    return node
+
+
+def topic(name: str, partitions: int) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
+    )
+
+
+def log_bytes(node: SimulatedNode) -> int:
+    return sum(len(entry.batch) for entry in node.disk.batches)
+
+
+def test_leaders_that_come_and_go_take_snapshots_all_the_same() -> None:
+    """KAFKA-14300: what was written before a resignation counts for the next snapshot."""
+    bytes_max = 20_000
+    node = serving_node(bytes_max)
+    number = 0
+    while not node.snapshot_files:
+        before = log_bytes(node)
+        assert before < 2 * bytes_max
+        node.send(topic(f"topic-{number}", partitions=20))
+        node.settle()
+        number += 1
+        epoch = node.raft.epoch
+        node.offer(events.ResignRequested(epoch))
+        node.pass_time(NEXT_LEADERSHIP_MS)
+        assert node.raft.epoch > epoch
+        assert node.controller.active
+        assert log_bytes(node) - before < bytes_max // 4
+    assert number > 4
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+def test_snapshots_end_where_a_batch_ends(seed: int) -> None:
+    """KAFKA-17713: a reader could not go on in the middle of a batch."""
+    rng = random.Random(seed)
+    node = serving_node(snapshot_bytes=300)
+    for number in range(40):
+        node.send(topic(f"topic-{number}", partitions=rng.randrange(1, 30)))
+        if rng.random() < 0.5:
+            node.flush()
+        if rng.random() < 0.5:
+            node.take_turns()
+        if rng.random() < 0.1:
+            node.settle()
+            node.offer(events.ResignRequested(node.raft.epoch))
+            node.pass_time(NEXT_LEADERSHIP_MS)
+    node.settle()
+    ends = {entry.last_offset + 1: entry.epoch for entry in node.disk.batches}
+    assert len(node.snapshot_files) > 5
+    assert {id_.offset: id_.epoch for id_ in node.snapshot_files}.items() <= ends.items()

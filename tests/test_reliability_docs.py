@@ -1,0 +1,127 @@
+"""docs/reliability.md promises tests: each of them exists, and no entry of the catalogue is left out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/reliability.md"
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+NAMED = re.compile(r"`(tests/[\w./-]+)((?:::\w+)*)`")
+ROW = re.compile(r"^\| (\d+) \| (.*) \|$", re.MULTILINE)
+
+DEFECTS = list(range(1, 10))
+CATALOGUE = [
+    *range(1, 9), 10, 11, 12, *range(14, 20), *range(22, 27), *range(28, 34), 36, 37, 38, *range(40, 44),
+    *range(45, 51), 52, 53, *range(55, 59), 60,
+]  # fmt: skip
+
+CATALOGUE_TITLE = "## What went wrong in Kafka and near it"
+DEFECTS_TITLE = "## Ways to lose data or a quorum"
+
+TO_COME = frozenset(
+    (
+        "tests/faults",
+        "tests/faults/test_faults.py::test_a_fault_is_noticed",
+        "tests/raft/test_claims.py::test_a_candidate_claims_only_what_is_on_its_disk",
+        "tests/raft/test_claims.py::test_a_vote_is_not_repeated_for_a_shorter_log",
+        "tests/server/test_effect_order.py::test_a_vote_is_on_disk_when_its_answer_leaves",
+        "tests/server/test_lying_disk.py",
+        "tests/server/test_lying_disk.py::test_power_fails_for_all_and_nothing_acknowledged_is_lost",
+        "tests/server/test_lying_disk_stalls.py",
+        "tests/server/test_lying_disk_stalls.py::test_the_loop_runs_while_the_disk_stalls",
+        "tests/server/test_quorum.py::test_a_leader_that_cannot_read_its_own_log_resigns_and_stops",
+        "tests/server/test_stalling_disk.py",
+        "tests/server/test_stalling_disk.py::test_a_download_is_saved_verified_and_takes_the_place_of_the_log",
+        "tests/server/test_stalling_disk.py::test_a_long_turn_is_measured_and_named",
+        "tests/server/test_stalling_disk.py::test_a_vote_is_stored",
+        "tests/server/test_stalling_disk.py::test_records_are_appended_and_segments_roll",
+        "tests/server/test_stalling_disk.py::test_retention",
+        "tests/server/test_stalling_disk.py::test_the_log_is_truncated",
+        "tests/server/test_stalling_disk.py::test_who_cannot_read_its_own_log_resigns_and_then_stops",
+        "tests/soak/raft_chaos.py",
+        "tests/storage/test_log_flush.py::test_an_append_makes_no_system_call_and_waits_for_no_disk",
+        "tests/storage/test_log_flush.py::test_flush_beside_appends_never_claims_too_much",
+    )
+)
+"""Named already, and written beside this page. Empty it once they are here."""
+
+NOT_BUILT = frozenset([12, 58])
+"""Entries about what is not there, or not all of it; their row says so."""
+
+
+def section(title: str) -> str:
+    """From its title to the next one."""
+    return PAGE.read_text().split(title + "\n", 1)[1].split("\n## ", 1)[0]
+
+
+def rows(title: str) -> dict[int, str]:
+    """Number -> the rest of the row."""
+    found = ROW.findall(section(title))
+    numbers = [int(number) for number, _ in found]
+    assert len(set(numbers)) == len(numbers), f"a number is there twice: {numbers}"
+    return {int(number): rest for number, rest in found}
+
+
+@cache
+def defined_in(path: Path) -> frozenset[str]:
+    """Functions and methods, as pytest names them: name, or Class::name."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.ClassDef):
+            names |= {
+                f"{node.name}::{entry.name}" for entry in node.body if isinstance(entry, ast.FunctionDef)
+            }
+    return frozenset(names)
+
+
+def missing(named: list[tuple[str, str]]) -> list[str]:
+    """Those that are no file, or not in it."""
+    found: list[str] = []
+    for name, test in named:
+        path = ROOT / name
+        if not path.exists() or (test and test.removeprefix("::") not in defined_in(path)):
+            found.append(name + test)
+    return found
+
+
+def test_every_test_that_is_named_exists() -> None:
+    named = NAMED.findall(PAGE.read_text())
+    assert len(named) > 100
+    assert [name for name in missing(named) if name not in TO_COME] == []
+
+
+def test_a_test_that_does_not_exist_is_found_out() -> None:
+    here = "tests/test_reliability_docs.py"
+    good = [(here, ""), (here, "::test_every_test_that_is_named_exists"), ("tests/raft", "")]
+    bad = [(here, "::test_renamed"), ("tests/test_gone.py", "::test_it"), (here, "::TestClass::test_it")]
+    assert missing(good + bad) == [name + test for name, test in bad]
+
+
+def test_every_defect_has_its_row_and_a_test() -> None:
+    found = rows(DEFECTS_TITLE)
+    assert list(found) == DEFECTS
+    assert [number for number, text in found.items() if "::test_" not in text] == []
+
+
+def test_every_entry_of_the_catalogue_has_its_row_and_a_test() -> None:
+    found = rows(CATALOGUE_TITLE)
+    assert list(found) == CATALOGUE
+    without_test = {number for number, text in found.items() if not NAMED.search(text.rsplit(" | ", 1)[1])}
+    assert without_test == set()
+    assert {number for number, text in found.items() if "Not built" in text} == NOT_BUILT
+
+
+def test_whatever_names_an_issue_in_the_tests_of_kafkas_bugs_is_in_the_catalogue() -> None:
+    text = section(CATALOGUE_TITLE)
+    for path in sorted((ROOT / "tests").glob("*/test_kafkas_bugs.py")):
+        issues = set(re.findall(r"KAFKA-\d+|CVE-[\d-]+\d|strimzi#\d+", path.read_text()))
+        assert issues
+        assert {issue for issue in issues if issue not in text} == set()
