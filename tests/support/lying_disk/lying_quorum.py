@@ -20,7 +20,7 @@ from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 RECOVERY_SECONDS_MAX = 60.0
 
 BROKER_SESSION_MS = "600000"
-"""The client's broker says once that it is there, and not again."""
+"""The brokers of the clients say once that they are there, and not again."""
 
 
 class LyingQuorum(Quorum):
@@ -44,8 +44,8 @@ class LyingQuorum(Quorum):
         if planted:
             start = f"import sys\n{planted}\nfrom kraftctl.cli import main\nsys.exit(main())"
             for node in self.nodes:
-                arguments = ["start", str(node.properties_file)]
-                node.command = partial(list, [sys.executable, "-c", start, *arguments])
+                command = [sys.executable, "-c", start, "start", str(node.properties_file)]
+                setattr(node, "command", partial(list, command))  # noqa: B010 - an instance of its own kind
 
     def __enter__(self) -> LyingQuorum:
         for node in self.nodes:
@@ -119,27 +119,31 @@ def _has_forced(disk: LyingDisk, name: str) -> bool:
 
 
 class Acknowledged:
-    """A thread that creates one topic after the other, whatever happens to the controllers, until its end.
+    """Clients that create one topic after the other, whatever happens to the controllers, until the end.
 
     `times` says of each topic when its creation was acknowledged, by time.monotonic_ns().
     """
 
-    def __init__(self, quorum: Quorum) -> None:
+    def __init__(self, quorum: Quorum, clients_count: int = 1) -> None:
         self.times: list[tuple[str, int]] = []
-        self._creator = TopicCreator(quorum)
+        self._quorum = quorum
         self._changed = threading.Condition()
         self._closing = False
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="creates topics", daemon=True)
+        self._threads = [
+            threading.Thread(target=self._run, args=(number,), name=f"client {number}", daemon=True)
+            for number in range(1, clients_count + 1)
+        ]
 
     def __enter__(self) -> Acknowledged:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._closing = True
-        self._thread.join(RECOVERY_SECONDS_MAX)
-        self._creator.close()
+        for thread in self._threads:
+            thread.join(RECOVERY_SECONDS_MAX)
 
     @property
     def names(self) -> set[str]:
@@ -153,19 +157,22 @@ class Acknowledged:
             done = self._changed.wait_for(
                 lambda: len(self.times) >= goal or self._error is not None, RECOVERY_SECONDS_MAX
             )
-            assert self._error is None, f"the client ended: {self._error!r}"
-            assert done, f"{len(self.times)} topics, none of the {count} others that were to come"
+            assert self._error is None, f"a client ended: {self._error!r}"
+            assert done, f"{len(self.times)} topics, not all of the {count} others that were to come"
 
-    def _run(self) -> None:
+    def _run(self, number: int) -> None:
+        creator = TopicCreator(self._quorum, prefix=f"client-{number}-topic-", broker_id=number)
         try:
             while not self._closing:
-                before = set(self._creator.acknowledged)
-                self._creator.create(1)
+                before = set(creator.acknowledged)
+                creator.create(1)
                 now_ns = time.monotonic_ns()
                 with self._changed:
-                    self.times += [(name, now_ns) for name in self._creator.acknowledged - before]
+                    self.times += [(name, now_ns) for name in creator.acknowledged - before]
                     self._changed.notify_all()
         except (AssertionError, OSError) as error:
             with self._changed:
                 self._error = error
                 self._changed.notify_all()
+        finally:
+            creator.close()
