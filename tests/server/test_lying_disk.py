@@ -5,18 +5,24 @@ The shim and its model have tests of their own in tests/dev/test_lying_disk.py.
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.nodes import KraftctlController, kraftctl_command
+from kraftctl.dev.polling import await_result
 from kraftctl.dev.processes import ProcessFailedError
+from kraftctl.dev.settings import random_id
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.lying_disk.disk_model import Aftermath
-from tests.support.lying_disk.lying_disk import build_shim
+from tests.support.lying_disk.lying_disk import LyingDisk, build_shim
 from tests.support.lying_disk.lying_quorum import Acknowledged, LyingQuorum
+from tests.support.quorum import leads
 
 pytestmark = pytest.mark.slow
 
@@ -110,10 +116,26 @@ def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path
         for node in others:
             quorum.disk(slow).rule(f"fsync stall {rng.randrange(1_000, 2_000)} .log", "fsync stall 100")
             node.kill()
-            topics.await_more(2)
+            topics.await_more(1)
             quorum.disk(node).settle()
             node.start()
         Failures(quorum, topics, rng).fail_power(rng.choices(list(Aftermath), k=3))
+
+
+def test_a_formatted_directory_survives(shim: Path, tmp_path: Path) -> None:
+    """What `kraftctl format` calls done is on disk: a node of a dynamic quorum has its voters in there."""
+    node = KraftctlController(3000, tmp_path, random_id())
+    node.write_configuration()
+    node.log_directory.mkdir()
+    disk = LyingDisk(shim, node.log_directory)
+    format_command = kraftctl_command("format", *node.format_flags())
+    subprocess.run(format_command, check=True, env={**os.environ, **disk.environment}, timeout=60)
+    disk.fail_power(Aftermath.STRICT, random.Random(FIRST_SEED))
+    node.start()
+    try:
+        await_result(lambda: leads(node), "the node leads")
+    finally:
+        node.kill()
 
 
 NO_FLUSH = """
