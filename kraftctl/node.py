@@ -262,7 +262,7 @@ class ControllerNode:
             self._effects.append(ReadSnapshot(latest))
             self._reading = True
         elif offset < self._raft.high_watermark:
-            self._effects.append(ReadLog(offset, LOAD_BYTES_MAX))
+            self._effects.append(ReadLog(offset, self._raft.high_watermark, LOAD_BYTES_MAX))
             self._reading = True
         elif self._raft.high_watermark >= 0:
             self._controller.caught_up()

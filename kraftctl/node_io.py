@@ -61,13 +61,17 @@ class SnapshotRead:
 
 
 class ReadLog:
-    """Read whole batches from `offset` on, at most `max_bytes` yet at least one; answer `LogRead`.
+    """Read whole batches from `offset` up to `end_offset` (exclusive), at most `max_bytes` yet at least one;
+    answer `LogRead`.
 
-    Answered in a turn of the loop of its own, so that a long load never starves connections.
+    Answered in a turn of the loop of its own, so that a long load never starves connections. Other events
+    may come before the answer: all of it must be committed when it is asked for, or it could be truncated
+    and other records be committed in its place until then.
     """
 
-    def __init__(self, offset: int, max_bytes: int) -> None:
+    def __init__(self, offset: int, end_offset: int, max_bytes: int) -> None:
         self.offset = offset
+        self.end_offset = end_offset
         self.max_bytes = max_bytes
 
 

@@ -1,4 +1,10 @@
-"""The loop around the pure node: event -> step -> effects in order, each done before the next is begun."""
+"""The loop around the pure node: event -> step -> effects in order, each done before the next is begun.
+
+No effect waits for a disk on the loop's thread. Those that change files run on a thread of storage's; what
+follows them waits, effects and events alike, and the loop serves connections meanwhile. Appends wait for
+nothing, and their flush reports by an event. What has to be read from files is read on that same thread, in
+the order in which it was asked for, so nothing is cut or deleted while it is read; nobody waits for that.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +12,10 @@ import asyncio
 import gc
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TypeVar
 
 from kraftctl.node import ControllerNode
 from kraftctl.node_io import (
@@ -33,21 +40,31 @@ from kraftctl.server.connection import Respond
 from kraftctl.server.peers import Peers
 from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
+from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.record_batch import batches_before, read_batches
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
 
 logger = logging.getLogger("kraftctl.server.driver")
 
 GOODBYE_SECONDS_MAX = 5.0
 """How long a stopping leader waits until all voters know that it resigned: Kafka's graceful shutdown."""
 
+RESIGN_SECONDS_MAX = 2.0
+"""How long a leader that cannot read its own log waits for the same before it stops."""
+
+T = TypeVar("T")
+
 _LEVELS = {effects.INFO: logging.INFO, effects.WARN: logging.WARNING, effects.ERROR: logging.ERROR}
 
 
+class RetentionDue:
+    """Neither for the node nor from it: there is a new snapshot, so older ones may go."""
+
+
 class Driver:
-    """Owns the node, its inbox and its timer. Everything runs on the loop's thread, except fsync.
+    """Owns the node, its inbox and its timer, all on the loop's thread, and the threads of storage.
 
     A failure of storage or a broken invariant is not survived: `failed` is completed with the
     exception, nothing is answered any more, and the process has to stop. What was acknowledged is on
@@ -78,19 +95,26 @@ class Driver:
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._loop = asyncio.get_running_loop()
-        self._inbox: deque[NodeEvent] = deque()
+        self._inbox: deque[NodeEvent | RetentionDue] = deque()
+        self._effects: Iterator[NodeEffect | RetentionDue] = iter(())
         self._draining = False
+        self._paused = False
+        self._ended = False
+        self._unreadable: BaseException | None = None
         self._pending: dict[int, Respond] = {}
         self._next_request_id = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = -1
         self._stopped = False
         self._flusher = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        # Apart, so that a vote does not wait for a flush.
+        self._storage_thread = ThreadPoolExecutor(1, thread_name_prefix="storage")
         # Apart, so that commits do not wait while a large snapshot is written.
         self._snapshot_writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
         self._downloads = SnapshotDownloads(storage.snapshots)
         self._failed_requests = RateLimitedLog(logger, self._loop.time)
         self._may_stop = asyncio.Event()
+        self.probe = TurnProbe(logger, self._loop.time)
         self.failed: asyncio.Future[object] = self._loop.create_future()
 
     def start(self) -> None:
@@ -111,24 +135,27 @@ class Driver:
 
     def offer(self, event: NodeEvent) -> None:
         """Process `event`, after what is already waiting. After a failure nothing is processed any more."""
-        if self.failed.done():
+        self._offer(event)
+
+    def _offer(self, event: NodeEvent | RetentionDue) -> None:
+        if self._ended:
             return
         self._inbox.append(event)
-        if not self._draining:
+        if not self._draining and not self._paused:
             self._drain()
 
     async def stop(self) -> None:
-        """Say goodbye to the quorum, finish the running flush, stop the timer."""
+        """Say goodbye to the quorum, finish what is being written, stop the timer."""
         if not self.failed.done():
             self.offer(events.ShutdownRequested())
             await self._say_goodbye()
         await self._peers.stop()
-        self._downloads.abort()
         if self._timer is not None:
             self._timer.cancel()
         self._stopped = True
-        await self._loop.run_in_executor(None, self._flusher.shutdown)
-        await self._loop.run_in_executor(None, self._snapshot_writer.shutdown)
+        for thread in (self._flusher, self._storage_thread, self._snapshot_writer):
+            await self._loop.run_in_executor(None, thread.shutdown)
+        self._downloads.abort()
 
     async def _say_goodbye(self) -> None:
         try:
@@ -143,13 +170,35 @@ class Driver:
         self._draining = False
 
     def _work_off(self) -> None:
-        while self._inbox and not self.failed.done():
-            event = self._inbox.popleft()
-            for effect in self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()):
+        probe, now_ns = self.probe, self._clock.now_ns
+        since_ns = now_ns()
+        while True:
+            for effect in self._effects:
                 self._execute(effect)
+                until_ns = now_ns()
+                if until_ns - since_ns > probe.notable_ns:
+                    probe.note(until_ns - since_ns, effect)
+                since_ns = until_ns
+                if self._paused or self._ended:
+                    return
+            if not self._inbox or self._ended:
+                break
+            event = self._inbox.popleft()
+            self._effects = self._step(event)
+            until_ns = now_ns()
+            if until_ns - since_ns > probe.notable_ns:
+                probe.note(until_ns - since_ns, event)
+            since_ns = until_ns
         if self._node.may_stop:
             self._may_stop.set()
+            if self._unreadable is not None:
+                self._fail(self._unreadable)
         self._set_timer()
+
+    def _step(self, event: NodeEvent | RetentionDue) -> Iterator[NodeEffect | RetentionDue]:
+        if isinstance(event, RetentionDue):
+            return iter((event,))
+        return iter(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()))
 
     def _fatally(self, action: Callable[[], None]) -> None:
         """Whatever goes wrong in here ends the process: the one place that catches everything."""
@@ -159,14 +208,20 @@ class Driver:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        self._inbox.clear()
-        self._pending.clear()
+        self._end()
         if not self.failed.done():
             self.failed.set_exception(error)
         self._may_stop.set()
 
+    def _end(self) -> None:
+        """Nothing more is processed, carried out or answered: as if the process had been killed here."""
+        self._ended = True
+        self._inbox.clear()
+        self._effects = iter(())
+        self._pending.clear()
+
     def _set_timer(self) -> None:
-        if self.failed.done():
+        if self._ended:
             return
         deadline_ms = self._node.next_deadline_ms
         if deadline_ms is None or deadline_ms == self._timer_ms:
@@ -181,36 +236,41 @@ class Driver:
         self._timer_ms = -1
         self.offer(events.DeadlineReached())
 
-    def _execute(self, effect: NodeEffect) -> None:
+    def _execute(self, effect: NodeEffect | RetentionDue) -> None:
+        """Done when this returns, or `_paused` until it is."""
+        storage = self._storage
         match effect:
             case effects.Respond():
                 self._respond(effect.request_id, effect.response)
             case effects.RespondFetch():
                 self._respond_fetch(effect)
             case effects.AppendBatch():
-                self._storage.log.append(effect.batch)
+                storage.log.append(effect.batch)
             case effects.FlushLog():
                 self._flush()
             case effects.WriteQuorumState():
-                self._storage.write_quorum_state(effect.state)
+                self._store(effect, partial(storage.write_quorum_state, effect.state))
             case effects.TruncateLog():
-                self._storage.truncate_log(effect.end_offset)
+                self._store(effect, partial(storage.truncate_log, effect.end_offset))
             case effects.SaveSnapshotSlice():
-                self._downloads.save(effect.snapshot_id, effect.position, effect.data)
+                saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
+                self._store(effect, saving)
             case effects.FinishSnapshot():
-                self._inbox.appendleft(self._downloads.finish(effect.snapshot_id))
+                self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
             case effects.StartOver():
-                self._storage.start_over_at(effect.snapshot_id)
+                self._store(effect, partial(storage.start_over_at, effect.snapshot_id))
             case effects.RespondFetchSnapshot():
                 self._respond_fetch_snapshot(effect)
             case effects.NoteRecovered():
-                self._storage.note_recovered()
+                self._store(effect, storage.note_recovered)
+            case RetentionDue():
+                self._store(effect, self._clean)
             case effects.Halt():
                 raise StorageError(effect.text)
             case ReadLog():
                 self._loop.call_soon(self._fatally, partial(self._read_log, effect))
             case ReadSnapshot():
-                self._loop.call_soon(self._fatally, partial(self._read_snapshot, effect))
+                self._read_snapshot(effect)
             case WriteSnapshot():
                 self._write_snapshot(effect)
             case CloseConnection():
@@ -229,31 +289,88 @@ class Driver:
         if respond is not None:
             respond(response)
 
+    def _store(self, effect: NodeEffect | RetentionDue, call: Callable[[], NodeEvent | None]) -> None:
+        """On storage's thread. What follows waits; what `call` returns is then the very next event."""
+        if self._stopped:
+            self._end()
+            return
+        self._paused = True
+        storing = self._loop.run_in_executor(self._storage_thread, call)
+        storing.add_done_callback(partial(self._stored, type(effect).__name__, self._clock.now_ns()))
+
+    def _stored(self, what: str, since_ns: int, storing: asyncio.Future[NodeEvent | None]) -> None:
+        self._paused = False
+        self.probe.note_wait(self._clock.now_ns() - since_ns, what)
+        error = storing.exception()
+        if error is not None:
+            self._fail(error)
+        if self._ended:
+            return
+        event = storing.result()
+        if event is not None:
+            self._inbox.appendleft(event)
+        self._drain()
+
+    def _read(self, call: Callable[[], T], done: Callable[[T], None]) -> None:
+        """On storage's thread, after all that was stored before; `done` is called with what was read."""
+        if self._stopped:
+            return
+        reading = self._loop.run_in_executor(self._storage_thread, call)
+        reading.add_done_callback(partial(self._was_read, done))
+
+    def _was_read(self, done: Callable[[T], None], reading: asyncio.Future[T]) -> None:
+        error = reading.exception()
+        if error is not None:
+            self._cannot_read(error)
+        elif not self._ended:
+            self._fatally(lambda: done(reading.result()))
+
+    def _cannot_read(self, error: BaseException) -> None:
+        """A leader that cannot read its own log helps nobody: it resigns, and stops as soon as that is known.
+
+        Nothing that was acknowledged is in doubt, so what is under way may still be written.
+        """
+        if self._ended or self._unreadable is not None:
+            return
+        self._unreadable = error
+        logger.error("This controller cannot read what it wrote, resigns if it leads, and stops: %s", error)
+        self._loop.call_later(RESIGN_SECONDS_MAX, self._fail, error)
+        self.offer(events.ShutdownRequested())
+
     def _respond_fetch(self, effect: effects.RespondFetch) -> None:
         if effect.request_id not in self._pending:
             return
-        records = self._storage.log.read(effect.read_offset, effect.max_bytes)
-        if effect.end_offset < self._storage.log.end_offset:
-            records = batches_before(records, effect.end_offset)
+        log = self._storage.log
+        where = (effect.read_offset, effect.max_bytes, effect.end_offset)
+        records = log.read_recent(*where)
+        if records is None:
+            self._read(partial(log.read, *where), partial(self._respond_with_records, effect))
+        else:
+            self._respond_with_records(effect, records)
+
+    def _respond_with_records(self, effect: effects.RespondFetch, records: bytes) -> None:
         effect.response.responses[0].partitions[0].records = records
         self._respond(effect.request_id, effect.response)
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
         if effect.request_id not in self._pending:
             return
-        partition = effect.response.topics[0].partitions[0]
-        partition.unaligned_records = self._storage.read_snapshot_slice(
-            effect.snapshot_id, effect.position, effect.size_bytes
-        )
-        self._respond(effect.request_id, effect.response)
+        where = (effect.snapshot_id, effect.position, effect.size_bytes)
+
+        def respond(data: bytes) -> None:
+            effect.response.topics[0].partitions[0].unaligned_records = data
+            self._respond(effect.request_id, effect.response)
+
+        self._read(partial(self._storage.read_snapshot_slice, *where), respond)
 
     def _flush(self) -> None:
         if self._stopped:
             return  # closing the log flushes what is left
         flushing = self._loop.run_in_executor(self._flusher, self._storage.flush)
-        flushing.add_done_callback(self._flushed)
+        flushing.add_done_callback(partial(self._flushed, self._clock.now_ns()))
 
-    def _flushed(self, flushing: asyncio.Future[int]) -> None:
+    def _flushed(self, since_ns: int, flushing: asyncio.Future[int]) -> None:
+        self.probe.note_wait(self._clock.now_ns() - since_ns, "FlushLog")
         error = flushing.exception()
         if error is not None:
             self._fail(error)
@@ -262,15 +379,25 @@ class Driver:
 
     def _read_log(self, effect: ReadLog) -> None:
         log = self._storage.log
+        where = (effect.offset, effect.max_bytes, effect.end_offset)
         # A snapshot may have taken the log's place since.
-        data = log.read(effect.offset, effect.max_bytes) if effect.offset >= log.start_offset else b""
+        data = log.read_recent(*where) if effect.offset >= log.start_offset else b""
+        if data is None:
+            self._read(lambda: log.read(*where) if effect.offset >= log.start_offset else b"", self._log_read)
+        else:
+            self._log_read(data)
+
+    def _log_read(self, data: bytes) -> None:
         self.offer(LogRead(list(read_batches(data))))
         # What was loaded lives as long as the process: the cyclic collector need not look at it again.
         gc.freeze()
 
     def _read_snapshot(self, effect: ReadSnapshot) -> None:
-        self.offer(SnapshotRead(effect.snapshot_id, self._storage.read_snapshot(effect.snapshot_id)))
-        gc.freeze()
+        def done(batches: list[RecordBatch]) -> None:
+            self.offer(SnapshotRead(effect.snapshot_id, batches))
+            gc.freeze()
+
+        self._read(partial(self._storage.read_snapshot, effect.snapshot_id), done)
 
     def _write_snapshot(self, effect: WriteSnapshot) -> None:
         if self._stopped:
@@ -287,10 +414,9 @@ class Driver:
         else:
             written = writing.result()
             self.offer(events.SnapshotCreated(written.snapshot_id, written.size_bytes))
-            self._fatally(self._clean)
+            self._offer(RetentionDue())
 
-    def _clean(self) -> None:
+    def _clean(self) -> events.LogStartChanged | None:
         """Retention: with a new snapshot an older one, and the log below it, may be too old or too large."""
         start_offset = self._storage.clean(self._clock.wall_ms(), self._retention_bytes, self._retention_ms)
-        if start_offset is not None:
-            self.offer(events.LogStartChanged(start_offset))
+        return None if start_offset is None else events.LogStartChanged(start_offset)

@@ -13,7 +13,10 @@ logger = logging.getLogger("kraftctl.server.snapshots")
 
 
 class SnapshotDownloads:
-    """At most one at a time. What the leader sent is not trusted before all of it was read back."""
+    """At most one at a time. What the leader sent is not trusted before all of it was read back.
+
+    Every method waits for the disk, and all of them belong to one thread.
+    """
 
     def __init__(self, store: SnapshotStore) -> None:
         self._store = store

@@ -1,8 +1,12 @@
 """The metadata log `__cluster_metadata-0` on disk, as Kafka lays it out (KIP-595, KIP-630).
 
-Bytes become durable in two steps: `append` hands them to the operating system, `flush` forces them to the
-disk and says how far. `flush` may run in another thread beside everything else; all other methods belong to
-one thread. After a failed fsync the kernel may have dropped the very pages it failed to write, so the log
+Bytes become durable in two steps: `append` keeps them in memory, without any system call, and `flush`
+writes them, forces them to the disk and says how far. Three threads may share a log: one appends and reads
+what is in memory (`append`, `read_recent`, `epoch_at`), one flushes, and one reads files (`read`) or cuts
+the log (`truncate_to`, `truncate_fully_and_start_at`, `delete_segments_before`), which is done while nobody
+appends.
+
+After a failed write or fsync the kernel may have dropped the very pages it failed to write, so the log
 refuses all further work: only a restart, which reads what really is on disk, can continue.
 """
 
@@ -10,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
+from operator import itemgetter
 from pathlib import Path
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
@@ -19,14 +24,23 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import write_leader_epochs
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX
 from kraftctl.storage.partition_metadata import ensure_partition_metadata
+from kraftctl.storage.recent_batches import PlacedBatch, RecentBatches
 from kraftctl.storage.recovery import RecoveryReport, recover_segments, remove_leftovers, segment_base_offsets
 from kraftctl.storage.segment import Segment
+from kraftctl_protocol.record_batch import batches_before
 
 SEGMENT_BYTES = 1024 * 1024 * 1024
 """Kafka's metadata.log.segment.bytes."""
 
 SEGMENT_MS = 7 * 24 * 60 * 60 * 1000
 """Kafka's metadata.log.segment.ms, measured between batch timestamps."""
+
+UNWRITTEN_BYTES_MAX = 256 * 1024 * 1024
+"""How much may be appended while the disk takes nothing, before another replica had better lead."""
+
+OFFSET_MAX = 2**63 - 1
+
+_start_offset_of = itemgetter(1)
 
 
 class MetadataLog:
@@ -46,9 +60,13 @@ class MetadataLog:
         self._index_bytes_max = index_bytes_max
         self._segments: list[Segment] = []
         self._base_offsets: list[int] = []
+        self._recent = RecentBatches()
+        self._lock = threading.Lock()
+        """Of `_recent`, `_segments` and the offsets: never held during a system call."""
         self._files_lock = threading.Lock()
+        """Of the files that are written; taken before `_lock`. An append never waits for it."""
         self._directory_changed = False
-        self._epochs_changed = False
+        self._written_epochs: list[tuple[int, int]] | None = None
         self._failure: str | None = None
 
     @classmethod
@@ -91,7 +109,6 @@ class MetadataLog:
         self._set_segments(kept)
         self.start_offset = kept[0].base_offset
         self.end_offset = kept[-1].end_offset
-        self._epochs_changed = True
         self._directory_changed = True
         self.flush()
 
@@ -106,14 +123,15 @@ class MetadataLog:
 
     @property
     def size_bytes(self) -> int:
-        """The length of all segments, without indexes."""
-        return sum(segment.size_bytes for segment in self._segments)
+        """The length of all segments, without indexes, and of what is not written yet."""
+        with self._lock:
+            return sum(segment.size_bytes for segment in self._segments) + self._recent.unwritten_bytes
 
     def append(self, batches: bytes) -> int:
-        """Hand whole record batches to the operating system, not yet to the disk; returns the end offset.
+        """Take in whole record batches, for the next `flush` to write; returns the end offset.
 
         Raises StorageError, with nothing appended, when `batches` is empty, damaged, or does not continue
-        the log (next offset, epoch not falling), and when the disk is full.
+        the log (next offset, epoch not falling), and when the disk has taken nothing for too long.
         """
         self._refuse_after_failure()
         try:
@@ -124,89 +142,139 @@ class MetadataLog:
             ) from error
         if not places:
             raise StorageError(f"refused to append nothing to {self.directory}")
-        segment = self._segments[-1]
-        try:
-            if not segment.has_room_for(places, self._segment_bytes, self._segment_ms):
-                segment = self._roll()
-            segment.append(batches, places)
-        except OSError as error:
-            self._undo_partial_write(segment)
-            raise StorageError(f"cannot write to {segment.path}: {error}") from error
+        self._refuse_beyond_limit()
         for place in places:
             if not self.epochs or self.epochs[-1][0] < place.epoch:
                 self.epochs = [*self.epochs, (place.epoch, place.base_offset)]
-                self._epochs_changed = True
-        self.end_offset = segment.end_offset  # last: `flush` reads it first
+        with self._lock:
+            self._recent.append(places, batches)
+            self.end_offset = places[-1].last_offset + 1
         return self.end_offset
 
-    def _roll(self) -> Segment:
-        """Start a new segment at the end offset, after the old one is on disk.
-
-        Only the last segment may then have a torn tail, and a gap between segments is never a crash's doing.
-        """
-        with self._files_lock:
-            try:
-                self._segments[-1].flush()
-            except OSError as error:
-                self._failure = f"fsync failed in {self.directory}: {error}"
-                raise self._failure_error() from error
-        segment = self._open_segment(self.end_offset)
-        segment.write_indexes(active=True)
-        self._segments[-1].seal()
-        self._set_segments([*self._segments, segment])
-        self._directory_changed = True
-        return segment
-
-    def _undo_partial_write(self, segment: Segment) -> None:
-        try:
-            segment.cut_back()
-        except OSError as error:
-            self._failure = f"could not undo a partial write to {segment.path}: {error}"
+    def _refuse_beyond_limit(self) -> None:
+        if self._recent.unwritten_bytes >= UNWRITTEN_BYTES_MAX:
+            raise StorageError(
+                f"{self._recent.unwritten_bytes} bytes wait to be written to {self.directory}: the disk"
+                " takes nothing. Next step: check the disk, then restart; what was acknowledged meanwhile is"
+                " on the disks of the other voters."
+            )
 
     def flush(self) -> int:
-        """Force everything appended so far to the disk; returns the end offset that is now durable.
+        """Write and force to the disk what was appended so far; returns the end offset that is now durable.
 
-        Raises StorageError when the disk does not confirm; the log then refuses all further work.
+        Raises StorageError when the disk does not take or confirm it; the log then refuses all further work.
         """
         with self._files_lock:
             self._refuse_after_failure()
-            end_offset = self.end_offset
+            end_offset = self._write()
             try:
-                self._force()
+                self._force(end_offset)
             except OSError as error:
-                self._failure = f"fsync failed in {self.directory}: {error}"
-                raise self._failure_error() from error
+                raise self._out_of_service(f"fsync failed in {self.directory}: {error}") from error
             self.durable_end_offset = max(self.durable_end_offset, end_offset)
             return end_offset
 
-    def _force(self) -> None:
+    def _write(self) -> int:
+        """Hand what was appended to the operating system, in as few writes as segments allow; returns where
+        that ends. The caller holds `_files_lock`."""
+        with self._lock:
+            unwritten = self._recent.unwritten()
+        run: list[PlacedBatch] = []
+        run_bytes = 0
+        for placed in unwritten:
+            place = placed[0]
+            if run and not self._has_room_for(place, run[0][0], run_bytes):
+                self._write_run(run)
+                run, run_bytes = [], 0
+            if not run and not self._has_room_for(place, place, 0):
+                self._roll()
+            run.append(placed)
+            run_bytes += place.size_bytes
+        if run:
+            self._write_run(run)
+        return self._segments[-1].end_offset
+
+    def _has_room_for(self, place: BatchPlace, first_ahead: BatchPlace, ahead_bytes: int) -> bool:
+        segment = self._segments[-1]
+        return segment.has_room_for(place, self._segment_bytes, self._segment_ms, first_ahead, ahead_bytes)
+
+    def _write_run(self, run: list[PlacedBatch]) -> None:
+        segment = self._segments[-1]
+        try:
+            segment.append(run)
+        except OSError as error:
+            reason = f"cannot write to {segment.path}: {error}"
+            try:
+                segment.cut_back()
+            except OSError as second:
+                reason += f", and what was written of it could not be undone: {second}"
+            raise self._out_of_service(reason) from error
+        with self._lock:
+            self._recent.written(len(run))
+
+    def _roll(self) -> None:
+        """Start a new segment where the last one ends, after that is on disk.
+
+        Only the last segment may then have a torn tail, and a gap between segments is never a crash's doing.
+        """
+        last = self._segments[-1]
+        try:
+            last.flush()
+        except OSError as error:
+            raise self._out_of_service(f"fsync failed in {self.directory}: {error}") from error
+        try:
+            segment = self._open_segment(last.end_offset)
+            segment.write_indexes(active=True)
+            last.seal()
+        except OSError as error:
+            raise self._out_of_service(
+                f"cannot begin a segment at offset {last.end_offset} in {self.directory}: {error}"
+            ) from error
+        self._set_segments([*self._segments, segment])
+        self._directory_changed = True
+
+    def _force(self, end_offset: int) -> None:
+        """`end_offset` is where the files end: the epochs that begin later are not in them."""
         for segment in self._segments:
             segment.flush()
-        if self._epochs_changed:
-            self._epochs_changed = False
-            write_leader_epochs(self.directory, self.epochs)
+        epochs = self.epochs
+        if epochs and epochs[-1][1] >= end_offset:
+            epochs = [entry for entry in epochs if entry[1] < end_offset]
+        if epochs != self._written_epochs:
+            write_leader_epochs(self.directory, epochs)
+            self._written_epochs = epochs
         if self._directory_changed:
             self._directory_changed = False
             fsync_directory(self.directory)
 
-    def read(self, offset: int, max_bytes: int) -> bytes:
+    def read(self, offset: int, max_bytes: int, end_offset: int = OFFSET_MAX) -> bytes:
         """Whole batches, the first of which contains `offset`: at most `max_bytes`, but at least one batch.
 
-        Empty at the end of the log. Stops at the end of a segment. Raises ValueError outside the log.
+        Nothing from `end_offset` on, which is where a batch begins. Empty at the end of the log. May stop
+        at the end of a segment. Raises ValueError outside the log, StorageError when the disk cannot read
+        it, and CorruptLogError when the disk gives something else than was written.
         """
+        found = self.read_recent(offset, max_bytes, end_offset)
+        if found is not None:
+            return found
+        with self._lock:
+            segment = self._segment_of(offset)
+        return batches_before(segment.read(offset, max_bytes, self.epoch_at), end_offset)
+
+    def read_recent(self, offset: int, max_bytes: int, end_offset: int = OFFSET_MAX) -> bytes | None:
+        """As `read`, but None when that would take a disk."""
         self._refuse_after_failure()
-        if offset == self.end_offset:
-            return b""
-        self._check_range(offset)
-        return self._segment_of(offset).read(offset, max_bytes)
+        with self._lock:
+            if offset == self.end_offset:
+                return b""
+            self._check_range(offset)
+            return b"" if offset >= end_offset else self._recent.read(offset, max_bytes, end_offset)
 
     def epoch_at(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written; of the snapshot below the log's start."""
-        epoch = self._start_epoch
-        for candidate, start_offset in self.epochs:
-            if start_offset <= offset:
-                epoch = candidate
-        return epoch
+        epochs = self.epochs
+        at = bisect_right(epochs, offset, key=_start_offset_of) - 1
+        return epochs[at][0] if at >= 0 else self._start_epoch
 
     def truncate_to(self, offset: int) -> int:
         """Drop every batch that holds `offset` or more, durably; returns the new end offset.
@@ -218,26 +286,36 @@ class MetadataLog:
             return self.end_offset
         self._check_range(offset)
         with self._files_lock:
-            keep = bisect_right(self._base_offsets, offset)
-            try:
-                for segment in reversed(self._segments[keep:]):
-                    segment.delete()
-                if keep < len(self._segments):
-                    fsync_directory(self.directory)  # or a crash could bring them back behind a gap
-                self._set_segments(self._segments[:keep])
-                last = self._segments[-1]
-                last.truncate_to(offset)
-                last.write_indexes(active=True)
-                self.end_offset = last.end_offset
-                self.durable_end_offset = min(self.durable_end_offset, self.end_offset)
-                self.epochs = [entry for entry in self.epochs if entry[1] < self.end_offset]
-                self._epochs_changed = True
-                self._directory_changed = True
-                self._force()
-            except OSError as error:
-                self._failure = f"truncating {self.directory} to offset {offset} failed: {error}"
-                raise self._failure_error() from error
+            with self._lock:
+                end_offset = self._recent.truncate_to(offset)
+                self.end_offset = self.end_offset if end_offset is None else end_offset
+            if end_offset is None or end_offset < self._segments[-1].end_offset:
+                try:
+                    end_offset = self._cut_files(offset)
+                except OSError as error:
+                    raise self._out_of_service(
+                        f"truncating {self.directory} to offset {offset} failed: {error}"
+                    ) from error
+            # Else what is cut was never in a file.
+            with self._lock:
+                self.end_offset = end_offset
+                self.epochs = [entry for entry in self.epochs if entry[1] < end_offset]
+                self.durable_end_offset = min(self.durable_end_offset, end_offset)
         return self.end_offset
+
+    def _cut_files(self, offset: int) -> int:
+        keep = bisect_right(self._base_offsets, offset)
+        for segment in reversed(self._segments[keep:]):
+            segment.delete()
+        if keep < len(self._segments):
+            fsync_directory(self.directory)  # or a crash could bring them back behind a gap
+        self._set_segments(self._segments[:keep])
+        last = self._segments[-1]
+        last.truncate_to(offset)
+        last.write_indexes(active=True)
+        self._directory_changed = True
+        self._force(last.end_offset)
+        return last.end_offset
 
     def truncate_fully_and_start_at(self, snapshot_id: OffsetAndEpoch) -> None:
         """Drop everything; the log is then empty and continues where the snapshot ends (KIP-630)."""
@@ -249,15 +327,17 @@ class MetadataLog:
                 fsync_directory(self.directory)
                 self._set_segments([self._open_segment(snapshot_id.offset)])
                 self._segments[0].write_indexes(active=True)
-                self.start_offset = self.end_offset = self.durable_end_offset = snapshot_id.offset
-                self.epochs = []
-                self._start_epoch = snapshot_id.epoch
-                self._epochs_changed = True
+                with self._lock:
+                    self._recent.clear()
+                    self.start_offset = self.end_offset = self.durable_end_offset = snapshot_id.offset
+                    self.epochs = []
+                    self._start_epoch = snapshot_id.epoch
                 self._directory_changed = True
-                self._force()
+                self._force(snapshot_id.offset)
             except OSError as error:
-                self._failure = f"starting {self.directory} over at {snapshot_id} failed: {error}"
-                raise self._failure_error() from error
+                raise self._out_of_service(
+                    f"starting {self.directory} over at {snapshot_id} failed: {error}"
+                ) from error
 
     def delete_segments_before(self, offset: int) -> int:
         """Move the start of the log up to `offset` and delete segments wholly below it; returns how many.
@@ -269,22 +349,24 @@ class MetadataLog:
             return 0
         self._check_range(min(offset, self.end_offset - 1))
         with self._files_lock:
+            end_offset = self._write()
             start_epoch = self.epoch_at(offset)
             doomed = [segment for segment in self._segments[:-1] if segment.end_offset <= offset]
             try:
                 for segment in doomed:
                     segment.delete()
                 self._set_segments(self._segments[len(doomed) :])
-                self.start_offset = offset
-                later = [entry for entry in self.epochs if entry[1] > offset]
-                self.epochs = later if offset == self.end_offset else [(start_epoch, offset), *later]
-                self._start_epoch = start_epoch
-                self._epochs_changed = True
+                with self._lock:
+                    self.start_offset = offset
+                    later = [entry for entry in self.epochs if entry[1] > offset]
+                    self.epochs = later if offset == self.end_offset else [(start_epoch, offset), *later]
+                    self._start_epoch = start_epoch
                 self._directory_changed = True
-                self._force()
+                self._force(end_offset)
             except OSError as error:
-                self._failure = f"deleting segments of {self.directory} failed: {error}"
-                raise self._failure_error() from error
+                raise self._out_of_service(
+                    f"deleting segments of {self.directory} failed: {error}"
+                ) from error
         return len(doomed)
 
     def close(self) -> None:
@@ -304,8 +386,9 @@ class MetadataLog:
         return Segment(self.directory, base_offset, self._index_bytes_max)
 
     def _set_segments(self, segments: list[Segment]) -> None:
-        self._segments = segments
-        self._base_offsets = [segment.base_offset for segment in segments]
+        with self._lock:
+            self._segments = segments
+            self._base_offsets = [segment.base_offset for segment in segments]
 
     def _segment_of(self, offset: int) -> Segment:
         return self._segments[bisect_right(self._base_offsets, offset) - 1]
@@ -319,6 +402,10 @@ class MetadataLog:
     def _refuse_after_failure(self) -> None:
         if self._failure is not None:
             raise self._failure_error()
+
+    def _out_of_service(self, failure: str) -> StorageError:
+        self._failure = failure
+        return self._failure_error()
 
     def _failure_error(self) -> StorageError:
         return StorageError(

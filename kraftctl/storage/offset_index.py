@@ -12,6 +12,8 @@ from array import array
 from bisect import bisect_left, bisect_right
 from pathlib import Path
 
+from kraftctl.storage.durable_files import write_all_at
+
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 """Kafka's segment.index.bytes."""
 
@@ -35,19 +37,22 @@ class OffsetIndex:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def is_full(self) -> bool:
-        return len(self._offsets) >= self._entries_max
-
-    def append(self, last_offset: int, position: int) -> None:
-        """Remember that the batch which ends with `last_offset` starts at `position`."""
-        self.remember(last_offset, position)
-        entry = _ENTRY.pack(last_offset - self.base_offset, position)
-        os.pwrite(self._descriptor, entry, (len(self._offsets) - 1) * _ENTRY.size)
+    def is_full(self, entries_count: int = 0) -> bool:
+        """Whether there is no room for another one, after `entries_count` that are still to come."""
+        return len(self._offsets) + entries_count >= self._entries_max
 
     def remember(self, last_offset: int, position: int) -> None:
-        """As append, but leaves the file to a later `write_file`: recovery writes it in one go."""
+        """The batch which ends with `last_offset` starts at `position`.
+
+        The file is left to `write_entries_from`, or to `write_file`: recovery writes it in one go.
+        """
         self._offsets.append(last_offset)
         self._positions.append(position)
+
+    def write_entries_from(self, count: int) -> None:
+        """Write all but the first `count` entries to the file, if there are more."""
+        if count < len(self._offsets):
+            write_all_at(self._descriptor, self._encoded(count), count * _ENTRY.size)
 
     def position_for(self, offset: int) -> int:
         """A position at or before the start of the batch that contains `offset`."""
@@ -91,11 +96,11 @@ class OffsetIndex:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    def _encoded(self) -> bytes:
+    def _encoded(self, start: int = 0) -> bytes:
         base = self.base_offset
         return b"".join(
             [
                 _ENTRY.pack(offset - base, position)
-                for offset, position in zip(self._offsets, self._positions, strict=True)
+                for offset, position in zip(self._offsets[start:], self._positions[start:], strict=True)
             ]
         )

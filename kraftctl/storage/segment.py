@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import struct
-from bisect import bisect_right
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kraftctl.storage.batch_scan import LENGTH_END, BatchPlace
+from kraftctl.storage.batch_scan import (
+    BATCH_HEADER_BYTES,
+    LENGTH_END,
+    BatchPlace,
+    InvalidBatchError,
+    scan_batches,
+)
 from kraftctl.storage.durable_files import write_all_at
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX, INDEX_INTERVAL_BYTES, OffsetIndex
+from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 
 LOG_SUFFIX = ".log"
@@ -22,9 +29,6 @@ DELETED_SUFFIX = ".deleted"
 RELATIVE_OFFSET_MAX = 2**31 - 1
 """An index entry stores offsets as int32 relative to the segment's base offset."""
 
-TAIL_BATCHES_MAX = 4096
-"""How many of the newest batches have their exact place in memory: followers read near the end."""
-
 _WALK_BYTES = 16 * 1024
 _OFFSET_AND_LENGTH = struct.Struct(">qi")
 
@@ -34,7 +38,11 @@ def segment_file_name(base_offset: int, suffix: str) -> str:
 
 
 class Segment:
-    """Bytes are trusted here: recovery and append have checked every batch before it is `remembered`."""
+    """What is written is trusted: recovery and append have checked every batch before it is `remembered`.
+    What is read back is not: a disk may give something else than it was given.
+
+    One thread may `read` beside another one that appends and flushes; everything else is done alone.
+    """
 
     def __init__(self, directory: Path, base_offset: int, index_bytes_max: int = INDEX_BYTES_MAX) -> None:
         self.directory = directory
@@ -47,8 +55,7 @@ class Segment:
         self._max_timestamp_ms = NO_TIMESTAMP
         self._offset_of_max_timestamp = base_offset
         self._bytes_since_index_entry = 0
-        self._tail_offsets: list[int] = []
-        self._tail_positions: list[int] = []
+        self._lock = threading.Lock()  # of the offset index and of how far the file goes; never held for long
         self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         self.offset_index = OffsetIndex(
             directory / segment_file_name(base_offset, INDEX_SUFFIX), base_offset, index_bytes_max
@@ -57,129 +64,156 @@ class Segment:
             directory / segment_file_name(base_offset, TIME_INDEX_SUFFIX), base_offset, index_bytes_max
         )
 
-    def append(self, batches: bytes, places: list[BatchPlace]) -> None:
-        """Write `batches`, whose `places` are relative to their own start, at the end of the file.
+    def append(self, batches: list[PlacedBatch]) -> None:
+        """Write whole batches at the end of the file, all at once.
 
         After an OSError the caller must `cut_back`: some of it may have been written.
         """
-        start = self.size_bytes
-        write_all_at(self.descriptor, batches, start)
-        for place in places:
-            self._note(place, start + place.position, into_files=True)
-        self.size_bytes = start + len(batches)
-        self.end_offset = places[-1].last_offset + 1
+        start = position = self.size_bytes
+        write_all_at(self.descriptor, b"".join([batch for _, batch in batches]), start)
         self.needs_flush = True
+        offset_entries, time_entries = len(self.offset_index), len(self.time_index)
+        with self._lock:
+            for place, _ in batches:
+                self._note(place, position)
+                position += place.size_bytes
+        self.offset_index.write_entries_from(offset_entries)
+        self.time_index.write_entries_from(time_entries)
+        with self._lock:
+            self.size_bytes = position
+            self.end_offset = batches[-1][0].last_offset + 1
 
     def remember(self, place: BatchPlace) -> None:
         """Take in a batch that recovery found in the file, at `place.position` of it."""
-        self._note(place, place.position, into_files=False)
+        self._note(place, place.position)
         self.size_bytes = place.position + place.size_bytes
         self.end_offset = place.last_offset + 1
 
-    def _note(self, place: BatchPlace, position: int, into_files: bool) -> None:
+    def _note(self, place: BatchPlace, position: int) -> None:
         if place.max_timestamp_ms > self._max_timestamp_ms:
             self._max_timestamp_ms = place.max_timestamp_ms
             self._offset_of_max_timestamp = place.last_offset
         if self.first_timestamp_ms == NO_TIMESTAMP:
             self.first_timestamp_ms = place.max_timestamp_ms
         if self._bytes_since_index_entry > INDEX_INTERVAL_BYTES:
-            if into_files:
-                self.offset_index.append(place.last_offset, position)
-                self.time_index.append(self._max_timestamp_ms, self._offset_of_max_timestamp)
-            else:
-                self.offset_index.remember(place.last_offset, position)
-                self.time_index.remember(self._max_timestamp_ms, self._offset_of_max_timestamp)
+            self.offset_index.remember(place.last_offset, position)
+            self.time_index.remember(self._max_timestamp_ms, self._offset_of_max_timestamp)
             self._bytes_since_index_entry = 0
         self._bytes_since_index_entry += place.size_bytes
-        self._tail_offsets.append(place.base_offset)
-        self._tail_positions.append(position)
-        if len(self._tail_offsets) > 2 * TAIL_BATCHES_MAX:
-            del self._tail_offsets[:TAIL_BATCHES_MAX]
-            del self._tail_positions[:TAIL_BATCHES_MAX]
 
-    def has_room_for(self, places: list[BatchPlace], segment_bytes: int, segment_ms: int) -> bool:
-        """Whether Kafka would append these batches here instead of rolling a new segment."""
-        if self.size_bytes == 0:
+    def has_room_for(
+        self,
+        place: BatchPlace,
+        segment_bytes: int,
+        segment_ms: int,
+        first_ahead: BatchPlace,
+        ahead_bytes: int,
+    ) -> bool:
+        """Whether Kafka would append this batch here instead of rolling a new segment.
+
+        Batches of `ahead_bytes`, from `first_ahead` on, come before it. Exact when there are none (0 bytes;
+        it is the first itself), else it may also be False because that is not known yet.
+        """
+        size_bytes = self.size_bytes + ahead_bytes
+        if size_bytes == 0:
             return True
-        appended_bytes = places[-1].position + places[-1].size_bytes
+        first_timestamp_ms = self.first_timestamp_ms
+        if first_timestamp_ms == NO_TIMESTAMP:
+            first_timestamp_ms = first_ahead.max_timestamp_ms
+        entries_count = ahead_bytes // INDEX_INTERVAL_BYTES + 1 if ahead_bytes else 0
         return (
-            self.size_bytes + appended_bytes <= segment_bytes
-            and places[-1].last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
-            and places[-1].max_timestamp_ms - self.first_timestamp_ms <= segment_ms
-            and not self.offset_index.is_full()
-            and not self.time_index.is_full()
+            size_bytes + place.size_bytes <= segment_bytes
+            and place.last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
+            and place.max_timestamp_ms - first_timestamp_ms <= segment_ms
+            and not self.offset_index.is_full(entries_count)
+            and not self.time_index.is_full(entries_count)
         )
 
-    def read(self, offset: int, max_bytes: int) -> bytes:
-        """Whole batches from the one that contains `offset`: at most `max_bytes`, but at least one batch."""
-        position, batch_size = self.find_batch(offset)
-        limit = position + max_bytes
-        if limit >= self.size_bytes:
+    def read(self, offset: int, max_bytes: int, epoch_at: Callable[[int], int]) -> bytes:
+        """Whole batches from the one that contains `offset`: at most `max_bytes`, but at least one batch.
+
+        `epoch_at` says which epoch a batch at an offset has. Raises StorageError when the disk cannot read
+        them, and CorruptLogError when it gives something else than was written.
+        """
+        with self._lock:
+            near = self.offset_index.position_for(offset)
             end = self.size_bytes
-        else:
-            end = max(self._last_boundary(limit), position + batch_size)
-        data = os.pread(self.descriptor, end - position, position)
-        if len(data) != end - position:
+        base_offset, position, size_bytes = self._find_batch(offset, near, end)
+        data = self._pread(position, min(max(max_bytes, size_bytes), end - position))
+        kept_bytes = 0
+        try:
+            for place in scan_batches(data, base_offset, epoch_at(base_offset), position):
+                if place.epoch != (epoch := epoch_at(place.base_offset)):
+                    reason = f"epoch {epoch} was expected, the batch says {place.epoch}"
+                    raise self._corrupt(place.position, place.base_offset, reason)
+                if kept_bytes == 0 and place.last_offset < offset:
+                    reason = f"offset {offset} was expected, the batch ends with {place.last_offset}"
+                    raise self._corrupt(place.position, offset, reason)
+                kept_bytes += place.size_bytes
+        except InvalidBatchError as error:
+            # The last one may be cut short: it did not fit. Whether it is damaged shows when it is asked for.
+            if kept_bytes == 0 or error.needed_bytes == 0:
+                raise self._corrupt(error.position, offset, error.reason) from error
+        return data[:kept_bytes]
+
+    def _find_batch(self, offset: int, near: int, end: int) -> tuple[int, int, int]:
+        """(base offset, position, size) of the batch that contains `offset`, which must lie in this segment.
+
+        `near` is the position of that batch or of one before it, and `end` where the last one ends.
+        """
+        found: tuple[int, int, int] | None = None
+        for base_offset, position, size_bytes in self._walk(near, end, offset):
+            if base_offset > offset:
+                break
+            found = (base_offset, position, size_bytes)
+        if found is None:
+            raise self._corrupt(near, offset, f"no batch with offset {offset} is found from here on")
+        return found
+
+    def _walk(self, position: int, end: int, offset: int) -> Iterator[tuple[int, int, int]]:
+        """(base offset, position, size) of each batch from the one at `position` on, looking for `offset`."""
+        chunk = b""
+        chunk_start = position
+        while position < end:
+            at = position - chunk_start
+            if len(chunk) - at < LENGTH_END:
+                chunk = self._pread(position, min(_WALK_BYTES, end - position))
+                chunk_start = position
+                at = 0
+            base_offset, length = _OFFSET_AND_LENGTH.unpack_from(chunk, at)
+            size_bytes = LENGTH_END + length
+            if size_bytes < BATCH_HEADER_BYTES or position + size_bytes > end:
+                raise self._corrupt(position, offset, f"the batch claims a length of {length} bytes")
+            yield base_offset, position, size_bytes
+            position += size_bytes
+
+    def _pread(self, position: int, size_bytes: int) -> bytes:
+        try:
+            data = os.pread(self.descriptor, size_bytes, position)
+        except OSError as error:
             raise StorageError(
-                f"{self.path} lost bytes while in use: {end - position} bytes expected at byte {position},"
+                f"cannot read {self.path} at byte {position}: {error}. Next step: check the disk, then"
+                " restart; recovery reads what is really there."
+            ) from error
+        if len(data) != size_bytes:
+            raise StorageError(
+                f"{self.path} lost bytes while in use: {size_bytes} bytes expected at byte {position},"
                 f" {len(data)} found. Next step: stop this node and find out who changed the file."
             )
         return data
 
-    def find_batch(self, offset: int) -> tuple[int, int]:
-        """(position, size) of the batch that contains `offset`, which must lie in this segment."""
-        if self._tail_offsets and offset >= self._tail_offsets[0]:
-            at = bisect_right(self._tail_offsets, offset) - 1
-            position = self._tail_positions[at]
-            end = self._tail_positions[at + 1] if at + 1 < len(self._tail_positions) else self.size_bytes
-            return position, end - position
-        found = (0, 0)
-        for base_offset, position, size in self._walk(self.offset_index.position_for(offset)):
-            if base_offset > offset:
-                break
-            found = (position, size)
-        return found
-
-    def _last_boundary(self, limit: int) -> int:
-        """The largest start of a batch at or before the position `limit`."""
-        if self._tail_positions and limit >= self._tail_positions[0]:
-            return self._tail_positions[bisect_right(self._tail_positions, limit) - 1]
-        boundary = 0
-        for _, position, size in self._walk(self.offset_index.boundary_before(limit)):
-            boundary = position
-            if position + size > limit:
-                break
-        return boundary
-
-    def _walk(self, position: int) -> Iterator[tuple[int, int, int]]:
-        """(base offset, position, size) of each batch from the one at `position` on."""
-        chunk = b""
-        chunk_start = position
-        while position < self.size_bytes:
-            at = position - chunk_start
-            if len(chunk) - at < LENGTH_END:
-                chunk = os.pread(self.descriptor, _WALK_BYTES, position)
-                chunk_start = position
-                at = 0
-            base_offset, length = _OFFSET_AND_LENGTH.unpack_from(chunk, at)
-            yield base_offset, position, LENGTH_END + length
-            position += LENGTH_END + length
+    def _corrupt(self, position: int, offset: int, reason: str) -> CorruptLogError:
+        return CorruptLogError(str(self.path), position, offset, reason)
 
     def truncate_to(self, offset: int) -> None:
         """Cut the batch that contains `offset` and everything behind it; the caller flushes."""
         if offset >= self.end_offset:
             return
-        position, _ = self.find_batch(offset)
-        new_end = self._base_offset_at(position)
+        near = self.offset_index.position_for(offset)
+        base_offset, position, _ = self._find_batch(offset, near, self.size_bytes)
         self.size_bytes = position
-        self.end_offset = new_end
+        self.end_offset = base_offset if position > 0 else self.base_offset
         self.cut_back()
-
-    def _base_offset_at(self, position: int) -> int:
-        if position == 0:
-            return self.base_offset
-        base_offset: int = _OFFSET_AND_LENGTH.unpack(os.pread(self.descriptor, LENGTH_END, position))[0]
-        return base_offset
 
     def cut_back(self) -> None:
         """Drop what lies behind `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
@@ -188,9 +222,6 @@ class Segment:
         self.needs_flush = True
         self.offset_index.truncate_to(self.end_offset)
         self.time_index.truncate_to(self.end_offset)
-        keep = bisect_right(self._tail_positions, self.size_bytes - 1)
-        del self._tail_offsets[keep:]
-        del self._tail_positions[keep:]
         self._max_timestamp_ms, self._offset_of_max_timestamp = self.time_index.last_entry()
         self._bytes_since_index_entry = self.size_bytes - self.offset_index.boundary_before(self.size_bytes)
         if self.size_bytes == 0:
@@ -215,8 +246,7 @@ class Segment:
         self.time_index.trim()
 
     def flush(self) -> None:
-        """fsync when something was written since the last time. May run beside `append`: an append that
-        is under way is simply flushed again next time."""
+        """fsync when something was written since the last time."""
         if self.needs_flush:
             self.needs_flush = False
             os.fsync(self.descriptor)

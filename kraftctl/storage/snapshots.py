@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -76,12 +77,13 @@ class SnapshotWriter:
 
 
 class SnapshotStore:
-    """The finished checkpoints of one directory. `write` may run in another thread."""
+    """The finished checkpoints of one directory. `write` may run beside everything else."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.removed_files: list[str] = []
         self._sizes: dict[OffsetAndEpoch, int] = {}
+        self._lock = threading.Lock()  # of `_sizes`
 
     @classmethod
     def open(cls, directory: Path) -> SnapshotStore:
@@ -99,13 +101,16 @@ class SnapshotStore:
 
     def ids(self) -> list[OffsetAndEpoch]:
         """Rising by offset, then epoch."""
-        return sorted(self._sizes)
+        return [info.snapshot_id for info in self.infos()]
 
     def infos(self) -> list[SnapshotInfo]:
-        return [SnapshotInfo(snapshot_id, self._sizes[snapshot_id]) for snapshot_id in self.ids()]
+        """As `ids`."""
+        with self._lock:
+            sizes = sorted(self._sizes.items())
+        return [SnapshotInfo(snapshot_id, size_bytes) for snapshot_id, size_bytes in sizes]
 
     def latest_id(self) -> OffsetAndEpoch | None:
-        return max(self._sizes, default=None)
+        return max(self.ids(), default=None)
 
     def path(self, snapshot_id: OffsetAndEpoch) -> Path:
         return self.directory / snapshot_file_name(snapshot_id)
@@ -134,7 +139,8 @@ class SnapshotStore:
 
     def add(self, frozen: SnapshotWriter) -> SnapshotInfo:
         """Take in a checkpoint that was just frozen."""
-        self._sizes[frozen.snapshot_id] = frozen.size_bytes
+        with self._lock:
+            self._sizes[frozen.snapshot_id] = frozen.size_bytes
         return SnapshotInfo(frozen.snapshot_id, frozen.size_bytes)
 
     def read_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
@@ -162,7 +168,8 @@ class SnapshotStore:
             renamed = self.directory / snapshot_file_name(snapshot_id, DELETED_SUFFIX)
             self.path(snapshot_id).replace(renamed)
             renamed.unlink()
-            del self._sizes[snapshot_id]
+            with self._lock:
+                del self._sizes[snapshot_id]
         if doomed:
             fsync_directory(self.directory)
         return doomed

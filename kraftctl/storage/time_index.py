@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from pathlib import Path
 
+from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX
 
 NO_TIMESTAMP = -1
@@ -32,23 +33,27 @@ class TimeIndex:
     def __len__(self) -> int:
         return len(self._timestamps)
 
-    def is_full(self) -> bool:
-        """One slot is kept for the entry that closes the segment."""
-        return len(self._timestamps) >= self._entries_max - 1
+    def is_full(self, entries_count: int = 0) -> bool:
+        """As OffsetIndex.is_full; one slot is kept for the entry that closes the segment."""
+        return len(self._timestamps) + entries_count >= self._entries_max - 1
 
     def append(self, timestamp_ms: int, offset: int) -> None:
-        if self.remember(timestamp_ms, offset):
-            entry = _ENTRY.pack(timestamp_ms, offset - self.base_offset)
-            os.pwrite(self._descriptor, entry, (len(self._timestamps) - 1) * _ENTRY.size)
+        """Remember and write."""
+        count = len(self._timestamps)
+        self.remember(timestamp_ms, offset)
+        self.write_entries_from(count)
 
-    def remember(self, timestamp_ms: int, offset: int) -> bool:
-        """As append, without the file. False when the timestamp is not larger than the last one."""
+    def remember(self, timestamp_ms: int, offset: int) -> None:
+        """Nothing changes when the timestamp is not larger than the last one. The file is left alone."""
         last = self._timestamps[-1] if self._timestamps else NO_TIMESTAMP
-        if timestamp_ms <= last:
-            return False
-        self._timestamps.append(timestamp_ms)
-        self._offsets.append(offset)
-        return True
+        if timestamp_ms > last:
+            self._timestamps.append(timestamp_ms)
+            self._offsets.append(offset)
+
+    def write_entries_from(self, count: int) -> None:
+        """Write all but the first `count` entries to the file, if there are more."""
+        if count < len(self._timestamps):
+            write_all_at(self._descriptor, self._encoded(count), count * _ENTRY.size)
 
     def last_entry(self) -> tuple[int, int]:
         """(timestamp, offset), or (-1, base offset) when empty."""
@@ -83,11 +88,11 @@ class TimeIndex:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    def _encoded(self) -> bytes:
+    def _encoded(self, start: int = 0) -> bytes:
         base = self.base_offset
         return b"".join(
             [
                 _ENTRY.pack(time, offset - base)
-                for time, offset in zip(self._timestamps, self._offsets, strict=True)
+                for time, offset in zip(self._timestamps[start:], self._offsets[start:], strict=True)
             ]
         )

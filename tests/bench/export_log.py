@@ -189,6 +189,7 @@ def write_log(metadata_directory: Path, count: int) -> int:
         held += batch
         if len(held) >= APPEND_BYTES:
             log.append(bytes(held))
+            log.flush()
             held.clear()
     if held:
         log.append(bytes(held))

@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl.dev.polling import await_result
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import FIRST_SEED
 from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 
@@ -106,3 +107,49 @@ def test_a_lost_disk_is_filled_from_a_snapshot(tmp_path: Path) -> None:
         quorum.leader().kill()
         creator.create(3)
         creator.close()
+
+
+@pytest.mark.slow
+def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path) -> None:
+    """A bit flips where one follower has not read yet: that one must not wait for ever, nor must the others.
+
+    They hear of it: nobody would elect another leader before the test has ended.
+    """
+    with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
+        creator = TopicCreator(quorum)
+        creator.create(1)
+        late = next(node for node in quorum.nodes if node is not quorum.leader())
+        late.kill()
+        creator.create(20)
+        others = [node for node in quorum.nodes if node is not late]
+        for node in others:
+            assert node.stop() == 0
+        for node in others:
+            node.start(wait=False)  # nothing of what they wrote is in their memory now
+        leader = quorum.leader()
+        creator.create(1)
+        flip_a_bit_in_the_middle(leader.log_directory / DIRECTORY_NAME / f"{0:020d}.log")
+        late.start()
+        process = leader.process
+        assert process is not None
+        assert process.wait(30.0) == 1
+        assert "resigns if it leads, and stops" in process.tail()
+        assert "is corrupt at byte" in process.tail()
+        assert "Next step" in process.tail()
+        assert quorum.leader() is not leader
+        creator.create(3)
+        await_result(lambda: creator.acknowledged <= topics_known_to(late), "the late one knows every topic")
+        creator.close()
+
+
+def flip_a_bit_in_the_middle(segment: Path) -> None:
+    """Of a record, beneath the process that wrote it."""
+    content = segment.read_bytes()
+    batches = read_batches(content)
+    count = len(batches) // 2
+    position = (
+        sum(batch.header.size_bytes for batch in batches[:count]) + batches[count].header.size_bytes - 1
+    )
+    with segment.open("r+b") as file:
+        file.seek(position)
+        file.write(bytes([content[position] ^ 1]))

@@ -49,11 +49,13 @@ class LogDirectory:
         for first in range(0, count, size):
             values = [NO_OP] * min(size, count - first)
             self.log.append(encode_batch(self.end_offset, epoch, 1000 + first, values))
+        self.log.flush()
 
     def append_voters(self, voters: Sequence[int], epoch: int = 1) -> None:
         """KIP-853: they vote from here on."""
         control = [encode_control_record(voters_record(voters))]
         self.log.append(encode_control_batch(self.end_offset, epoch, 1000, control))
+        self.log.flush()
 
     def checkpoint(self, offset: int, epoch: int = 1, voters: Sequence[int] = ()) -> None:
         """A snapshot of four records, or more with voters."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+from bisect import bisect_right
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.storage import metadata_log
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage import metadata_log, recent_batches
+from kraftctl.storage.batch_scan import scan_batches
+from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.support.effort import scaled
+
+SECONDS_MAX = 20.0
 
 
 def test_new_log_is_empty(tmp_path: Path) -> None:
@@ -90,6 +94,7 @@ def test_a_segment_is_rolled_by_batch_time(tmp_path: Path) -> None:
     log = MetadataLog.open(tmp_path, segment_ms=10)
     for offset in range(30):
         log.append(batch(offset))
+    log.flush()
     assert len(list(tmp_path.glob("*.log"))) == 3
 
 
@@ -97,6 +102,7 @@ def test_index_files_are_roomy_while_active_and_trimmed_after(tmp_path: Path) ->
     log = MetadataLog.open(tmp_path, segment_bytes=30_000)
     for offset in range(1000):
         log.append(batch(offset))
+    log.flush()
     indexes = sorted(tmp_path.glob("*.index"))
     assert [path.stat().st_size for path in indexes[:-1]] == [7 * 8] * (len(indexes) - 1)
     assert indexes[-1].stat().st_size == 10 * 1024 * 1024
@@ -157,9 +163,13 @@ def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.
     log.close()
 
 
-def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = MetadataLog.open(tmp_path)
     log.append(batch(0))
+    log.flush()
+    log.append(batch(1))
     real_pwrite = os.pwrite
 
     def nearly_full(descriptor: int, data: memoryview, position: int) -> int:
@@ -170,33 +180,151 @@ def test_a_full_disk_leaves_the_log_as_it_was(tmp_path: Path, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", nearly_full)
         with pytest.raises(StorageError, match="No space left"):
-            log.append(batch(1))
-    assert log.end_offset == 1
-    assert log.append(batch(1)) == 2
-    assert log.read(0, 1000) == batch(0) + batch(1)
+            log.flush()
+    with pytest.raises(StorageError, match="out of service"):
+        log.append(batch(2))
+    assert log.durable_end_offset == 1
     log.close()
-    assert MetadataLog.open(tmp_path).end_offset == 2
+    log = MetadataLog.open(tmp_path)
+    assert (log.end_offset, log.recovery.notices()) == (1, [])
 
 
-def test_flush_beside_appends_never_claims_too_much(tmp_path: Path) -> None:
+class WatchedDisk:
+    """Has a batch appended during each os.fsync, and knows up to where the segments were to be kept."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, log: MetadataLog, count: int) -> None:
+        self.end_offset = 0
+        self._log = log
+        self._remaining = count
+        self._wanted, self._appended = threading.Semaphore(0), threading.Semaphore(0)
+        patch.setattr(os, "fsync", self.fsync)
+
+    def fsync(self, descriptor: int) -> None:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        if path.suffix != ".log":
+            return
+        data = path.read_bytes()
+        if self._remaining > 0:
+            self._remaining -= 1
+            self._wanted.release()
+            assert self._appended.acquire(timeout=SECONDS_MAX)
+        for place in scan_batches(data, int(path.stem), 0):
+            self.end_offset = max(self.end_offset, place.last_offset + 1)
+
+    def append_when_wanted(self, offset: int) -> None:
+        """By another thread than the one that flushes."""
+        assert self._wanted.acquire(timeout=SECONDS_MAX)
+        self._log.append(batch(offset))
+        self._appended.release()
+
+
+def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is appended during an fsync is not on the disk for it."""
     log = MetadataLog.open(tmp_path, segment_bytes=2000)
-    stop = threading.Event()
-    claimed: list[int] = []
+    log.append(batch(0))
+    disk = WatchedDisk(monkeypatch, log, 199)
+    claims: list[tuple[int, int]] = []
 
-    def flusher() -> None:
-        while not stop.is_set():
-            claimed.append(log.flush())
+    def flush_until_all_is_there() -> None:
+        while not claims or claims[-1][0] < 200:
+            claims.append((log.flush(), disk.end_offset))
 
-    thread = threading.Thread(target=flusher)
+    thread = threading.Thread(target=flush_until_all_is_there)
     thread.start()
-    for offset in range(2000):
-        log.append(batch(offset))
-    stop.set()
+    for offset in range(1, 200):
+        disk.append_when_wanted(offset)
     thread.join()
-    assert claimed == sorted(claimed)
-    assert log.flush() == 2000
+    assert len(claims) > 100
+    assert claims == sorted(claims)
+    assert [claim for claim in claims if claim[0] > claim[1]] == []
     log.close()
-    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 2000
+    assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 200
+
+
+def test_an_append_makes_no_system_call_and_waits_for_no_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = MetadataLog.open(tmp_path, segment_bytes=500)
+    log.append(batch(0))
+    begun, may_end = threading.Event(), threading.Event()
+
+    def stalling(descriptor: int) -> None:
+        begun.set()
+        assert may_end.wait(SECONDS_MAX)
+
+    monkeypatch.setattr(os, "fsync", stalling)
+    thread = threading.Thread(target=log.flush)
+    thread.start()
+    assert begun.wait(SECONDS_MAX)
+    content = (tmp_path / f"{0:020d}.log").read_bytes()
+    try:
+        for offset in range(1, 50):
+            log.append(batch(offset))
+            assert log.read_recent(offset, 1) == log.read(offset, 1) == batch(offset)
+        assert [path.read_bytes() for path in tmp_path.glob("*.log")] == [content]
+    finally:
+        may_end.set()
+        thread.join()
+    assert log.durable_end_offset == 1
+    assert log.flush() == log.durable_end_offset == 50
+    log.close()
+
+
+def test_a_disk_that_takes_nothing_for_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata_log, "UNWRITTEN_BYTES_MAX", 200)
+    log = MetadataLog.open(tmp_path)
+    for offset in range(3):
+        log.append(batch(offset))
+    with pytest.raises(StorageError, match="takes nothing"):
+        log.append(batch(3))
+    assert (log.flush(), log.append(batch(3))) == (3, 4)
+    log.close()
+
+
+def test_the_checkpoint_of_epochs_names_none_that_is_in_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who compares the two must not find the file ahead of the log, as if that had lost records."""
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0))
+
+    def append_meanwhile(descriptor: int) -> None:
+        if log.end_offset == 1:
+            log.append(batch(1, epoch=2))
+
+    monkeypatch.setattr(os, "fsync", append_meanwhile)
+    assert log.flush() == 1
+    assert read_leader_epochs(tmp_path) == [(1, 0)]
+    assert log.flush() == 2
+    assert read_leader_epochs(tmp_path) == [(1, 0), (2, 1)]
+
+
+@pytest.mark.parametrize("position_in_batch", [4, 8, 11, 15, 16, 18, 21, 25, 60, -1])
+def test_what_a_disk_gives_back_wrong_is_not_read(tmp_path: Path, position_in_batch: int) -> None:
+    """In the header outside the checksum, in the checksum, and in what it covers; of each batch in turn."""
+    batches = [batch(offset, epoch=1 + offset // 3, value=b"x" * 30) for offset in range(6)]
+    whole = b"".join(batches)
+    size = len(batches[0])
+    log = MetadataLog.open(tmp_path)
+    log.append(whole)
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    path = tmp_path / f"{0:020d}.log"
+    for damaged in range(6):
+        content = bytearray(whole)
+        content[damaged * size + position_in_batch % size] ^= 0x41
+        path.write_bytes(content)
+        with pytest.raises(CorruptLogError, match=str(path)):
+            log.read(damaged, 1)
+        for offset in range(6):
+            for max_bytes in (1, 2 * size, 10 * size):
+                try:
+                    data = log.read(offset, max_bytes)
+                except CorruptLogError:
+                    continue
+                assert whole[offset * size :].startswith(data)
+                assert data
+    log.close()
 
 
 def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
@@ -206,15 +334,21 @@ def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
 
 
 class LogModel(RuleBasedStateMachine):
-    """A list of batches is the model; small segments and index files make every border frequent."""
+    """A list of batches is the model; small segments and index files make every border frequent.
+
+    `written_end` is how far they are in files: what a process that is killed leaves behind.
+    """
 
     @initialize(directory=st.just(None))
     def open(self, directory: None) -> None:
         import tempfile
 
         self.temporary = tempfile.TemporaryDirectory()
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(recent_batches, "RECENT_BYTES_MAX", 800)
         self.model: list[bytes] = []
         self.start = 0
+        self.written_end = 0
         self.epoch = 1
         self.log = self._open()
 
@@ -239,9 +373,14 @@ class LogModel(RuleBasedStateMachine):
     def truncate(self, data: st.DataObject) -> None:
         offset = data.draw(st.integers(self.log.start_offset, self.log.end_offset))
         end = self.log.truncate_to(offset)
-        ends = [*self._offsets()[1:], self.log_end_of_model()]
-        self.model = [one for one, one_end in zip(self.model, ends, strict=True) if one_end <= offset]
+        self._cut_model(offset)
         assert end == self.log_end_of_model()
+        self.written_end = min(self.written_end, end)
+        assert self.log.durable_end_offset <= end
+
+    def _cut_model(self, offset: int) -> None:
+        ends = [*self._offsets(), self.log_end_of_model()][1:]
+        self.model = [one for one, one_end in zip(self.model, ends, strict=True) if one_end <= offset]
 
     def log_end_of_model(self) -> int:
         if not self.model:
@@ -252,12 +391,43 @@ class LogModel(RuleBasedStateMachine):
     @rule()
     def flush(self) -> None:
         assert self.log.flush() == self.log.end_offset
+        self.written_end = self.log.end_offset
+
+    @rule(count=st.integers(1, 4))
+    def append_beside_a_flush(self, count: int) -> None:
+        claims: list[int] = []
+        before = self.log.end_offset
+        thread = threading.Thread(target=lambda: claims.append(self.log.flush()))
+        thread.start()
+        for _ in range(count):
+            self.append(1, 100, 1, bump=False)
+        thread.join()
+        assert before <= claims[0] <= self.log.end_offset
+        self.written_end = claims[0]
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), max_bytes=st.integers(1, 3000))
+    def read(self, data: st.DataObject, max_bytes: int) -> None:
+        offset = data.draw(st.integers(self.log.start_offset, self.log.end_offset - 1))
+        bases = self._offsets()
+        at = bisect_right(bases, offset) - 1
+        end = data.draw(st.integers(at, len(bases)))
+        end_offset = [*bases, self.log_end_of_model()][end]
+        found = self.log.read(offset, max_bytes, end_offset)
+        count = len(read_batches(found))
+        assert found == b"".join(self.model[at : at + count])
+        assert count >= (end > at)
+        assert at + count <= end
+        assert len(found) <= max_bytes or count == 1
+        assert self.log.read_recent(offset, max_bytes, end_offset) in (None, found)
 
     @rule(clean=st.booleans())
     def reopen(self, clean: bool) -> None:
         if clean:
             self.log.close()
+            self.written_end = self.log_end_of_model()
         self.log = self._open()
+        self._cut_model(self.written_end)
         assert self.log.recovery.notices() == []
 
     @invariant()
@@ -278,6 +448,7 @@ class LogModel(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "log"):
             self.log.close()
+            self.patch.undo()
             self.temporary.cleanup()
 
 
@@ -287,15 +458,15 @@ LogModel.TestCase.settings = settings(
 TestLogModel = LogModel.TestCase
 
 
-def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
+def test_reads_from_the_sparse_index_what_is_not_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftctl.storage import segment
-
-    monkeypatch.setattr(segment, "TAIL_BATCHES_MAX", 10)
+    monkeypatch.setattr(recent_batches, "RECENT_BYTES_MAX", 3000)
     log = metadata_log.MetadataLog.open(tmp_path)
     batches = [batch(offset, value=b"x" * (offset % 400)) for offset in range(1000)]
     log.append(b"".join(batches))
+    log.flush()
+    assert log.read_recent(900, 1) is None
     whole = b"".join(batches)
     starts = [0]
     for data in batches:
@@ -307,13 +478,15 @@ def test_reads_from_the_sparse_index_when_the_tail_is_forgotten(
             assert log.read(offset, max_bytes) == whole[starts[offset] : end]
 
 
-def test_an_index_that_cannot_be_written_undoes_the_append(
+def test_an_index_that_cannot_be_written_undoes_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batches are in the file already when the disk turns out to be full."""
     log = MetadataLog.open(tmp_path)
     model = [batch(offset, value=b"x" * 3000) for offset in range(2)]
     log.append(b"".join(model))
+    log.flush()
+    log.append(batch(2) + batch(3))
     real_pwrite = os.pwrite
 
     def no_room_for_entries(descriptor: int, data: bytes, position: int) -> int:
@@ -324,7 +497,10 @@ def test_an_index_that_cannot_be_written_undoes_the_append(
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", no_room_for_entries)
         with pytest.raises(StorageError, match="No space left"):
-            log.append(batch(2) + batch(3))
+            log.flush()
+    log.close()
+    log = MetadataLog.open(tmp_path)
+    assert log.recovery.notices() == []
     model += [batch(2, value=b"other"), batch(3, value=b"other")]
     assert log.append(model[2] + model[3]) == 4
     assert [log.read(offset, 1) for offset in range(4)] == model

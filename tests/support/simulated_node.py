@@ -199,7 +199,7 @@ class SimulatedNode:
             case effects.Notice():
                 self.notices.append(effect.text)
             case ReadLog():
-                found = self.disk.read(effect.offset, self.disk.end_offset, effect.max_bytes)
+                found = self.disk.read(effect.offset, effect.end_offset, effect.max_bytes)
                 batches = [batch for entry in found for batch in read_batches(entry.batch)]
                 self._turns.append(LogRead(batches))
             case ReadSnapshot():

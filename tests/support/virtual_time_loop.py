@@ -67,5 +67,8 @@ class VirtualClock(Clock):
     def now_ms(self) -> int:
         return int(self._loop.seconds * 1000)
 
+    def now_ns(self) -> int:
+        return int(self._loop.seconds * 1_000_000_000)
+
     def wall_ms(self) -> int:
         return WALL_START_MS + self.now_ms()

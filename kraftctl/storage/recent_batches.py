@@ -1,0 +1,110 @@
+"""The end of the metadata log in memory: what is not written yet, and what followers are about to fetch."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from kraftctl.storage.batch_scan import BatchPlace
+
+RECENT_BYTES_MAX = 4 * 1024 * 1024
+"""Of batches that are written: a replica in touch is a fraction of a second behind."""
+
+PlacedBatch = tuple[BatchPlace, bytes]
+"""The batch, and what its header says; the position in there means nothing."""
+
+
+class RecentBatches:
+    """The batches from some offset up to the end of the log, without a gap.
+
+    Not safe for threads: the log's lock is held around every call, so nothing in here waits or takes long.
+    """
+
+    def __init__(self) -> None:
+        self.unwritten_bytes = 0
+        self._written_bytes = 0
+        self._base_offsets: list[int] = []
+        self._batches: list[bytes] = []
+        self._unwritten: list[PlacedBatch] = []
+
+    def append(self, places: list[BatchPlace], batches: bytes) -> None:
+        """Take in whole batches, whose `places` are relative to their own start."""
+        if len(places) == 1:
+            self._append(places[0], batches)
+            return
+        for place in places:
+            self._append(place, batches[place.position : place.position + place.size_bytes])
+
+    def _append(self, place: BatchPlace, batch: bytes) -> None:
+        self._base_offsets.append(place.base_offset)
+        self._batches.append(batch)
+        self._unwritten.append((place, batch))
+        self.unwritten_bytes += place.size_bytes
+
+    def unwritten(self) -> list[PlacedBatch]:
+        """Everything that is in no file yet, in order."""
+        return list(self._unwritten)
+
+    def written(self, count: int) -> None:
+        """The first `count` of the unwritten batches are in a file now; the oldest ones may be forgotten."""
+        for _, batch in self._unwritten[:count]:
+            self.unwritten_bytes -= len(batch)
+            self._written_bytes += len(batch)
+        del self._unwritten[:count]
+        if self._written_bytes > RECENT_BYTES_MAX:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Down to a half, so that it is rarely done."""
+        written_count = len(self._batches) - len(self._unwritten)
+        count = 0
+        while count < written_count and self._written_bytes > RECENT_BYTES_MAX // 2:
+            self._written_bytes -= len(self._batches[count])
+            count += 1
+        del self._base_offsets[:count]
+        del self._batches[:count]
+
+    def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes | None:
+        """As MetadataLog.read; None when the batch that contains `offset` is not here."""
+        offsets = self._base_offsets
+        if not offsets or offset < offsets[0]:
+            return None
+        start = bisect_right(offsets, offset) - 1
+        if offsets[start] >= end_offset:
+            return b""
+        held = self._batches
+        end = start + 1
+        size_bytes = len(held[start])
+        while end < len(held) and offsets[end] < end_offset:
+            size_bytes += len(held[end])
+            if size_bytes > max_bytes:
+                break
+            end += 1
+        return held[start] if end == start + 1 else b"".join(held[start:end])
+
+    def truncate_to(self, offset: int) -> int | None:
+        """Drop every batch that holds `offset` or more; where the first of them began, None if not here."""
+        offsets = self._base_offsets
+        if not offsets or offset < offsets[0]:
+            self.clear()
+            return None
+        keep = bisect_right(offsets, offset) - 1
+        end_offset = offsets[keep]
+        dropped_count = len(offsets) - keep
+        unwritten_dropped_count = min(dropped_count, len(self._unwritten))
+        dropped_bytes = sum(map(len, self._batches[keep:]))
+        unwritten_kept = len(self._unwritten) - unwritten_dropped_count
+        unwritten_dropped_bytes = sum(len(batch) for _, batch in self._unwritten[unwritten_kept:])
+        self.unwritten_bytes -= unwritten_dropped_bytes
+        self._written_bytes -= dropped_bytes - unwritten_dropped_bytes
+        del offsets[keep:]
+        del self._batches[keep:]
+        del self._unwritten[unwritten_kept:]
+        return end_offset
+
+    def clear(self) -> None:
+        """Drop all of it, written or not."""
+        self.unwritten_bytes = 0
+        self._written_bytes = 0
+        self._base_offsets = []
+        self._batches = []
+        self._unwritten = []

@@ -1,0 +1,165 @@
+"""A disk one of whose calls takes as long as a test wants, and a scripted node that has things stored."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from kraftctl.config import ControllerConfig
+from kraftctl.node_io import ClientRequest
+from kraftctl.raft import events
+from kraftctl.server.clock import Clock
+from kraftctl.server.driver import Driver
+from kraftctl.server.listener import SocketServer
+from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from tests.server.serving import PROPERTIES, connect
+
+STALL_SECONDS_MAX = 3.0
+"""Nobody who is blocked by a stall could end it; this does."""
+
+TICKS = 20
+TICK_SECONDS = 0.005
+
+
+class StallingDisk:
+    """`stall` makes the next call of that name that meets a path wait until `release`."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.begun = threading.Event()
+        self.gave_up = False
+        self._may_end = threading.Event()
+        self._call = ""
+        self._part_of_path = ""
+        for name in ("fsync", "replace", "unlink", "ftruncate", "pread", "pwrite", "write"):
+            patch.setattr(os, name, self._wrapped(name, getattr(os, name)))
+
+    def stall(self, call: str, part_of_path: str) -> None:
+        self._part_of_path = part_of_path
+        self._call = call
+
+    def release(self) -> None:
+        self._may_end.set()
+
+    def _wrapped(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(target: Any, *args: Any, **keywords: Any) -> Any:
+            if name == self._call and self._part_of_path in path_of(target):
+                self._call = ""
+                self.begun.set()
+                self.gave_up = not self._may_end.wait(STALL_SECONDS_MAX)
+            return call(target, *args, **keywords)
+
+        return wrapper
+
+
+def path_of(target: Any) -> str:
+    return os.readlink(f"/proc/self/fd/{target}") if isinstance(target, int) else str(target)
+
+
+class ScriptedNode:
+    """Answers `ResignRequested(n)` with `script[n]`, and notes what else reaches it."""
+
+    next_deadline_ms = None
+
+    def __init__(self) -> None:
+        self.script: dict[int, list[Any]] = {}
+        self.journal: list[str] = []
+        self.seen: list[Any] = []
+        self.may_stop = False
+        self.changed = asyncio.Event()
+
+    def step(self, event: Any, now_ms: int, wall_ms: int) -> list[Any]:
+        if isinstance(event, ClientRequest):
+            return []
+        self.note(type(event).__name__)
+        self.seen.append(event)
+        if isinstance(event, events.ShutdownRequested):
+            self.may_stop = True
+        if isinstance(event, events.ResignRequested):
+            return self.script.get(event.epoch, [])
+        return []
+
+    def note(self, what: str) -> None:
+        self.journal.append(what)
+        self.changed.set()
+
+    async def until(self, what: str, count: int = 1) -> None:
+        """Wait until the journal has that so often."""
+        while self.journal.count(what) < count:
+            self.changed.clear()
+            await self.changed.wait()
+
+
+class Stage:
+    """A driver with a scripted node, a real directory and a real socket."""
+
+    def __init__(self, driver: Driver, node: ScriptedNode, server: SocketServer, disk: StallingDisk) -> None:
+        self.driver = driver
+        self.node = node
+        self.script = node.script
+        self.server = server
+        self.disk = disk
+
+    def play(self, number: int) -> None:
+        """Have the node carry out that part of its script."""
+        self.driver.offer(events.ResignRequested(number))
+
+    def request(self, what: str) -> int:
+        """A request in the hands of the node; its answer is noted as `what`. Returns its id."""
+        context: Any = None
+        return self.driver.submit(context, ApiVersionsRequest(), lambda response: self.node.note(what))
+
+    async def expect_a_free_loop(self) -> None:
+        """While the disk stalls: others have their turns, and who connects is served."""
+        while not self.disk.begun.is_set():
+            await asyncio.sleep(TICK_SECONDS)
+        loop = asyncio.get_running_loop()
+        longest = 0.0
+        for _ in range(TICKS):
+            before = loop.time()
+            await asyncio.sleep(TICK_SECONDS)
+            longest = max(longest, loop.time() - before)
+        client = await connect(self.server)
+        client.send(b"\xff\xff\xff\xff")
+        await client.expect_closed()
+        assert not self.disk.gave_up, "the loop was blocked until the stall had ended"
+        assert longest < STALL_SECONDS_MAX / 2
+        assert self.driver.probe.longest_turn_ns < STALL_SECONDS_MAX / 2 * 1e9
+
+
+@asynccontextmanager
+async def stage(
+    partition: MetadataPartition,
+    patch: pytest.MonkeyPatch,
+    *,
+    retention_bytes: int = -1,
+) -> AsyncIterator[Stage]:
+    """Stops everything at the end; the caller closes the partition."""
+    node = ScriptedNode()
+    untyped: Any = node
+    driver = Driver(
+        untyped,
+        partition,
+        Clock(),
+        retention_bytes=retention_bytes,
+        retention_ms=-1,
+        client_id="test",
+        request_timeout_ms=1_000,
+        retry_backoff_ms=20,
+    )
+    server = SocketServer(ControllerConfig(PROPERTIES))
+    await server.bind()
+    await server.accept(driver)
+    disk = StallingDisk(patch)
+    try:
+        yield Stage(driver, node, server, disk)
+    finally:
+        disk.release()
+        await driver.stop()
+        await server.stop()
