@@ -141,6 +141,10 @@ class Acknowledged:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Each client ends after what it is about to create."""
         self._closing = True
         for thread in self._threads:
             thread.join(RECOVERY_SECONDS_MAX)
