@@ -1,6 +1,6 @@
 """Real controllers on disks that forget what was not forced: all are killed, nothing acknowledged is lost.
 
-The shim and its model have tests of their own in tests/dev/test_lying_disk.py.
+The shim and its model have tests of their own in tests/dev/test_lying_disk_model.py.
 """
 
 from __future__ import annotations

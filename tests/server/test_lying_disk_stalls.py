@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import KraftctlController
-from tests.support.lying_disk.lying_disk import build_shim
+from tests.support.lying_disk.lying_disk import ANY, build_shim, stall_rules
 from tests.support.lying_disk.lying_quorum import Acknowledged, LyingQuorum
 
 pytestmark = pytest.mark.slow
@@ -54,19 +54,18 @@ BY_WRITING = [
     ("unlink", ".log.deleted"),
     ("rename", ".checkpoint"),
     ("unlink", ".checkpoint.deleted"),
+    (ANY, ""),
 ]
-"""Calls that a stream of new topics leads to, and a part of the path."""
+"""Calls that a stream of new topics leads to, and a part of the path. At last whatever is called."""
 
 BY_ELECTION = [
     ("fsync", "quorum-state"),
-    ("write", "quorum-state"),
     ("unlink", "quorum-state.tmp"),
     ("rename", "quorum-state"),
 ]
 """The last one is WHOLE: the figures are of nodes that nobody kills after it."""
 
-
-WHOLE = (("unlink", ".log.deleted"), ("rename", "quorum-state"))
+WHOLE = (("unlink", ".log.deleted"), ("rename", "quorum-state"), (ANY, ""))
 """Stalls that last to their end. The others are over when the loop has answered once."""
 
 
@@ -92,7 +91,7 @@ class Stalls:
     def stall(self, node: KraftctlController, call: str, part: str, cause: Callable[[], object]) -> None:
         disk = self._quorum.disk(node)
         before = len(disk.stalls())
-        disk.rule(f"{call} stall {STALL_MS} {part}")
+        disk.rule(*stall_rules(call, STALL_MS, part))
         try:
             cause()
             began_ns = disk.await_stall(call, before).time_ns
@@ -102,7 +101,7 @@ class Stalls:
                 await_loop(node.port)
                 answers_ms.append((time.monotonic_ns() - began_ns) / 1_000_000)
                 began_ns = time.monotonic_ns()
-            self._figures[f"{call} of {part}, {node.name}"] = max(answers_ms)
+            self._figures[f"{call} {part} {node.name}"] = max(answers_ms)
         finally:
             disk.rule()
 

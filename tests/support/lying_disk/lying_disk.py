@@ -17,6 +17,9 @@ from tests.support.lying_disk.journal import Kind, Record, read_records
 
 SOURCE = Path(__file__).with_name("lying_disk.c")
 
+CALLS = ("open", "write", "truncate", "fsync", "rename", "unlink", "link", "mkdir")
+ANY = "any"
+
 LAST_CALLS_MAX = 4
 """How many files a killed process may have changed without a record: the last call of each of its threads."""
 
@@ -74,7 +77,7 @@ class LyingDisk:
         Waits until something makes the call.
         """
         before = len(self.stalls())
-        self.rule(f"{call} stall {stall_ms} {part}".rstrip())
+        self.rule(*stall_rules(call, stall_ms, part))
         try:
             yield self.await_stall(call, before)
         finally:
@@ -83,7 +86,7 @@ class LyingDisk:
     def await_stall(self, call: str, before: int = 0) -> Record:
         """Waits until such a call is held up by a rule; `before` stalls are not meant."""
         return await_result(
-            lambda: next((one for one in self.stalls()[before:] if one.other == call), None),
+            lambda: next((one for one in self.stalls()[before:] if call in (one.other, ANY)), None),
             f"something calls {call} in {self.root}",
             STALL_SECONDS_MAX,
             0.005,
@@ -139,6 +142,11 @@ class LyingDisk:
             else:
                 (self.root / name).write_bytes(content)
         self._adopt()
+
+
+def stall_rules(call: str, stall_ms: int, part: str = "") -> list[str]:
+    """For one kind of call, or ANY."""
+    return [f"{one} stall {stall_ms} {part}".rstrip() for one in (CALLS if call == ANY else [call])]
 
 
 def read_tree(root: Path) -> Tree:
