@@ -12,9 +12,8 @@ class Clock:
         """Milliseconds that never go backwards; their zero means nothing."""
         return time.monotonic_ns() // 1_000_000
 
-    def now_ns(self) -> int:
-        """The same in nanoseconds, to measure how long something took."""
-        return time.monotonic_ns()
+    now_ns = staticmethod(time.monotonic_ns)
+    """The same in nanoseconds, to measure how long something took: several times for each event."""
 
     def wall_ms(self) -> int:
         """Unix time; may jump. Only ever data: timestamps of records, expiry dates."""

@@ -240,7 +240,7 @@ class MetadataLog:
         epochs = self.epochs
         if epochs and epochs[-1][1] >= end_offset:
             epochs = [entry for entry in epochs if entry[1] < end_offset]
-        if epochs != self._written_epochs:
+        if epochs is not self._written_epochs and epochs != self._written_epochs:
             write_leader_epochs(self.directory, epochs)
             self._written_epochs = epochs
         if self._directory_changed:

@@ -70,15 +70,17 @@ class Segment:
         After an OSError the caller must `cut_back`: some of it may have been written.
         """
         start = position = self.size_bytes
-        write_all_at(self.descriptor, b"".join([batch for _, batch in batches]), start)
+        data = batches[0][1] if len(batches) == 1 else b"".join([batch for _, batch in batches])
+        write_all_at(self.descriptor, data, start)
         self.needs_flush = True
         offset_entries, time_entries = len(self.offset_index), len(self.time_index)
         with self._lock:
             for place, _ in batches:
                 self._note(place, position)
                 position += place.size_bytes
-        self.offset_index.write_entries_from(offset_entries)
-        self.time_index.write_entries_from(time_entries)
+        if len(self.offset_index) > offset_entries:
+            self.offset_index.write_entries_from(offset_entries)
+            self.time_index.write_entries_from(time_entries)
         with self._lock:
             self.size_bytes = position
             self.end_offset = batches[-1][0].last_offset + 1
