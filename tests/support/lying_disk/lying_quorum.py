@@ -36,7 +36,7 @@ class LyingQuorum(Quorum):
         settings: Mapping[str, str] | None = None,
         planted: str = "",
     ) -> None:
-        """`planted` are lines of Python that spoil kraftctl before it starts."""
+        """`planted` are lines of Python that run before kraftctl, to change it."""
         settings = {"broker.session.timeout.ms": BROKER_SESSION_MS, **(settings or {})}
         super().__init__(directory, size=size, dynamic=dynamic, settings=settings)
         self.disks: dict[int, LyingDisk] = {}
@@ -79,12 +79,6 @@ class LyingQuorum(Quorum):
         for node, aftermath in zip(self.nodes, aftermaths, strict=True):
             self.disk(node).fail_power(aftermath, rng)
         self.start_all()
-
-    def restart_killed(self, node: KraftctlController) -> None:
-        """A kill that leaves the system as it is."""
-        node.kill()
-        self.disk(node).settle()
-        node.start()
 
     def await_topics(self, names: set[str], timeout_s: float = RECOVERY_SECONDS_MAX) -> None:
         """Waits until every node has them in its log or snapshot."""
