@@ -49,6 +49,8 @@ SOAKS = (
           "tests/storage/test_batch_scan.py")),
     Soak("processes", "three controllers as processes, whose leaders are killed",
          (ROUNDS, "tests/server/test_quorum.py")),
+    Soak("disk", "controllers as processes, whose disks forget what was not forced when the power fails",
+         (ROUNDS, "tests/server/test_lying_disk.py")),
     Soak("hostile", "hostile requests to a whole controller",
          ("tests/soak/hostile_requests.py",), sources=True),
     Soak("export", "kills of an export while the log of a controller grows", ("tests/spark/soak/run.py",)),

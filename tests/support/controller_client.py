@@ -116,11 +116,13 @@ class StandInBroker:
         return response.error_code == Errors.NONE
 
     def heartbeat(self) -> BrokerHeartbeatResponse:
-        """Wants to be unfenced, or to stay so."""
+        """Wants to be unfenced, or to stay so. Raises OSError when the controller is not active any more."""
         request = BrokerHeartbeatRequest(
             broker_id=self.broker_id, broker_epoch=self.broker_epoch, current_metadata_offset=FAR_AHEAD
         )
         response = self._client.call(request, 1, BrokerHeartbeatResponse)
+        if response.error_code == Errors.NOT_CONTROLLER:
+            raise ConnectionError("the controller is not active any more")
         assert response.error_code == 0, response
         return response
 

@@ -84,9 +84,11 @@ class Quorum:
 class TopicCreator:
     """Creates topics through whoever leads, for one broker that is not there."""
 
-    def __init__(self, quorum: Quorum) -> None:
+    def __init__(self, quorum: Quorum, *, prefix: str = "topic-", broker_id: int = 1) -> None:
         self.acknowledged: set[str] = set()
         self._quorum = quorum
+        self._prefix = prefix
+        self._broker_id = broker_id
         self._client: ControllerClient | None = None
         self._number = 0
 
@@ -94,7 +96,7 @@ class TopicCreator:
         """So many topics, each of them acknowledged by a leader at last."""
         for _ in range(count):
             self._number += 1
-            name = f"topic-{self._number}"
+            name = f"{self._prefix}{self._number}"
             await_result(partial(self._create, name), f"{name} is created", 30.0, 0.02)
             self.acknowledged.add(name)
 
@@ -128,7 +130,7 @@ class TopicCreator:
             if leader is None:
                 return None
             client = ControllerClient(leader.port, timeout_s=CALL_SECONDS_MAX)
-            broker = StandInBroker(client, 1, self._quorum.cluster_id)
+            broker = StandInBroker(client, self._broker_id, self._quorum.cluster_id)
             if not broker.register():
                 client.close()
                 return None

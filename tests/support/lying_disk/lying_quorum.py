@@ -1,0 +1,176 @@
+"""Controllers on lying disks, with a client at work: all are killed, and what nobody forced is gone."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.polling import await_result
+from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from tests.support.lying_disk.disk_model import Aftermath
+from tests.support.lying_disk.lying_disk import LyingDisk
+from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+
+RECOVERY_SECONDS_MAX = 60.0
+
+BROKER_SESSION_MS = "600000"
+"""The brokers of the clients say once that they are there, and not again."""
+
+
+class LyingQuorum(Quorum):
+    """A Quorum each of whose `nodes` has one of `disks`, by node id."""
+
+    def __init__(
+        self,
+        shim: Path,
+        directory: Path,
+        *,
+        size: int = 3,
+        dynamic: bool,
+        settings: Mapping[str, str] | None = None,
+        planted: str = "",
+    ) -> None:
+        """`planted` are lines of Python that run before kraftctl, to change it."""
+        settings = {"broker.session.timeout.ms": BROKER_SESSION_MS, **(settings or {})}
+        super().__init__(directory, size=size, dynamic=dynamic, settings=settings)
+        self.disks: dict[int, LyingDisk] = {}
+        self._shim = shim
+        if planted:
+            start = f"import sys\n{planted}\nfrom kraftctl.cli import main\nsys.exit(main())"
+            for node in self.nodes:
+                command = [sys.executable, "-c", start, "start", str(node.properties_file)]
+                setattr(node, "command", partial(list, command))  # noqa: B010 - an instance of its own kind
+
+    def __enter__(self) -> LyingQuorum:
+        for node in self.nodes:
+            node.format()
+            disk = LyingDisk(self._shim, node.log_directory)
+            node.environment = disk.environment
+            self.disks[node.node_id] = disk
+        self.start_all()
+        return self
+
+    def disk(self, node: KraftctlController) -> LyingDisk:
+        return self.disks[node.node_id]
+
+    def start_all(self) -> None:
+        for node in self.nodes:
+            node.start(wait=False)
+        for node in self.nodes:
+            node.await_ready()
+
+    def kill_all(self) -> None:
+        """As near to one moment as kill -9 gets."""
+        for node in self.nodes:
+            if node.process is not None:
+                node.process.kill_group()
+        for node in self.nodes:
+            node.kill()
+
+    def fail_power(self, aftermaths: Sequence[Aftermath], rng: random.Random) -> None:
+        """Of all nodes at once, each of which has its own aftermath; then all start again."""
+        self.kill_all()
+        for node, aftermath in zip(self.nodes, aftermaths, strict=True):
+            self.disk(node).fail_power(aftermath, rng)
+        self.start_all()
+
+    def await_topics(self, names: set[str], timeout_s: float = RECOVERY_SECONDS_MAX) -> None:
+        """Waits until every node has them in its log or snapshot."""
+        for node in self.nodes:
+
+            def knows(node: KraftctlController = node) -> bool:
+                return names <= topics_known_to(node)
+
+            try:
+                await_result(knows, f"{node.name} knows all topics", timeout_s)
+            except TimeoutError as error:
+                missing = sorted(names - topics_known_to(node))
+                raise AssertionError(f"{node.name} has lost {missing}") from error
+
+    def forced_counts(self, acknowledged: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+        """How many disks had each topic forced at the time when it was acknowledged. To be asked while nobody
+        runs, once, about what was acknowledged since the last power failure."""
+        counts = []
+        for name, time_ns in acknowledged:
+            for disk in self.disks.values():
+                disk.play(time_ns)
+            counts.append((name, sum(_has_forced(disk, name) for disk in self.disks.values())))
+        return counts
+
+
+def _has_forced(disk: LyingDisk, name: str) -> bool:
+    """Whether a forced file holds the name, as records have strings: after its length + 1."""
+    encoded = bytes([len(name) + 1]) + name.encode()
+    tree = disk.model.surviving(Aftermath.STRICT, random.Random(0))
+    files = {path: data for path, data in tree.items() if data and path.startswith(DIRECTORY_NAME)}
+    return any(encoded in data for path, data in files.items() if path.endswith((".log", ".checkpoint")))
+
+
+class Acknowledged:
+    """Clients that create one topic after the other, whatever happens to the controllers, until the end.
+
+    `times` says of each topic when its creation was acknowledged, by time.monotonic_ns().
+    """
+
+    def __init__(self, quorum: Quorum, clients_count: int = 1) -> None:
+        self.times: list[tuple[str, int]] = []
+        self._quorum = quorum
+        self._changed = threading.Condition()
+        self._closing = False
+        self._error: Exception | None = None
+        self._threads = [
+            threading.Thread(target=self._run, args=(number,), name=f"client {number}", daemon=True)
+            for number in range(1, clients_count + 1)
+        ]
+
+    def __enter__(self) -> Acknowledged:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Each client ends after what it is about to create."""
+        self._closing = True
+        for thread in self._threads:
+            thread.join(RECOVERY_SECONDS_MAX)
+
+    @property
+    def names(self) -> set[str]:
+        with self._changed:
+            return {name for name, _ in self.times}
+
+    def await_more(self, count: int) -> None:
+        """Waits until so many more are acknowledged."""
+        with self._changed:
+            goal = len(self.times) + count
+            done = self._changed.wait_for(
+                lambda: len(self.times) >= goal or self._error is not None, RECOVERY_SECONDS_MAX
+            )
+            assert self._error is None, f"a client ended: {self._error!r}"
+            assert done, f"{len(self.times)} topics, not all of the {count} others that were to come"
+
+    def _run(self, number: int) -> None:
+        creator = TopicCreator(self._quorum, prefix=f"client-{number}-topic-", broker_id=number)
+        try:
+            while not self._closing:
+                before = set(creator.acknowledged)
+                creator.create(1)
+                now_ns = time.monotonic_ns()
+                with self._changed:
+                    self.times += [(name, now_ns) for name in creator.acknowledged - before]
+                    self._changed.notify_all()
+        except (AssertionError, OSError) as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+        finally:
+            creator.close()
