@@ -24,33 +24,6 @@ CATALOGUE = [
 CATALOGUE_TITLE = "## What went wrong in Kafka and near it"
 DEFECTS_TITLE = "## Ways to lose data or a quorum"
 
-TO_COME = frozenset(
-    (
-        "tests/faults",
-        "tests/faults/test_faults.py::test_a_fault_is_noticed",
-        "tests/raft/test_claims.py::test_a_candidate_claims_only_what_is_on_its_disk",
-        "tests/raft/test_claims.py::test_a_vote_is_not_repeated_for_a_shorter_log",
-        "tests/server/test_effect_order.py::test_a_vote_is_on_disk_when_its_answer_leaves",
-        "tests/server/test_lying_disk.py",
-        "tests/server/test_lying_disk.py::test_power_fails_for_all_and_nothing_acknowledged_is_lost",
-        "tests/server/test_lying_disk_stalls.py",
-        "tests/server/test_lying_disk_stalls.py::test_the_loop_runs_while_the_disk_stalls",
-        "tests/server/test_quorum.py::test_a_leader_that_cannot_read_its_own_log_resigns_and_stops",
-        "tests/server/test_stalling_disk.py",
-        "tests/server/test_stalling_disk.py::test_a_download_is_saved_verified_and_takes_the_place_of_the_log",
-        "tests/server/test_stalling_disk.py::test_a_long_turn_is_measured_and_named",
-        "tests/server/test_stalling_disk.py::test_a_vote_is_stored",
-        "tests/server/test_stalling_disk.py::test_records_are_appended_and_segments_roll",
-        "tests/server/test_stalling_disk.py::test_retention",
-        "tests/server/test_stalling_disk.py::test_the_log_is_truncated",
-        "tests/server/test_stalling_disk.py::test_who_cannot_read_its_own_log_resigns_and_then_stops",
-        "tests/soak/raft_chaos.py",
-        "tests/storage/test_log_flush.py::test_an_append_makes_no_system_call_and_waits_for_no_disk",
-        "tests/storage/test_log_flush.py::test_flush_beside_appends_never_claims_too_much",
-    )
-)
-"""Named already, and written beside this page. Empty it once they are here."""
-
 NOT_BUILT = frozenset([12, 58])
 """Entries about what is not there, or not all of it; their row says so."""
 
@@ -95,7 +68,7 @@ def missing(named: list[tuple[str, str]]) -> list[str]:
 def test_every_test_that_is_named_exists() -> None:
     named = NAMED.findall(PAGE.read_text())
     assert len(named) > 100
-    assert [name for name in missing(named) if name not in TO_COME] == []
+    assert missing(named) == []
 
 
 def test_a_test_that_does_not_exist_is_found_out() -> None:
