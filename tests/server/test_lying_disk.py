@@ -114,7 +114,7 @@ def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path
         slow, *others = rng.sample(quorum.nodes, k=3)
         topics.await_more(3)
         for node in others:
-            quorum.disk(slow).rule(f"fsync stall {rng.randrange(1_000, 2_000)} .log", "fsync stall 100")
+            quorum.disk(slow).rule(f"fsync stall {rng.randrange(1_000, 1_500)} .log", "fsync stall 100")
             node.kill()
             topics.await_more(1)
             quorum.disk(node).settle()

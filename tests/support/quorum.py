@@ -84,11 +84,19 @@ class Quorum:
 class TopicCreator:
     """Creates topics through whoever leads, for one broker that is not there."""
 
-    def __init__(self, quorum: Quorum, *, prefix: str = "topic-", broker_id: int = 1) -> None:
+    def __init__(
+        self,
+        quorum: Quorum,
+        *,
+        prefix: str = "topic-",
+        broker_id: int = 1,
+        call_seconds_max: float = CALL_SECONDS_MAX,
+    ) -> None:
         self.acknowledged: set[str] = set()
         self._quorum = quorum
         self._prefix = prefix
         self._broker_id = broker_id
+        self._call_seconds_max = call_seconds_max
         self._client: ControllerClient | None = None
         self._number = 0
 
@@ -97,7 +105,7 @@ class TopicCreator:
         for _ in range(count):
             self._number += 1
             name = f"{self._prefix}{self._number}"
-            await_result(partial(self._create, name), f"{name} is created", 30.0, 0.02)
+            await_result(partial(self._create, name), f"{name} is created", 6 * self._call_seconds_max, 0.02)
             self.acknowledged.add(name)
 
     def close(self) -> None:
@@ -129,12 +137,12 @@ class TopicCreator:
             leader = next((node for node in self._quorum.nodes if node.running and leads(node)), None)
             if leader is None:
                 return None
-            client = ControllerClient(leader.port, timeout_s=CALL_SECONDS_MAX)
+            client = ControllerClient(leader.port, timeout_s=self._call_seconds_max)
             broker = StandInBroker(client, self._broker_id, self._quorum.cluster_id)
             if not broker.register():
                 client.close()
                 return None
-            await_result(broker.is_unfenced, "the broker is unfenced", CALL_SECONDS_MAX, 0.02)
+            await_result(broker.is_unfenced, "the broker is unfenced", self._call_seconds_max, 0.02)
             self._client = client
         return self._client
 

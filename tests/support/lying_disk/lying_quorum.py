@@ -19,6 +19,9 @@ from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 
 RECOVERY_SECONDS_MAX = 60.0
 
+CALL_SECONDS_MAX = 15.0
+"""A client's patience: on a disk that takes seconds a commit may wait for two flushes of each of two nodes."""
+
 BROKER_SESSION_MS = "600000"
 """The brokers of the clients say once that they are there, and not again."""
 
@@ -159,7 +162,10 @@ class Acknowledged:
             assert done, f"{len(self.times)} topics, not all of the {count} others that were to come"
 
     def _run(self, number: int) -> None:
-        creator = TopicCreator(self._quorum, prefix=f"client-{number}-topic-", broker_id=number)
+        prefix = f"client-{number}-topic-"
+        creator = TopicCreator(
+            self._quorum, prefix=prefix, broker_id=number, call_seconds_max=CALL_SECONDS_MAX
+        )
         try:
             while not self._closing:
                 before = set(creator.acknowledged)
