@@ -13,7 +13,7 @@ from kraftctl.raft.peers import Peers
 from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.states import EpochState, Leader, Unattached
+from kraftctl.raft.states import EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
 
@@ -85,6 +85,12 @@ class RaftCore:
     def is_only_voter(self) -> bool:
         """A replica that has lost its log cannot know that it is."""
         return self.history.current.is_only_voter(self.key) and self.recovering_epoch is None
+
+    def has_nobody_to_ask(self) -> bool:
+        """The only voter; but one that others have just left still fetches, or they could not commit that."""
+        if not self.is_only_voter():
+            return False
+        return not isinstance(self.state, Follower) or self.history.last_offset() < max(self.high_watermark, 0)
 
     def local_node(self) -> VoterNode:
         """This replica as it would describe itself in a KRaftVoters record."""

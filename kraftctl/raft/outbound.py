@@ -22,7 +22,7 @@ FIRST_BOOTSTRAP_ID = -2
 
 def send_requests(core: RaftCore) -> None:
     """A quorum of one has nobody to ask, even while a stranger's epoch has unseated it."""
-    if core.is_only_voter():
+    if core.has_nobody_to_ask():
         return
     core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
     state = core.state
