@@ -14,15 +14,26 @@ import pytest
 from kraftctl.config import ControllerConfig
 from kraftctl.node_io import ClientRequest
 from kraftctl.raft import events
+from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.principal import ANONYMOUS
 from tests.server.serving import PROPERTIES, connect
 
 STALL_SECONDS_MAX = 3.0
 """Nobody who is blocked by a stall could end it; this does."""
+
+CONTEXT = RequestContext(
+    api_key=ApiVersionsRequest.API_KEY,
+    version=ApiVersionsRequest.HIGHEST_VERSION,
+    client_id="test",
+    principal=ANONYMOUS,
+    listener="CONTROLLER",
+    client_address=b"\x7f\x00\x00\x01",
+)
 
 TICKS = 20
 TICK_SECONDS = 0.005
@@ -112,8 +123,7 @@ class Stage:
 
     def request(self, what: str) -> int:
         """A request in the hands of the node; its answer is noted as `what`. Returns its id."""
-        context: Any = None
-        return self.driver.submit(context, ApiVersionsRequest(), lambda response: self.node.note(what))
+        return self.driver.submit(CONTEXT, ApiVersionsRequest(), lambda response: self.node.note(what))
 
     async def expect_a_free_loop(self) -> None:
         """While the disk stalls: others have their turns, and who connects is served."""

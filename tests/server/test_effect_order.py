@@ -13,6 +13,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from tests.server.stalling_disk import CONTEXT
 from tests.support.partitions import open_partition
 
 
@@ -35,7 +36,6 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
     async def scenario() -> None:
         partition = open_partition(tmp_path)
         node: Any = Voter()
-        context: Any = None
         driver = Driver(
             node,
             partition,
@@ -48,7 +48,7 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
         )
         on_disk: asyncio.Future[ElectionState | None] = asyncio.get_running_loop().create_future()
         driver.submit(
-            context, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
+            CONTEXT, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
         )
         async with asyncio.timeout(20):
             state = await on_disk
