@@ -90,7 +90,9 @@ class RaftCore:
         """The only voter; but one that others have just left still fetches, or they could not commit that."""
         if not self.is_only_voter():
             return False
-        return not isinstance(self.state, Follower) or self.history.last_offset() < max(self.high_watermark, 0)
+        return not isinstance(self.state, Follower) or self.history.last_offset() < max(
+            self.high_watermark, 0
+        )
 
     def local_node(self) -> VoterNode:
         """This replica as it would describe itself in a KRaftVoters record."""

@@ -146,7 +146,7 @@ class Contradictions:
         point = self._point
         latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
         end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
-        if end >= (point.log_epoch, point.end_offset):
+        if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:
             return
         next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
         raise StorageError(
