@@ -36,17 +36,6 @@ FORCE_INTERVAL_MS = 1_000
 
 VOTING = "voting"
 RECOVERING = "recovering"
-_KEYS = (
-    "version",
-    "sequence",
-    "directory.id",
-    "quorum.epoch",
-    "voted.id",
-    "log.epoch",
-    "end.offset",
-    "state",
-    "stopped",
-)
 
 
 class RecoveryPoint(NamedTuple):
@@ -223,19 +212,14 @@ def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:
 
 
 def _encode(sequence: int, point: RecoveryPoint) -> bytes:
-    values = (
-        VERSION,
-        sequence,
-        uuid_to_string(point.directory_id),
-        point.quorum_epoch,
-        point.voted_id,
-        point.log_epoch,
-        point.end_offset,
-        RECOVERING if point.recovering else VOTING,
-        "yes" if point.stopped else "no",
-    )
-    text = " ".join(f"{key}={value}" for key, value in zip(_KEYS, values, strict=True)).encode()
-    line = text + f" crc32c={crc32c(text):08x}".encode()
+    """In one expression: every commit waits for it."""
+    text = (
+        f"version={VERSION} sequence={sequence} directory.id={uuid_to_string(point.directory_id)}"
+        f" quorum.epoch={point.quorum_epoch} voted.id={point.voted_id} log.epoch={point.log_epoch}"
+        f" end.offset={point.end_offset} state={RECOVERING if point.recovering else VOTING}"
+        f" stopped={'yes' if point.stopped else 'no'}"
+    ).encode()
+    line = b"%s crc32c=%08x" % (text, crc32c(text))
     assert len(line) < LINE_BYTES
     return line.ljust(LINE_BYTES - 1) + b"\n"
 

@@ -20,7 +20,7 @@ from tests.support.quorum import Quorum, TopicCreator, topics_known_to
 RECOVERY_SECONDS_MAX = 60.0
 
 CALL_SECONDS_MAX = 15.0
-"""A client's patience: on a disk that takes seconds a commit may wait for two flushes of each of two nodes."""
+"""A client's patience: on a disk that takes seconds a commit waits for up to four flushes."""
 
 BROKER_SESSION_MS = "600000"
 """The brokers of the clients say once that they are there, and not again."""
