@@ -380,10 +380,16 @@ class Driver:
     def _read_log(self, effect: ReadLog) -> None:
         log = self._storage.log
         where = (effect.offset, effect.max_bytes, effect.end_offset)
-        # A snapshot may have taken the log's place since.
-        data = log.read_recent(*where) if effect.offset >= log.start_offset else b""
+
+        def read() -> bytes:
+            # A snapshot may have taken the log's place since.
+            return log.read(*where) if effect.offset >= log.start_offset else b""
+
+        # It may be doing so right now: then only storage's thread knows where the log starts.
+        may_look = not self._paused and effect.offset >= log.start_offset
+        data = log.read_recent(*where) if may_look else None
         if data is None:
-            self._read(lambda: log.read(*where) if effect.offset >= log.start_offset else b"", self._log_read)
+            self._read(read, self._log_read)
         else:
             self._log_read(data)
 

@@ -442,7 +442,7 @@ def _files(log_dir: Path) -> dict[Path, bytes]:
 def test_a_crash_while_a_snapshot_of_an_earlier_epoch_replaces_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log has a tail of a later epoch that was never committed. All that is committed is in the snapshot."""
+    """The log has a tail of a later epoch that was never committed. The snapshot has all that is."""
     partition = live(tmp_path / "data")
     partition.write_quorum_state(ElectionState(epoch=3, leader_id=2, data_version=1))
     content = SnapshotBatches(1, 0)
