@@ -333,7 +333,10 @@ class Driver:
         if self._ended or self._unreadable is not None:
             return
         self._unreadable = error
-        logger.error("This controller cannot read what it wrote, resigns if it leads, and stops: %s", error)
+        logger.error(
+            "Cannot read the metadata log or a snapshot; resigning if this node leads, then stopping: %s",
+            error,
+        )
         self._loop.call_later(RESIGN_SECONDS_MAX, self._fail, error)
         self.offer(events.ShutdownRequested())
 

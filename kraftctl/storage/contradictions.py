@@ -130,8 +130,8 @@ class Contradictions:
         )
         self.notices.append(
             f"This replica is recovering and does not vote: {reason}. It votes again when it has fetched"
-            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If no"
-            " majority of the other voters is left, or it was the only voter, restore the directory from a"
+            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If the"
+            " other voters alone are no majority, as in a quorum of one or two, restore the directory from a"
             " backup (docs/operations/lost-disk.md)"
         )
 

@@ -95,6 +95,20 @@ def test_what_was_flushed_is_in_it_when_the_process_is_killed(tmp_path: Path) ->
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5, stopped=True)
 
 
+@pytest.mark.parametrize("damaged_line", [0, 1])
+def test_a_replica_that_has_recovered_does_not_recover_again_for_a_damaged_line(
+    tmp_path: Path, damaged_line: int
+) -> None:
+    """It has voted since: the epoch to catch up with would be too low."""
+    file = _file(tmp_path)
+    file.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
+    file.note_recovered()
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    content[damaged_line * LINE_BYTES] ^= 1
+    (tmp_path / FILE_NAME).write_bytes(content)
+    assert not _point(tmp_path).recovering
+
+
 def test_a_vote_in_a_known_epoch_is_noted(tmp_path: Path) -> None:
     partition = open_partition(tmp_path)
     partition.write_quorum_state(ElectionState(epoch=3, data_version=1))
