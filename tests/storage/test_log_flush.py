@@ -73,6 +73,30 @@ def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch:
     assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 200
 
 
+def test_what_a_killed_process_has_written_is_forced_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill all of it is there, but not yet on the disk. What the next process reports must be."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        killed = MetadataLog.open(tmp_path, segment_bytes=500)
+        for offset in range(20):
+            killed.append(batch(offset))
+        killed.flush()
+    forced: dict[str, int] = {}
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        forced[os.readlink(f"/proc/self/fd/{descriptor}")] = os.fstat(descriptor).st_size
+
+    monkeypatch.setattr(os, "fsync", note)
+    assert MetadataLog.open(tmp_path, segment_bytes=500).durable_end_offset == 20
+    written = {str(path): path.stat().st_size for path in tmp_path.glob("*.log")}
+    assert len(written) > 1
+    assert written.items() <= forced.items()
+
+
 def test_an_append_makes_no_system_call_and_waits_for_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
