@@ -126,6 +126,21 @@ def test_an_append_makes_no_system_call_and_waits_for_no_disk(
     log.close()
 
 
+def test_what_was_cut_before_it_was_written_does_not_wait(tmp_path: Path) -> None:
+    """Or the limit on that would be reached by truncations."""
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0))
+    log.flush()
+    size_bytes = log.size_bytes
+    for offset in range(1, 4):
+        log.append(batch(offset))
+    log.truncate_to(1)
+    assert (log.end_offset, log.size_bytes) == (1, size_bytes)
+    log.append(batch(1))
+    log.truncate_to(0)
+    assert (log.end_offset, log.size_bytes) == (0, 0)
+
+
 def test_a_disk_that_takes_nothing_for_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata_log, "UNWRITTEN_BYTES_MAX", 200)
     log = MetadataLog.open(tmp_path)
