@@ -114,7 +114,7 @@ def settle_change(core: RaftCore) -> None:
         and not leader.is_voter(core.key)
         and core.history.last_offset() < leader.high_watermark
     ):
-        core.notice(INFO, "Resigning: this replica votes no more")
+        core.notice(INFO, "Resigning: this replica is no longer a voter")
         resign(core)
 
 

@@ -30,7 +30,7 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
         contradict(core, f"wants the log to start over at snapshot {snapshot_id}")
         return False
     if core.log.snapshot(snapshot_id) is not None:
-        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which is here already")
+        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which this replica has")
         return False
     if core.now_ms < core.next_download_ms:
         return False

@@ -31,8 +31,9 @@ def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
         Halt(
             f"The leader {core.state.leader_id} of epoch {core.state.epoch} {what_the_leader_wants}, but here"
             f" everything up to offset {committed} is known to be committed. One of the two has"
-            " lost metadata. Next step: stop the leader as well, compare both logs (kraftctl dump), keep the"
-            " one that has the committed records; the other node has to be removed from the quorum, formatted"
-            " with a new directory id and added again."
+            " lost metadata. Next step: do not restart this node (it would truncate its log, for the high"
+            " watermark is not on disk) but copy its metadata directory; stop the leader as well, compare"
+            " both logs (kraftctl dump), and keep the one that has the committed records. The other node"
+            " has to be removed from the quorum, formatted with a new directory id and added again."
         )
     )

@@ -333,7 +333,10 @@ class Driver:
         if self._ended or self._unreadable is not None:
             return
         self._unreadable = error
-        logger.error("This controller cannot read what it wrote, resigns if it leads, and stops: %s", error)
+        logger.error(
+            "Cannot read the metadata log or a snapshot; resigning if this node leads, then stopping: %s",
+            error,
+        )
         self._loop.call_later(RESIGN_SECONDS_MAX, self._fail, error)
         self.offer(events.ShutdownRequested())
 
@@ -380,10 +383,16 @@ class Driver:
     def _read_log(self, effect: ReadLog) -> None:
         log = self._storage.log
         where = (effect.offset, effect.max_bytes, effect.end_offset)
-        # A snapshot may have taken the log's place since.
-        data = log.read_recent(*where) if effect.offset >= log.start_offset else b""
+
+        def read() -> bytes:
+            # A snapshot may have taken the log's place since.
+            return log.read(*where) if effect.offset >= log.start_offset else b""
+
+        # It may be doing so right now: then only storage's thread knows where the log starts.
+        may_look = not self._paused and effect.offset >= log.start_offset
+        data = log.read_recent(*where) if may_look else None
         if data is None:
-            self._read(lambda: log.read(*where) if effect.offset >= log.start_offset else b"", self._log_read)
+            self._read(read, self._log_read)
         else:
             self._log_read(data)
 

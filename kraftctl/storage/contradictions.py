@@ -130,8 +130,8 @@ class Contradictions:
         )
         self.notices.append(
             f"This replica is recovering and does not vote: {reason}. It votes again when it has fetched"
-            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If no"
-            " majority of the other voters is left, or it was the only voter, restore the directory from a"
+            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If the"
+            " other voters alone are no majority, as in a quorum of one or two, restore the directory from a"
             " backup (docs/operations/lost-disk.md)"
         )
 
@@ -146,7 +146,7 @@ class Contradictions:
         point = self._point
         latest = self._snapshots.latest_id() or BOOTSTRAP_SNAPSHOT_ID
         end = max((log.last_epoch, log.end_offset), (latest.epoch, latest.offset))
-        if end >= (point.log_epoch, point.end_offset):
+        if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:
             return
         next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
         raise StorageError(

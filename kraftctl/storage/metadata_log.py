@@ -383,7 +383,8 @@ class MetadataLog:
         self._check_range(min(offset, self.end_offset - 1))
         with self._files_lock:
             end_offset = self._write()
-            start_epoch = self.epoch_at(offset)
+            first_epoch = self.epoch_at(offset)
+            start_epoch = self.epoch_at(offset - 1)
             doomed = [segment for segment in self._segments[:-1] if segment.end_offset <= offset]
             try:
                 for segment in doomed:
@@ -392,7 +393,7 @@ class MetadataLog:
                 with self._lock:
                     self.start_offset = offset
                     later = [entry for entry in self.epochs if entry[1] > offset]
-                    self.epochs = later if offset == self.end_offset else [(start_epoch, offset), *later]
+                    self.epochs = later if offset == self.end_offset else [(first_epoch, offset), *later]
                     self._start_epoch = start_epoch
                 self._directory_changed = True
                 self._force(end_offset)

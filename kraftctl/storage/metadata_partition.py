@@ -235,11 +235,11 @@ class MetadataPartition:
 
 
 def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) -> bool:
+    """All of a snapshot is committed: a log that ends before it has nothing that counts and is not in there,
+    of whatever epoch its tail is."""
     if snapshot_id == BOOTSTRAP_SNAPSHOT_ID:
         return False
-    return snapshot_id.epoch > last_epoch or (
-        snapshot_id.epoch == last_epoch and snapshot_id.offset > end_offset
-    )
+    return snapshot_id.epoch > last_epoch or snapshot_id.offset > end_offset
 
 
 def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoint:

@@ -97,6 +97,26 @@ def test_a_candidate_does_not_claim_what_a_power_failure_takes(seed: int) -> Non
     assert leader_of(cluster) is b
 
 
+def test_recovery_ends_when_all_is_flushed() -> None:
+    """Or a power failure takes it again, and this replica votes without it."""
+    cluster = SlowDisks(8, VOTERS)
+    cluster.run_for(6_000)
+    leader = leader_of(cluster)
+    cluster.append(leader, 5)
+    cluster.run_for(500)
+    victim = next(replica for replica in cluster.replicas.values() if replica is not leader)
+    cluster.forget(victim.node_id)
+    cluster.stalled.add(victim.node_id)
+    cluster.restart_all()
+    cluster.run_for(1_500)
+    assert cluster.held[victim.node_id].end_offset >= leader.high_watermark
+    assert victim.recovering_epoch is not None
+    cluster.release(victim.node_id)
+    cluster.run_for(1_500)
+    assert victim.recovering_epoch is None
+    assert victim.disk.flushed_offset >= leader.high_watermark
+
+
 def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off() -> None:
     """KAFKA-15489: the voter that is left is another one, and nobody hears of it."""
     cluster = SlowDisks(1, [1, 2])
@@ -267,7 +287,10 @@ def test_records_that_are_of_no_use_are_asked_for_at_growing_intervals() -> None
     last.batch = whole[:-1] + bytes([whole[-1] ^ 1])
     cluster.run_for(100)
     cluster.cut.clear()
-    cluster.run_for(20_000)
+    cluster.run_for(4_000)
+    lines_count = len(cluster.lines)
+    cluster.run_for(16_000)
+    assert not [line for line in cluster.lines[lines_count:] if "Transition to Prospective" in line]
     complaints = [line for line in cluster.lines if "are unusable" in line]
     assert 15 <= len(complaints) <= 40
     assert leader.node is not None

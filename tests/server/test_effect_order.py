@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
-from kraftctl.node_io import ClientRequest
-from kraftctl.raft import effects
+import pytest
+
+from kraftctl.metadata.snapshot_batches import SnapshotBatches
+from kraftctl.node_io import ClientRequest, LogRead, ReadLog
+from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
+from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.server.stalling_disk import CONTEXT
+from tests.storage.batches import batch
 from tests.support.partitions import open_partition
 
 
@@ -30,22 +38,26 @@ class Voter:
         return [effects.WriteQuorumState(vote), effects.Respond(event.request_id, VoteResponse())]
 
 
+def driver_of(node: Any, partition: MetadataPartition) -> Driver:
+    return Driver(
+        node,
+        partition,
+        Clock(),
+        retention_bytes=-1,
+        retention_ms=-1,
+        client_id="test",
+        request_timeout_ms=1_000,
+        retry_backoff_ms=20,
+    )
+
+
 def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
     """ElectionSafety: or a crash between the two lets this voter vote again."""
 
     async def scenario() -> None:
         partition = open_partition(tmp_path)
         node: Any = Voter()
-        driver = Driver(
-            node,
-            partition,
-            Clock(),
-            retention_bytes=-1,
-            retention_ms=-1,
-            client_id="test",
-            request_timeout_ms=1_000,
-            retry_backoff_ms=20,
-        )
+        driver = driver_of(node, partition)
         on_disk: asyncio.Future[ElectionState | None] = asyncio.get_running_loop().create_future()
         driver.submit(
             CONTEXT, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
@@ -56,5 +68,62 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
         partition.close()
         assert state is not None
         assert (state.epoch, state.voted_id) == (5, 2)
+
+    asyncio.run(scenario())
+
+
+class Loading:
+    """A node that reads its log just before a snapshot takes the place of it."""
+
+    next_deadline_ms = None
+    may_stop = True
+
+    def __init__(self) -> None:
+        self.read: list[LogRead] = []
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        if isinstance(event, events.Started):
+            return [ReadLog(0, 5, 1_000), effects.StartOver(OffsetAndEpoch(10, 1))]
+        if isinstance(event, LogRead):
+            self.read.append(event)
+        return []
+
+
+def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start of the log may move between the question whether an offset is in it and the read."""
+    may_cut, is_cut = threading.Event(), threading.Event()
+    read_recent, start_over_at = MetadataLog.read_recent, MetadataPartition.start_over_at
+
+    def start_over_late(partition: MetadataPartition, snapshot_id: OffsetAndEpoch) -> None:
+        assert may_cut.wait(20)
+        start_over_at(partition, snapshot_id)
+        is_cut.set()
+
+    def read_late(log: MetadataLog, offset: int, max_bytes: int, end_offset: int) -> bytes | None:
+        may_cut.set()
+        assert is_cut.wait(20)
+        return read_recent(log, offset, max_bytes, end_offset)
+
+    async def scenario() -> None:
+        partition = open_partition(tmp_path)
+        for offset in range(5):
+            partition.log.append(batch(offset))
+        content = SnapshotBatches(1, 0)
+        partition.write_snapshot(OffsetAndEpoch(10, 1), [content.header(0), content.footer()])
+        monkeypatch.setattr(MetadataPartition, "start_over_at", start_over_late)
+        monkeypatch.setattr(MetadataLog, "read_recent", read_late)
+        node: Any = Loading()
+        driver = driver_of(node, partition)
+        driver.start()
+        for _ in range(5):
+            await asyncio.sleep(0)
+        may_cut.set()
+        async with asyncio.timeout(20):
+            while not node.read and not driver.failed.done():
+                await asyncio.sleep(0)
+        await driver.stop()
+        partition.close()
+        assert not driver.failed.done(), driver.failed.exception()
+        assert [event.batches for event in node.read] == [[]]
 
     asyncio.run(scenario())

@@ -431,3 +431,39 @@ def test_a_snapshot_that_was_to_replace_the_log_still_does(tmp_path: Path) -> No
         25,
         25,
     )
+
+
+def _files(log_dir: Path) -> dict[Path, bytes]:
+    """Without the indexes, which are made again."""
+    paths = [path for path in log_dir.rglob("*") if path.is_file() and "index" not in path.name]
+    return {path.relative_to(log_dir): path.read_bytes() for path in paths}
+
+
+def test_a_crash_while_a_snapshot_of_an_earlier_epoch_replaces_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log has a tail of a later epoch that was never committed. The snapshot has all that is."""
+    partition = live(tmp_path / "data")
+    partition.write_quorum_state(ElectionState(epoch=3, leader_id=2, data_version=1))
+    content = SnapshotBatches(1, 0)
+    partition.write_snapshot(OffsetAndEpoch(35, 1), [content.header(0), content.footer()])
+    crashes = [_files(tmp_path / "data")]
+    unlink = Path.unlink
+
+    def unlink_and_look(path: Path, missing_ok: bool = False) -> None:
+        unlink(path, missing_ok)
+        crashes.append(_files(tmp_path / "data"))
+
+    monkeypatch.setattr(Path, "unlink", unlink_and_look)
+    partition.start_over_at(OffsetAndEpoch(35, 1))
+    monkeypatch.undo()
+    assert len(crashes) > 9
+    for at, files in enumerate(crashes):
+        log_dir = tmp_path / f"after-{at}"
+        for path, data in files.items():
+            (log_dir / path).parent.mkdir(parents=True, exist_ok=True)
+            (log_dir / path).write_bytes(data)
+        partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
+        log = partition.log
+        assert (partition.recovering_epoch, log.start_offset, log.end_offset) == (None, 35, 35)
+        assert log.last_epoch == 1

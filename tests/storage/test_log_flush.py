@@ -73,6 +73,30 @@ def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch:
     assert MetadataLog.open(tmp_path, segment_bytes=2000).end_offset == 200
 
 
+def test_what_a_killed_process_has_written_is_forced_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill all of it is there, but not yet on the disk. What the next process reports must be."""
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        killed = MetadataLog.open(tmp_path, segment_bytes=500)
+        for offset in range(20):
+            killed.append(batch(offset))
+        killed.flush()
+    forced: dict[str, int] = {}
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        fsync(descriptor)
+        forced[os.readlink(f"/proc/self/fd/{descriptor}")] = os.fstat(descriptor).st_size
+
+    monkeypatch.setattr(os, "fsync", note)
+    assert MetadataLog.open(tmp_path, segment_bytes=500).durable_end_offset == 20
+    written = {str(path): path.stat().st_size for path in tmp_path.glob("*.log")}
+    assert len(written) > 1
+    assert written.items() <= forced.items()
+
+
 def test_an_append_makes_no_system_call_and_waits_for_no_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +124,21 @@ def test_an_append_makes_no_system_call_and_waits_for_no_disk(
     assert log.durable_end_offset == 1
     assert log.flush() == log.durable_end_offset == 50
     log.close()
+
+
+def test_what_was_cut_before_it_was_written_does_not_wait(tmp_path: Path) -> None:
+    """Or the limit on that would be reached by truncations."""
+    log = MetadataLog.open(tmp_path)
+    log.append(batch(0))
+    log.flush()
+    size_bytes = log.size_bytes
+    for offset in range(1, 4):
+        log.append(batch(offset))
+    log.truncate_to(1)
+    assert (log.end_offset, log.size_bytes) == (1, size_bytes)
+    log.append(batch(1))
+    log.truncate_to(0)
+    assert (log.end_offset, log.size_bytes) == (0, 0)
 
 
 def test_a_disk_that_takes_nothing_for_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from pathlib import Path
@@ -93,6 +94,44 @@ def test_what_was_flushed_is_in_it_when_the_process_is_killed(tmp_path: Path) ->
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5)
     partition.close()
     assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 3, 2, 3, 5, stopped=True)
+
+
+@pytest.mark.parametrize("damaged_line", [0, 1])
+def test_a_replica_that_has_recovered_does_not_recover_again_for_a_damaged_line(
+    tmp_path: Path, damaged_line: int
+) -> None:
+    """It has voted since: the epoch to catch up with would be too low."""
+    file = _file(tmp_path)
+    file.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
+    file.note_recovered()
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    content[damaged_line * LINE_BYTES] ^= 1
+    (tmp_path / FILE_NAME).write_bytes(content)
+    assert not _point(tmp_path).recovering
+
+
+def test_a_stop_notes_what_it_flushes(tmp_path: Path) -> None:
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(0, epoch=3))
+    partition.close()
+    point = _point(tmp_path)
+    assert (point.log_epoch, point.end_offset, point.stopped) == (3, 1, True)
+
+
+def test_it_does_not_say_stopped_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log may end behind what it says: a hole there is the failure's doing, and is cut."""
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(0))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", _failing)
+        with pytest.raises(StorageError, match="fsync failed"):
+            partition.flush()
+    partition.close()
+    assert (_point(tmp_path).end_offset, _point(tmp_path).stopped) == (0, False)
+
+
+def _failing(descriptor: int) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
 def test_a_vote_in_a_known_epoch_is_noted(tmp_path: Path) -> None:

@@ -200,6 +200,24 @@ def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
     assert open_partition(tmp_path).log.end_offset == 20
 
 
+def test_a_log_cut_back_to_its_start_ends_in_the_epoch_of_the_snapshot(tmp_path: Path) -> None:
+    """What a deposed leader wrote behind the snapshot is gone, and with it the epoch in which it led."""
+    partition = open_partition(tmp_path)
+    for offset in range(20):
+        partition.log.append(batch(offset, epoch=1 if offset < 10 else 3))
+    partition.flush()
+    for offset in (5, 10):
+        partition.write_snapshot(OffsetAndEpoch(offset, 1), _content())
+    assert partition.clean(0, retention_bytes=1, retention_ms=-1) == 10
+    partition.truncate_log(10)
+    assert (partition.log.end_offset, partition.log.last_epoch) == (10, 1)
+    partition.close()
+    partition = open_partition(tmp_path)
+    partition.log.append(batch(10, epoch=2))
+    partition.close()
+    assert open_partition(tmp_path).log.end_offset == 11
+
+
 def test_retention_by_time_goes_by_the_snapshot_header(tmp_path: Path) -> None:
     partition = _partition_with_log(tmp_path)
     partition.write_snapshot(OffsetAndEpoch(5, 1), _content(timestamp_ms=1_000))

@@ -230,6 +230,8 @@ class SimulatedNode:
             case effects.Notice():
                 self.notices.append(effect.text)
             case ReadLog():
+                # Or other records may be committed in their place before the answer is taken in.
+                assert effect.end_offset <= self.raft.high_watermark, "what is not committed may be truncated"
                 found = self.disk.read(effect.offset, effect.end_offset, effect.max_bytes)
                 batches = [batch for entry in found for batch in read_batches(entry.batch)]
                 self._turns.append(LogRead(batches))
