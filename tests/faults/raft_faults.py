@@ -216,4 +216,12 @@ FAULTS = (
         ("tests/raft/test_check_quorum.py",),
         "A leader resigns while its only follower downloads a long snapshot, which then begins anew.",
     ),
+    PlantedFault(
+        "recovery-ends-before-the-flush",
+        "kraftctl/raft/recovery.py",
+        "    if core.log.flushed_offset < state.leader_high_watermark:\n",
+        "    if core.log.end_offset < state.leader_high_watermark:\n",
+        (f"{PROMISES}::test_recovery_ends_when_all_is_flushed",),
+        "A voter that recovered loses power, and votes without what it had.",
+    ),
 )

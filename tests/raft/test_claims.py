@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from kraftctl.raft.effects import SendRequest
-from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.topic_partition import METADATA_TOPIC
+from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
+from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.simulator.raft_cluster import RaftCluster
 from tests.support.simulator.raft_faults import Faults
 
@@ -66,3 +69,26 @@ def test_a_vote_is_not_repeated_for_a_shorter_log() -> None:
     cluster.restart_all_but(a.node_id)
     cluster.run_for(20_000)
     assert cluster.leader() is b
+
+
+def test_a_vote_outlives_a_lost_pre_election() -> None:
+    """ElectionSafety: B has the vote of epoch 5, nobody answers, and then C asks for it."""
+    cluster = RaftCluster(33, VOTERS, [], dynamic=False, faults=Faults())
+    for voter_id in VOTERS:
+        cluster.crash(voter_id)
+    a = cluster.replicas[1]
+    a.disk.quorum_state = ElectionState(epoch=5, voted_id=2, current_voters=VOTERS)
+    cluster.isolate(1)
+    cluster.start(a)
+    cluster.run_for(20_000)
+    states = [
+        line for line in cluster.lines if "Transition to Unattached" in line and "from Prospective" in line
+    ]
+    assert states
+    partition = PartitionData(replica_epoch=5, replica_id=3, last_offset=100, last_offset_epoch=4)
+    request = VoteRequest(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
+    (response,) = cluster.ask(a, request)
+    assert isinstance(response, VoteResponse)
+    answer = response.topics[0].partitions[0]
+    assert (answer.error_code, answer.leader_epoch, answer.vote_granted) == (0, 5, False)
+    assert a.disk.quorum_state.voted_id == 2

@@ -18,11 +18,12 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.recovery_point import RecoveryPoint, read_recovery_point
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.server.stalling_disk import CONTEXT
 from tests.storage.batches import batch
-from tests.support.partitions import open_partition
+from tests.support.partitions import DIRECTORY_ID, open_partition
 
 
 class Voter:
@@ -68,6 +69,41 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
         partition.close()
         assert state is not None
         assert (state.epoch, state.voted_id) == (5, 2)
+
+    asyncio.run(scenario())
+
+
+class Recovered:
+    """A node that votes again, and says so."""
+
+    next_deadline_ms = None
+    may_stop = True
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        if not isinstance(event, ClientRequest):
+            return []
+        return [effects.NoteRecovered(), effects.Respond(event.request_id, VoteResponse())]
+
+
+def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -> None:
+    """Or a restart recovers again, and the vote is forgotten."""
+
+    async def scenario() -> None:
+        partition = open_partition(tmp_path)
+        partition.recovery_point.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
+        node: Any = Recovered()
+        context: Any = None
+        driver = driver_of(node, partition)
+        on_disk: asyncio.Future[RecoveryPoint | None] = asyncio.get_running_loop().create_future()
+        driver.submit(
+            context, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
+        )
+        async with asyncio.timeout(20):
+            point = await on_disk
+        await driver.stop()
+        partition.close()
+        assert point is not None
+        assert not point.recovering
 
     asyncio.run(scenario())
 
