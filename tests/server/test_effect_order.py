@@ -92,11 +92,10 @@ def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -
         partition = open_partition(tmp_path)
         partition.recovery_point.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=5, recovering=True))
         node: Any = Recovered()
-        context: Any = None
         driver = driver_of(node, partition)
         on_disk: asyncio.Future[RecoveryPoint | None] = asyncio.get_running_loop().create_future()
         driver.submit(
-            context, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
+            CONTEXT, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
         )
         async with asyncio.timeout(20):
             point = await on_disk

@@ -93,7 +93,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
         process = leader.process
         assert process is not None
         assert process.wait(30.0) == 1
-        assert "resigns if it leads, and stops" in process.tail()
+        assert "Cannot read the metadata log or a snapshot; resigning" in process.tail()
         assert "is corrupt at byte" in process.tail()
         assert "Next step" in process.tail()
         assert quorum.leader() is not leader

@@ -168,6 +168,14 @@ def log_bytes(node: KraftctlController) -> bytes:
 
 def topics_known_to(node: KraftctlController) -> set[str]:
     """What the newest snapshot and the log on its disk say."""
+    while True:
+        try:
+            return _topics_on_disk(node)
+        except FileNotFoundError:
+            continue  # retention has just removed what the directory listed
+
+
+def _topics_on_disk(node: KraftctlController) -> set[str]:
     store = SnapshotStore(node.log_directory / DIRECTORY_NAME)
     names = sorted(path.name for path in store.directory.glob("*.checkpoint"))
     batches: list[RecordBatch] = []
