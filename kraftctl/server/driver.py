@@ -145,7 +145,7 @@ class Driver:
             self._drain()
 
     async def stop(self) -> None:
-        """Say goodbye to the quorum, finish what is being written, stop the timer."""
+        """Resign if this node leads, finish what is being written, stop the timer."""
         if not self.failed.done():
             self.offer(events.ShutdownRequested())
             await self._say_goodbye()
@@ -326,7 +326,7 @@ class Driver:
             self._fatally(lambda: done(reading.result()))
 
     def _cannot_read(self, error: BaseException) -> None:
-        """A leader that cannot read its own log helps nobody: it resigns, and stops as soon as that is known.
+        """A leader that cannot read its own log cannot replicate it: it resigns, then stops.
 
         Nothing that was acknowledged is in doubt, so what is under way may still be written.
         """

@@ -6,11 +6,12 @@ tests that it names to fail: tests that cannot fail are found out.
 
 from __future__ import annotations
 
-from tests.faults import controller_faults, raft_faults, storage_faults
+from tests.faults import controller_faults, raft_faults, request_faults, storage_faults
 from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
     *storage_faults.FAULTS,
     *controller_faults.FAULTS,
+    *request_faults.FAULTS,
 )

@@ -63,7 +63,7 @@ def test_leaders_that_come_and_go_take_snapshots_all_the_same() -> None:
 
 @pytest.mark.parametrize("seed", seeds(6))
 def test_snapshots_end_where_a_batch_ends(seed: int) -> None:
-    """KAFKA-17713: a reader could not go on in the middle of a batch."""
+    """KAFKA-17713: a reader cannot continue in the middle of a batch."""
     rng = random.Random(seed)
     node = serving_node(snapshot_bytes=300)
     for number in range(40):

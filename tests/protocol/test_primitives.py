@@ -243,3 +243,26 @@ def test_random_uuids() -> None:
     assert not any(uuid_to_string(one).startswith("-") for one in drawn)
     assert all(uuid_from_string(uuid_to_string(one)) == one for one in drawn)
     assert [random_uuid(random.Random(7))] == drawn[:1]
+
+
+@pytest.mark.parametrize("length", [2, 1_000, 2**31 - 2])
+@pytest.mark.parametrize("nullable", ["", "nullable_"])
+@pytest.mark.parametrize("compact", ["", "compact_"])
+def test_an_array_longer_than_the_rest_is_refused_before_any_element(
+    compact: str, nullable: str, length: int
+) -> None:
+    """CVE-2022-34917: three bytes are left, and no element has less than two."""
+
+    def read(count: int) -> int:
+        writer = Writer()
+        if compact:
+            primitives.write_uvarint(writer, count + 1)
+            data = writer.getvalue()
+        else:
+            data = count.to_bytes(4, "big")
+        read_length = getattr(Reader(data + bytes(3)), f"read_{compact}{nullable}array_length")
+        return int(read_length(2))
+
+    assert read(1) == 1
+    with pytest.raises(DecodeError, match="bytes wanted"):
+        read(length)

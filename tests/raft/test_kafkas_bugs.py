@@ -9,18 +9,16 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
-from kraftctl_protocol.generated.add_raft_voter_request import Listener as NewListener
 from kraftctl_protocol.generated.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
-from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.message import Message
-from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
+from tests.support.raft_transcript import LISTENER, directory_id, endpoint, voter_node
 from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
+from tests.support.voter_requests import add_voter, remove_voter
 
 VOTERS = [1, 2, 3]
 OBSERVER = 11
@@ -48,22 +46,6 @@ def change(cluster: RaftCluster, request: Message) -> None:
     answers = cluster.ask(leader_of(cluster), request)
     cluster.run_for(3_000)
     assert answers[0].error_code == Errors.NONE
-
-
-def add(voter_id: int) -> AddRaftVoterRequest:
-    host, port = endpoint(voter_id)
-    return AddRaftVoterRequest(
-        cluster_id=CLUSTER_ID,
-        voter_id=voter_id,
-        voter_directory_id=directory_id(voter_id),
-        listeners=[NewListener(name=LISTENER, host=host, port=port)],
-    )
-
-
-def remove(voter_id: int) -> RemoveRaftVoterRequest:
-    return RemoveRaftVoterRequest(
-        cluster_id=CLUSTER_ID, voter_id=voter_id, voter_directory_id=directory_id(voter_id)
-    )
 
 
 def sent(cluster: RaftCluster, since: int, sender_id: int, receiver_id: int, what: str) -> int:
@@ -155,10 +137,10 @@ def test_the_high_watermark_waits_for_new_voters_and_never_falls(
 def test_commits_go_on_after_a_follower_and_the_leader_are_removed() -> None:
     """KAFKA-16530: nobody waits for voters that have left, the leader among them."""
     cluster = calm([OBSERVER])
-    change(cluster, add(OBSERVER))
-    change(cluster, remove(followers_of(cluster)[0]))
+    change(cluster, add_voter(OBSERVER))
+    change(cluster, remove_voter(followers_of(cluster)[0]))
     former = leader_of(cluster)
-    change(cluster, remove(former.node_id))
+    change(cluster, remove_voter(former.node_id))
     cluster.run_for(10_000)
     successor = leader_of(cluster)
     assert successor is not former
@@ -169,11 +151,11 @@ def test_commits_go_on_after_a_follower_and_the_leader_are_removed() -> None:
 
 
 def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself() -> None:
-    """KAFKA-16530: the voter that is left goes on to fetch until the removal is committed."""
+    """KAFKA-16530: the voter that is left keeps fetching until the removal is committed."""
     cluster = calm()
-    change(cluster, remove(followers_of(cluster)[0]))
+    change(cluster, remove_voter(followers_of(cluster)[0]))
     former = leader_of(cluster)
-    change(cluster, remove(former.node_id))
+    change(cluster, remove_voter(former.node_id))
     cluster.run_for(15_000)
     successor = leader_of(cluster)
     assert successor is not former
@@ -193,7 +175,7 @@ def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself() -> Non
 def test_describe_quorum_has_the_endpoints_of_an_added_voter() -> None:
     """KAFKA-17604: they come with AddRaftVoter and from nowhere else."""
     cluster = calm([OBSERVER])
-    change(cluster, add(OBSERVER))
+    change(cluster, add_voter(OBSERVER))
     partitions = [PartitionData(partition_index=0)]
     request = DescribeQuorumRequest(
         topics=[TopicData(topic_name="__cluster_metadata", partitions=partitions)]
@@ -212,7 +194,7 @@ def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only() 
     cluster = calm([OBSERVER])
     cluster.crash(OBSERVER)
     removed = followers_of(cluster)[0]
-    change(cluster, remove(removed))
+    change(cluster, remove_voter(removed))
     leader = leader_of(cluster)
     cluster.append(leader, 3)
     cluster.run_for(1_000)

@@ -268,7 +268,7 @@ def test_damaged_downloads_are_repeated_at_growing_intervals() -> None:
     assert 5 <= len(finished_ms) <= 8
     assert all(after >= 1.5 * before for before, after in pairwise(pauses_ms))
     assert leader.node is not None
-    assert leader.node.is_leader, "its fetches go on meanwhile"
+    assert leader.node.is_leader, "the follower keeps fetching"
     disk.downloaded = whole  # type: ignore[method-assign]
     cluster.run_for(70_000)
     assert disk.end_offset == leader.disk.end_offset

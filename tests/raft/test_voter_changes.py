@@ -7,33 +7,15 @@ import random
 import pytest
 
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
-from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.message import Message
 from tests.support.effort import seeds
-from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
 from tests.support.simulator.raft_cluster import RaftCluster, Replica
 from tests.support.simulator.raft_faults import Faults
+from tests.support.voter_requests import add_voter, remove_voter
 
 VOTERS = [1, 2, 3]
 OBSERVERS = [11, 12]
 ANSWER_MS = 3_000
-
-
-def add(voter_id: int) -> AddRaftVoterRequest:
-    host, port = endpoint(voter_id)
-    return AddRaftVoterRequest(
-        cluster_id=CLUSTER_ID,
-        voter_id=voter_id,
-        voter_directory_id=directory_id(voter_id),
-        listeners=[Listener(name=LISTENER, host=host, port=port)],
-    )
-
-
-def remove(voter_id: int) -> RemoveRaftVoterRequest:
-    return RemoveRaftVoterRequest(
-        cluster_id=CLUSTER_ID, voter_id=voter_id, voter_directory_id=directory_id(voter_id)
-    )
 
 
 def calm_cluster(voters: list[int], observers: list[int]) -> RaftCluster:
@@ -63,7 +45,7 @@ def voters_of(replica: Replica) -> list[int]:
 def test_an_observer_becomes_a_voter_and_may_lead() -> None:
     cluster = calm_cluster([1], OBSERVERS)
     for voter_id in OBSERVERS:
-        assert change(cluster, add(voter_id)) == Errors.NONE
+        assert change(cluster, add_voter(voter_id)) == Errors.NONE
     assert [voters_of(replica) for replica in cluster.replicas.values()] == [[1, 11, 12]] * 3
     cluster.crash(1)
     cluster.run_for(10_000)
@@ -78,14 +60,14 @@ def test_a_replica_that_does_not_fetch_is_not_made_a_voter() -> None:
     cluster = RaftCluster(9, [1], OBSERVERS, dynamic=True, faults=Faults())
     cluster.isolate(12)
     cluster.run_for(6_000)
-    assert change(cluster, add(12)) == Errors.REQUEST_TIMED_OUT
+    assert change(cluster, add_voter(12)) == Errors.REQUEST_TIMED_OUT
     assert voters_of(cluster.replicas[1]) == [1]
 
 
 def test_a_leader_that_removes_itself_resigns_when_that_is_committed() -> None:
     cluster = calm_cluster(VOTERS, [])
     former = leader_of(cluster)
-    assert change(cluster, remove(former.node_id)) == Errors.NONE
+    assert change(cluster, remove_voter(former.node_id)) == Errors.NONE
     cluster.run_for(10_000)
     successor = leader_of(cluster)
     assert successor is not former
@@ -99,17 +81,17 @@ def test_a_change_is_refused_until_the_one_before_is_committed() -> None:
     """AtMostOneUncommittedVoterChange: also if the one before was answered when it was written."""
     cluster = calm_cluster([1], OBSERVERS)
     leader = leader_of(cluster)
-    first = add(11)
+    first = add_voter(11)
     first.ack_when_committed = False
     answers = cluster.ask(leader, first)
     while not answers:
         cluster.run_for(1)
     assert answers[0].error_code == Errors.NONE
     assert leader.high_watermark < leader.disk.end_offset
-    second = cluster.ask(leader, add(12))
+    second = cluster.ask(leader, add_voter(12))
     assert [answer.error_code for answer in second] == [Errors.REQUEST_TIMED_OUT]
     cluster.run_for(1_000)
-    assert change(cluster, add(12)) == Errors.NONE
+    assert change(cluster, add_voter(12)) == Errors.NONE
 
 
 def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:
@@ -118,9 +100,9 @@ def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:
     leader = leader_of(cluster)
     cluster.isolate(leader.node_id)
     goes = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
-    answers = cluster.ask(leader, remove(goes))
+    answers = cluster.ask(leader, remove_voter(goes))
     assert goes not in voters_of(leader)
-    second = cluster.ask(leader, remove(goes))
+    second = cluster.ask(leader, remove_voter(goes))
     assert second[0].error_code == Errors.REQUEST_TIMED_OUT, "one at a time"
     cluster.run_for(10_000)
     assert answers[0].error_code == Errors.REQUEST_TIMED_OUT
@@ -143,11 +125,11 @@ def test_chaos(seed: int) -> None:
             case 0 | 1 if leader is not None:
                 cluster.append(leader, rng.randint(1, 3))
             case 2 | 3 if leader is not None:
-                answers = cluster.ask(leader, add(rng.choice(everybody)))
+                answers = cluster.ask(leader, add_voter(rng.choice(everybody)))
                 cluster.run_for(500)
                 answered += bool(answers and answers[0].error_code == Errors.NONE)
             case 4 if leader is not None and len(voters_of(leader)) > 2:
-                cluster.ask(leader, remove(rng.choice(voters_of(leader))))
+                cluster.ask(leader, remove_voter(rng.choice(voters_of(leader))))
             case 5:
                 cluster.crash(rng.choice(everybody))
             case 6:

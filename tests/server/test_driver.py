@@ -7,8 +7,7 @@ import threading
 from typing import Any
 
 from kraftctl.raft import effects, events
-from kraftctl.server.clock import Clock
-from kraftctl.server.driver import Driver
+from tests.server.drivers import driver_of
 
 
 class Node:
@@ -41,19 +40,6 @@ class Storage:
     def flush(self) -> int:
         assert self.may_end.wait(20)
         return 1
-
-
-def driver_of(node: Any, storage: Any) -> Driver:
-    return Driver(
-        node,
-        storage,
-        Clock(),
-        retention_bytes=-1,
-        retention_ms=-1,
-        client_id="test",
-        request_timeout_ms=1_000,
-        retry_backoff_ms=20,
-    )
 
 
 def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:

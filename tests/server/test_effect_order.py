@@ -14,13 +14,12 @@ from kraftctl.node_io import ClientRequest, LogRead, ReadLog
 from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.server.clock import Clock
-from kraftctl.server.driver import Driver
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.recovery_point import RecoveryPoint, read_recovery_point
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from tests.server.drivers import driver_of
 from tests.server.stalling_disk import CONTEXT
 from tests.storage.batches import batch
 from tests.support.partitions import DIRECTORY_ID, open_partition
@@ -37,19 +36,6 @@ class Voter:
             return []
         vote = ElectionState(epoch=5, voted_id=2)
         return [effects.WriteQuorumState(vote), effects.Respond(event.request_id, VoteResponse())]
-
-
-def driver_of(node: Any, partition: MetadataPartition) -> Driver:
-    return Driver(
-        node,
-        partition,
-        Clock(),
-        retention_bytes=-1,
-        retention_ms=-1,
-        client_id="test",
-        request_timeout_ms=1_000,
-        retry_backoff_ms=20,
-    )
 
 
 def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:

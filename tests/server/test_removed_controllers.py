@@ -1,4 +1,4 @@
-"""KIP-853 on real processes: the active controller is removed from the voters, and goes on as an observer."""
+"""KIP-853 on real processes: the active controller is removed and continues as an observer."""
 
 from __future__ import annotations
 

@@ -341,9 +341,8 @@ def test_the_advice_is_right_for_a_directory_that_was_never_adopted(tmp_path: Pa
     assert open_partition(log_dir, static_voters=THREE).recovering_epoch is not None
 
 
-def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
-    """Intact batches lie behind the hole; none of it was ever flushed, hence never acknowledged."""
-    log_dir = tmp_path / "data"
+def write_tail_out_of_order(log_dir: Path) -> Path:
+    """As a power failure may leave what was not flushed; returns the segment with the hole."""
     partition = live(log_dir)
     for offset in range(30, 45):
         partition.log.append(batch(offset, 2))
@@ -352,6 +351,13 @@ def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[3 * BATCH_BYTES : 4 * BATCH_BYTES] = bytes(BATCH_BYTES)
     path.write_bytes(content)
+    return path
+
+
+def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
+    """Intact batches lie behind the hole; none of it was ever flushed, hence never acknowledged."""
+    log_dir = tmp_path / "data"
+    path = write_tail_out_of_order(log_dir)
     partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
     assert partition.log.end_offset == 33
     cut_tail = partition.log.recovery.cut_tail
@@ -363,14 +369,7 @@ def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
 def test_without_recovery_point_the_same_tail_is_refused(tmp_path: Path) -> None:
     """Nobody knows up to where it was flushed."""
     log_dir = tmp_path / "data"
-    partition = live(log_dir)
-    for offset in range(30, 45):
-        partition.log.append(batch(offset, 2))
-    partition.log.flush()  # written, but not yet noted in the recovery point
-    path = segment(log_dir, 30)
-    content = bytearray(path.read_bytes())
-    content[3 * BATCH_BYTES : 4 * BATCH_BYTES] = bytes(BATCH_BYTES)
-    path.write_bytes(content)
+    path = write_tail_out_of_order(log_dir)
     (log_dir / FILE_NAME).unlink()
     with pytest.raises(CorruptLogError, match=path.name):
         open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)

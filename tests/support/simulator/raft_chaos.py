@@ -19,9 +19,6 @@ from kraftctl.raft.effects import (
     TruncateLog,
     WriteQuorumState,
 )
-from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
-from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
-from tests.support.raft_transcript import CLUSTER_ID, LISTENER, directory_id, endpoint
 from tests.support.simulator.raft_cluster import RaftCluster, Replica
 from tests.support.simulator.raft_faults import (
     DiskSpeed,
@@ -31,6 +28,7 @@ from tests.support.simulator.raft_faults import (
     slow_disk,
     stalling_disk,
 )
+from tests.support.voter_requests import add_voter, remove_voter
 
 LIVENESS_MS = 60_000
 """Many election timeouts without any fault: enough for what two candidates do to each other."""
@@ -95,22 +93,6 @@ def _all_agree(cluster: RaftCluster) -> bool:
     return _all_follow(cluster) and all(
         replica.high_watermark == committed == replica.disk.end_offset
         for replica in cluster.replicas.values()
-    )
-
-
-def add_voter(voter_id: int) -> AddRaftVoterRequest:
-    host, port = endpoint(voter_id)
-    return AddRaftVoterRequest(
-        cluster_id=CLUSTER_ID,
-        voter_id=voter_id,
-        voter_directory_id=directory_id(voter_id),
-        listeners=[Listener(name=LISTENER, host=host, port=port)],
-    )
-
-
-def remove_voter(voter_id: int) -> RemoveRaftVoterRequest:
-    return RemoveRaftVoterRequest(
-        cluster_id=CLUSTER_ID, voter_id=voter_id, voter_directory_id=directory_id(voter_id)
     )
 
 

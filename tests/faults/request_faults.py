@@ -1,0 +1,57 @@
+"""Planted faults in what keeps one request or one frame from ending a controller: containment and bounds."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+CONTAINMENT = "tests/node/test_containment.py"
+FRAMES = "tests/protocol/test_frames.py"
+
+FAULTS = (
+    PlantedFault(
+        "failed-handler-ends-the-controller",
+        "kraftctl/node.py",
+        "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
+        "            envelope = self._envelopes.get(event.request_id)\n",
+        "        except ZeroDivisionError as error:\n"
+        "            envelope = self._envelopes.get(event.request_id)\n",
+        (CONTAINMENT,),
+        "One request that a handler cannot bear ends the quorum, node by node.",
+    ),
+    PlantedFault(
+        "failed-task-ends-the-controller",
+        "kraftctl/controller/quorum_controller.py",
+        "            except Exception as error:  # noqa: BLE001"
+        " - nothing is appended yet: the task alone fails\n",
+        "            except ZeroDivisionError as error:\n",
+        (CONTAINMENT,),
+        "A timer that fails ends the controller, and again at each start.",
+    ),
+    PlantedFault(
+        "answer-is-not-encoded-before-the-append",
+        "kraftctl/controller/quorum_controller.py",
+        "                response.encode(context.version)\n        except Exception:\n",
+        "                pass\n        except Exception:\n",
+        (CONTAINMENT,),
+        "Records are appended for a request whose answer can never be sent.",
+    ),
+    PlantedFault(
+        "frame-of-any-size",
+        "protocol/kraftctl_protocol/frames.py",
+        "        if size > self.max_frame_bytes:\n",
+        "        if size > 1 << 31:\n",
+        (FRAMES,),
+        "A peer that has not said who it is decides how much memory its request takes.",
+    ),
+    PlantedFault(
+        "array-of-any-length",
+        "protocol/kraftctl_protocol/primitives.py",
+        "        length = self.read_uvarint() - 1\n"
+        "        if length * element_size_min > self.end - self.position:\n",
+        "        length = self.read_uvarint() - 1\n        if length > 1 << 31:\n",
+        (
+            "tests/protocol/test_primitives.py::test_an_array_longer_than_the_rest_is_refused_before_any_element",
+        ),
+        "CVE-2022-34917: room is made for elements that the request does not have.",
+    ),
+)

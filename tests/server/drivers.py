@@ -1,0 +1,21 @@
+"""A driver over a node and a storage of a test's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kraftctl.server.clock import Clock
+from kraftctl.server.driver import Driver
+
+
+def driver_of(node: Any, storage: Any) -> Driver:
+    return Driver(
+        node,
+        storage,
+        Clock(),
+        retention_bytes=-1,
+        retention_ms=-1,
+        client_id="test",
+        request_timeout_ms=1_000,
+        retry_backoff_ms=20,
+    )
