@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,18 @@ METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
 GENERATED_GROUPS = 4
 """Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
 
-CORE = {
-    "kraftctl_controller": ("controller",),
-    "kraftctl_raft": ("raft", "node_io", "node_registration", "node"),
-    "kraftctl_image": ("metadata", "image", "config_values", "endpoints", "config", "request_context"),
+PURE_CONTRACT = "The pure core"
+"""The import contract in pyproject.toml that lists what is pure, and thus compiled."""
+
+OWN_SHARED_OBJECTS = {
+    "kraftctl.controller": "kraftctl_controller",
+    "kraftctl.raft": "kraftctl_raft",
+    "kraftctl.node": "kraftctl_raft",
+    "kraftctl_protocol": "kraftctl_wire",
 }
-"""What of `kraftctl` is pure and thus compiled, by shared object; the one that takes longest first."""
+"""Where pure packages go; the one that takes longest first, all others share the last."""
+
+OTHER_SHARED_OBJECT = "kraftctl_image"
 
 
 class ParallelBuildExt(build_ext):
@@ -40,23 +47,25 @@ def sources_under(directory: Path) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in directory.rglob("*.py"))
 
 
-def module_or_package(name: str) -> list[str]:
-    """The sources of `kraftctl.<name>`, be it one file or a directory."""
-    module = ROOT / "kraftctl" / f"{name}.py"
-    return [str(module.relative_to(ROOT))] if module.exists() else sources_under(ROOT / "kraftctl" / name)
+def pure_packages() -> list[str]:
+    """The pure packages, as pyproject.toml lists them."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (packages,) = [each["source_modules"] for each in contracts if each["name"].startswith(PURE_CONTRACT)]
+    return list(packages)
 
 
 def groups() -> list[tuple[list[str], str | None]]:
     """What is compiled together: (files, name of the shared object), as mypycify wants it."""
-    protocol = sources_under(ROOT / "protocol" / "kraftctl_protocol")
-    generated = [path for path in protocol if "/generated/" in path]
-    by_hand = [path for path in protocol if "/generated/" not in path]
-    found: list[tuple[list[str], str | None]] = [
-        ([path for part in parts for path in module_or_package(part)], name) for name, parts in CORE.items()
-    ]
-    found += [(generated[n::GENERATED_GROUPS], f"kraftctl_messages_{n}") for n in range(GENERATED_GROUPS)]
-    found.append((by_hand, "kraftctl_wire"))
-    return [(files, name) for files, name in found if files]
+    by_name: dict[str, list[str]] = {name: [] for name in OWN_SHARED_OBJECTS.values()}
+    for package in pure_packages():
+        root = ROOT / "protocol" if package == "kraftctl_protocol" else ROOT
+        sources = sources_under(root / package.replace(".", "/"))
+        by_name.setdefault(OWN_SHARED_OBJECTS.get(package, OTHER_SHARED_OBJECT), []).extend(sources)
+    messages = [path for path in by_name["kraftctl_wire"] if "/generated/" in path]
+    by_name["kraftctl_wire"] = [path for path in by_name["kraftctl_wire"] if path not in messages]
+    for n in range(GENERATED_GROUPS):
+        by_name[f"kraftctl_messages_{n}"] = messages[n::GENERATED_GROUPS]
+    return [(files, name) for name, files in by_name.items() if files]
 
 
 def extensions() -> list[Any]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.config import ConfigException, ControllerConfig
-from kraftctl.endpoints import Endpoint, parse_host_port
+from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.config.endpoints import Endpoint, parse_host_port
 
 MINIMAL = {
     "process.roles": "controller",

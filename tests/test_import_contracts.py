@@ -16,10 +16,13 @@ VIOLATIONS = {
     "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.apis"),
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
-    "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config"),
-    "The exporter speaks": ("kraftctl_spark/rows.py", "import kraftctl.config"),
-    "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows"),
-    "Rows are made without Spark": ("kraftctl_spark/rows.py", "import pyspark"),
+    "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
+    "The exporter speaks": (
+        "kraftctl_spark/rows/metadata_rows.py",
+        "import kraftctl.config.controller_config",
+    ),
+    "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows.metadata_rows"),
+    "Rows are made without Spark": ("kraftctl_spark/rows/metadata_rows.py", "import pyspark"),
 }
 
 

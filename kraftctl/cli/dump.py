@@ -29,7 +29,7 @@ from kraftctl_protocol.json_converter import to_json
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch, read_batch
-from kraftctl_protocol.redaction import REDACTED, redact
+from kraftctl_protocol.secrets import REDACTED, redact
 from kraftctl_protocol.uuids import uuid_to_string
 
 NAME = "dump"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
-from kraftctl.config import ControllerConfig
-from kraftctl.config_values import ConfigException
+from kraftctl.config.config_values import ConfigException
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.server.clock import Clock

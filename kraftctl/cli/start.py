@@ -19,8 +19,8 @@ from pathlib import Path
 import uvloop
 
 import kraftctl
-from kraftctl.config import ConfigException, ControllerConfig
-from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.listener import ListenError

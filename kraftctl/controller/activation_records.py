@@ -6,8 +6,8 @@ whose writer died inside a transaction gets the transaction aborted.
 
 from __future__ import annotations
 
+from kraftctl.controller.configuration_control.effective_configs import MIN_INSYNC_REPLICAS
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.topic_configs import MIN_INSYNC_REPLICAS
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_resource
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord

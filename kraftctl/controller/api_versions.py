@@ -7,9 +7,9 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.features_image import FinalizedFeatures
 from kraftctl.metadata import features
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest

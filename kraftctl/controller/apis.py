@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kraftctl.controller.acl_control import create_acls, delete_acls, describe_acls
-from kraftctl.controller.alter_configs import incremental_alter_configs, legacy_alter_configs
 from kraftctl.controller.api_versions import api_versions
-from kraftctl.controller.authorization import AclOperation
 from kraftctl.controller.client_quota_control import alter_client_quotas
 from kraftctl.controller.cluster_control.process_broker_heartbeat import process_broker_heartbeat
 from kraftctl.controller.cluster_control.register_broker import register_broker
 from kraftctl.controller.cluster_control.register_controller import register_controller
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
+from kraftctl.controller.configuration_control.alter_configs import (
+    incremental_alter_configs,
+    legacy_alter_configs,
+)
+from kraftctl.controller.configuration_control.describe_configs import describe_configs
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.delegation_token_control import (
-    create_delegation_token,
-    expire_delegation_token,
-    renew_delegation_token,
-)
 from kraftctl.controller.describe_cluster import describe_cluster
-from kraftctl.controller.describe_configs import describe_configs
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.feature_control import update_features
 from kraftctl.controller.producer_id_control import allocate_producer_ids
@@ -40,9 +36,16 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraftctl.controller.scram_control import alter_user_scram_credentials
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.acl_control import create_acls, delete_acls, describe_acls
+from kraftctl.controller.security.authorization import AclOperation
+from kraftctl.controller.security.delegation_token_control import (
+    create_delegation_token,
+    expire_delegation_token,
+    renew_delegation_token,
+)
+from kraftctl.controller.security.scram_control import alter_user_scram_credentials
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message

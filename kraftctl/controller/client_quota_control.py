@@ -7,12 +7,12 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as wire
 from kraftctl_protocol.generated.alter_client_quotas_request import (

@@ -10,11 +10,11 @@ from typing import Final
 
 from mypy_extensions import mypyc_attr
 
-from kraftctl.config import ControllerConfig
-from kraftctl.controller.authorization import Authorizer
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.configuration_control.unusable_values import UnusableValues
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
-from kraftctl.controller.unusable_values import UnusableValues
+from kraftctl.controller.security.authorization import Authorizer
 from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
 from kraftctl.image.metadata_image import MetadataImage
 

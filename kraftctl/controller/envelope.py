@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.api_versions import is_served
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest

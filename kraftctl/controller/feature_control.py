@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.configuration_control import elr_safety_records
+from kraftctl.controller.configuration_control.config_alterer import elr_safety_records
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState, KRaftVersionUpgrader
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord

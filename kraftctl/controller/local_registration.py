@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl.metadata.endpoint import Endpoint

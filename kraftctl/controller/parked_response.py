@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.controller.error_responses import error_response
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 

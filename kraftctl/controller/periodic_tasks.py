@@ -22,12 +22,12 @@ from kraftctl.controller.cluster_control.register_controller import needs_regist
 from kraftctl.controller.cluster_control.stalls import Stalls
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.delegation_token_control import sweep_expired_tokens
 from kraftctl.controller.failures import pause_ms
 from kraftctl.controller.replication_control.elect_leaders import (
     elect_preferred_leaders,
     elect_unclean_leaders,
 )
+from kraftctl.controller.security.delegation_token_control import sweep_expired_tokens
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion

@@ -7,7 +7,7 @@ from typing import Final
 from kraftctl.controller.cluster_control.process_broker_heartbeat import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse

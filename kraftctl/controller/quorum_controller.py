@@ -18,7 +18,7 @@ import random
 from collections import deque
 from typing import Final
 
-from kraftctl.config import STANDARD_AUTHORIZER, ControllerConfig
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
 from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
@@ -37,12 +37,12 @@ from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.prepared_result import PreparedResult, prepare_result
-from kraftctl.controller.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord

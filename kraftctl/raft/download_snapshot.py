@@ -13,12 +13,12 @@ from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.fetching import contradict, still_in_touch
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import DAMAGED_DOWNLOAD_PAUSE_MS, DAMAGED_DOWNLOAD_PAUSE_MS_MAX
 from kraftctl.raft.states import Follower, SnapshotDownload
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:

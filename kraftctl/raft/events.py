@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 class Started:

@@ -6,7 +6,6 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import Respond, RespondFetch
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import SNAPSHOT
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.states import Leader
 from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
@@ -20,6 +19,7 @@ from kraftctl_protocol.generated.fetch_response import (
     PartitionData,
     SnapshotId,
 )
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 NODE_ENDPOINTS_FROM_VERSION = 17
 """Kafka fills them from here on, though the field exists since 16."""

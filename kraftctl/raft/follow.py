@@ -7,7 +7,6 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
 from kraftctl.raft.fetching import contradict, still_in_touch
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.states import Follower
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.control_record import (
@@ -18,6 +17,7 @@ from kraftctl_protocol.control_record import (
 from kraftctl_protocol.generated.fetch_response import PartitionData
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 

@@ -23,7 +23,6 @@ from kraftctl.raft.effects import WARN, Respond
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, has_news
 from kraftctl.raft.log_state import SNAPSHOT, VALID
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
@@ -33,6 +32,7 @@ from kraftctl.raft.validation import is_other_cluster, leader_only_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
 TOPIC_ID_FROM_VERSION = 13
 REPLICA_STATE_FROM_VERSION = 15

@@ -7,7 +7,6 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import Respond, RespondFetchSnapshot
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
@@ -23,6 +22,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     SnapshotId,
     TopicSnapshot,
 )
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
 
 def handle_fetch_snapshot(core: RaftCore, event: RequestReceived) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 class LeaderEpochs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.leader_epochs import LeaderEpochs
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 VALID: Final = 0
 DIVERGING: Final = 1

@@ -34,7 +34,6 @@ from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.handle_vote import handle_vote
 from kraftctl.raft.log_state import LogState, SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.outbound import send_requests
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
@@ -48,6 +47,7 @@ from kraftctl.raft.voter_changes import (
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 RAFT_API_KEYS: Final = frozenset(
     [

@@ -7,11 +7,11 @@ from typing import ClassVar, Final
 from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET, high_watermark
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import OBSERVER_SESSION_TIMEOUT_MS, OBSERVERS_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.voter_set import Endpoints, VoterSet
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 NEVER_MS: Final = 1 << 62
 """A deadline that does not come."""

@@ -19,7 +19,7 @@ from typing import Protocol, cast
 from kraftctl.controller.api_versions import is_served
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FrameDecoder, encode_frame

@@ -8,11 +8,12 @@ import random
 import socket
 from pathlib import Path
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata
-from kraftctl.node import ControllerNode
+from kraftctl.node.controller_node import ControllerNode
+from kraftctl.node.snapshot_generation import SnapshotPolicy
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
@@ -20,7 +21,6 @@ from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
-from kraftctl.snapshot_generation import SnapshotPolicy
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.meta_properties import MetaProperties

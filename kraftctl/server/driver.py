@@ -17,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from kraftctl.node import ControllerNode
-from kraftctl.node_io import (
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.node.controller_node import ControllerNode
+from kraftctl.node.events import (
     ClientRequest,
     CloseConnection,
     LogRead,
@@ -34,7 +35,6 @@ from kraftctl.node_io import (
 )
 from kraftctl.raft import effects, events
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Respond
 from kraftctl.server.peers import Peers

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import socket
 
-from kraftctl.config import ControllerConfig
-from kraftctl.endpoints import Endpoint
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.connection import Connection, ReceiveBudget, RequestHandler
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog

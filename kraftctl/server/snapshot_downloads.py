@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 
 from kraftctl.raft.events import SnapshotDownloaded
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.snapshots import SnapshotStore, SnapshotWriter
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 logger = logging.getLogger("kraftctl.server.snapshots")
 

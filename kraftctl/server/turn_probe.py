@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from kraftctl.node_io import ClientRequest
+from kraftctl.node.events import ClientRequest
 from kraftctl.server.request_log import RateLimitedLog
 
 SLOW_NS = 500_000_000

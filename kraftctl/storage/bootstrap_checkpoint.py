@@ -18,13 +18,13 @@ from kraftctl.metadata.bootstrap_metadata import (
 )
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.snapshots import parse_snapshot_file_name, snapshot_file_name
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 FILE_NAME = "bootstrap.checkpoint"
 

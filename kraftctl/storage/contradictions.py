@@ -16,7 +16,6 @@ later epochs, and leaves the recovery point as it was.
 from __future__ import annotations
 
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.control_history import ControlHistory, read_control_history
@@ -28,6 +27,7 @@ from kraftctl.storage.recovery import DurableEnd
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA, RESTORE_THE_ONLY_VOTER
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 
 
 class Contradictions:

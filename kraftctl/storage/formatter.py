@@ -17,7 +17,6 @@ from pathlib import Path
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import feature_level_records
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.durable_files import create_directory
@@ -29,6 +28,7 @@ from kraftctl.storage.recovery_point import create_recovery_point, read_recovery
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl_protocol.uuids import uuid_to_string
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.log_state import LogState, SnapshotInfo
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.contradictions import Contradictions
@@ -20,6 +19,7 @@ from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch, read_batch_header
 
 DIRECTORY_NAME = "__cluster_metadata-0"

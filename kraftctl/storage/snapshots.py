@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.durable_files import create_directory, fsync_directory, write_all
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 SUFFIX = ".checkpoint"
 PARTIAL_SUFFIX = ".checkpoint.part"

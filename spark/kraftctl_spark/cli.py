@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from kraftctl_spark.commands import compact, report, run, status
 
 if TYPE_CHECKING:
-    from kraftctl_spark.durable import Hook
+    from kraftctl_spark.tables.durable import Hook
 
 COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "run": (run, "write what is committed, and go on"),
@@ -48,9 +48,9 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
         return 2
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    from kraftctl_spark.durable import no_hook
-    from kraftctl_spark.log_reader import ObserverError
-    from kraftctl_spark.manifest import ExportRefusedError
+    from kraftctl_spark.log.log_reader import ObserverError
+    from kraftctl_spark.tables.durable import no_hook
+    from kraftctl_spark.tables.manifest import ExportRefusedError
 
     try:
         code: int = command.run(options, hook or no_hook)

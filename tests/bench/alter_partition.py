@@ -28,8 +28,8 @@ from kraftctl_protocol.generated.create_topics_request import (
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from tests.bench.measure import percentile, processor_time_s
 from tests.bench.table import Row
-from tests.support.controller_client import ControllerClient, StandInBroker
-from tests.support.kafka import await_result, kafka
+from tests.support.processes.kafka import await_result, kafka
+from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 WARM_UP_S = 20.0
 """Long enough for the JVM to have compiled what is hot, at least where no linger slows it down."""

@@ -42,11 +42,11 @@ from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import random_id
 from kraftctl_spark import cli
 from kraftctl_spark.commands.run import OFFSETS_PER_BATCH
-from kraftctl_spark.export import build_session
-from kraftctl_spark.manifest import Manifest, Output
-from kraftctl_spark.sink import map_in_tasks
-from kraftctl_spark.spark_home import light_spark_home
-from kraftctl_spark.table_files import RangeWriter, StagedFile, publish_files
+from kraftctl_spark.datasource.wide_export import build_session
+from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.sink import map_in_tasks
+from kraftctl_spark.tables.spark_home import light_spark_home
+from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files
 from tests.bench import codec, export_log, export_ready, export_sources
 from tests.bench.export_measured import (
     ALONE,

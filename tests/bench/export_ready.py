@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.durable import fsync
+from kraftctl_spark.tables.durable import fsync
 
 COMPRESSION = "zstd"
 

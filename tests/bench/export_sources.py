@@ -14,13 +14,13 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
-from kraftctl_spark.log_location import parse_endpoints
-from kraftctl_spark.log_range import LogRange
-from kraftctl_spark.observer import QuorumObserver
-from kraftctl_spark.rows import rows_of_log
-from kraftctl_spark.schema import COMMON_FIELDS, arrow_schema, spark_schema
-from kraftctl_spark.source import KraftDataSource
-from kraftctl_spark.wide_rows import encode_wide_rows
+from kraftctl_spark.datasource.source import KraftDataSource
+from kraftctl_spark.datasource.wide_rows import encode_wide_rows
+from kraftctl_spark.log.log_location import parse_endpoints
+from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_spark.rows.metadata_rows import rows_of_log
+from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, spark_schema
 from tests.bench.export_log import EPOCH
 from tests.support.metadata_row import row_list
 

@@ -12,9 +12,9 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
-from kraftctl_spark.rows import rows_of_log
-from kraftctl_spark.table_files import RangeWriter, publish_files
-from kraftctl_spark.tables import encode_tables
+from kraftctl_spark.rows.metadata_rows import rows_of_log
+from kraftctl_spark.rows.tables import encode_tables
+from kraftctl_spark.tables.table_files import RangeWriter, publish_files
 from tests.bench import export_log, export_ready
 
 RECORDS = 6_000

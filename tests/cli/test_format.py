@@ -12,7 +12,6 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.cli.initial_controllers import parse_initial_controllers
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
@@ -20,6 +19,7 @@ from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 from tests.support.partitions import open_partition
 

@@ -10,8 +10,8 @@ from kraftctl_protocol.generated.alter_partition_request import AlterPartitionRe
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
 from kraftctl_protocol.generated.alter_partition_response import PartitionData as PartitionResult
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
-from tests.support.alter_partition_requests import VERSIONS, ask, only_partition, request_for
 from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_record, uuid
+from tests.support.wire.alter_partition_requests import VERSIONS, ask, only_partition, request_for
 
 
 def cluster(metadata_version: int = features.LATEST_PRODUCTION) -> MetadataState:

@@ -25,8 +25,8 @@ from tests.support.active_controller import (
     request_type,
 )
 from tests.support.effort import seeds
-from tests.support.random_messages import RandomMessages
-from tests.support.request_hints import NUMBERS, WORDS, hints
+from tests.support.wire.random_messages import RandomMessages
+from tests.support.wire.request_hints import NUMBERS, WORDS, hints
 
 REQUESTS_PER_SEED = 300
 

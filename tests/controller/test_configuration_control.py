@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.configuration_control import APPEND, DELETE, SET, SUBTRACT
-from kraftctl.controller.topic_configs import describe_topic_configs, validate_topic_configs
+from kraftctl.controller.configuration_control.config_alterer import APPEND, DELETE, SET, SUBTRACT
+from kraftctl.controller.configuration_control.effective_configs import (
+    describe_topic_configs,
+    validate_topic_configs,
+)
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions import config_resource as resources
 from kraftctl.metadata.config_definitions import config_source as sources
-from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.validators import Range
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.delete_topics import delete_topics
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.image.configurations_image import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState

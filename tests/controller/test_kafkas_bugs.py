@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.metadata.config_definitions import config_resource
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy

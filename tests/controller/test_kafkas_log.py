@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.replication_control.broker_transitions import (
     records_for_controlled_shutdown,
     records_for_fenced_broker,

@@ -10,7 +10,7 @@ from kraftctl.controller.replication_control.mutation_quota import (
     MutationQuotas,
     mutation_rate,
 )
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.principal import KafkaPrincipal

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import SERVED_VERSIONS
 from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX

@@ -33,9 +33,9 @@ from kraftctl_protocol.generated.alter_partition_reassignments_request import (
 )
 from kraftctl_protocol.generated.alter_partition_request import PartitionData
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from tests.support.alter_partition_requests import ask, request_for
 from tests.support.effort import seeds
 from tests.support.metadata_state import MetadataState, directory, partition_record, uuid
+from tests.support.wire.alter_partition_requests import ask, request_for
 
 BROKERS = (1, 2, 3, 4, 5)
 PARTITIONS = 6

@@ -9,8 +9,8 @@ import hmac
 import pytest
 
 from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
-from kraftctl.controller.authorization import AclOperation, ResourceType
-from kraftctl.controller.standard_authorizer import StandardAuthorizer, host_address
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.standard_authorizer import StandardAuthorizer, host_address
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey

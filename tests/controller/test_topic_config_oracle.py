@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.topic_configs import validate_topic_configs
-from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.controller.configuration_control.effective_configs import validate_topic_configs
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from tests.support.active_controller import ActiveController
-from tests.support.kafka import kafka
+from tests.support.processes.kafka import kafka
 
 pytestmark = pytest.mark.java
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kraftctl.controller.configuration_control.topic_settings import TopicSettings
+from kraftctl.controller.configuration_control.unusable_values import REPORTED_MAX, UnusableValues
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.replication_control.topic_settings import TopicSettings
-from kraftctl.controller.unusable_values import REPORTED_MAX, UnusableValues
 from kraftctl.image.configurations_image import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import (

@@ -9,7 +9,7 @@ NODE = "tests/node/test_node.py"
 FAULTS = (
     PlantedFault(
         "answer-before-commit",
-        "kraftctl/node.py",
+        "kraftctl/node/controller_node.py",
         "        if not self._controller.park(request_id, step.context, step.request, response, now_ms):\n"
         "            self._respond(request_id, response)\n",
         "        self._respond(request_id, response)\n",
@@ -50,7 +50,7 @@ FAULTS = (
     ),
     PlantedFault(
         "snapshot-inside-a-transaction",
-        "kraftctl/node.py",
+        "kraftctl/node/controller_node.py",
         "        if controller.last_stable_offset + 1 != end_offset:\n",
         "        if controller.last_stable_offset + 1 > end_offset:\n",
         (NODE,),

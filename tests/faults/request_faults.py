@@ -10,7 +10,7 @@ FRAMES = "tests/protocol/test_frames.py"
 FAULTS = (
     PlantedFault(
         "failed-handler-ends-the-controller",
-        "kraftctl/node.py",
+        "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"
         "            envelope = self._envelopes.get(event.request_id)\n",
         "        except ZeroDivisionError as error:\n"

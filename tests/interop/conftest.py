@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.cluster import JAVA_CONTROLLER, await_live
-from tests.support.kafka import Cluster, kafka
-from tests.support.spark_export import ExportJob
+from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
+from tests.support.processes.kafka import Cluster, kafka
+from tests.support.processes.spark_export import ExportJob
 
 EXPORT_TEST = "test_parquet.py"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.processes import ManagedProcess
-from tests.support.clients import admin_client, live_brokers
-from tests.support.cluster import JAVA_CONTROLLER
-from tests.support.kafka import await_result
+from tests.support.processes.clients import admin_client, live_brokers
+from tests.support.processes.cluster import JAVA_CONTROLLER
+from tests.support.processes.kafka import await_result
 
 pytestmark = pytest.mark.interop
 

@@ -9,9 +9,9 @@ import struct
 
 import pytest
 
-from tests.support.clients import create_topic, produce
-from tests.support.cluster import JAVA_CONTROLLER, await_live
-from tests.support.kafka import Cluster, KraftctlController
+from tests.support.processes.clients import create_topic, produce
+from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
+from tests.support.processes.kafka import Cluster, KraftctlController
 
 pytestmark = pytest.mark.interop
 

@@ -21,9 +21,9 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import replication_for
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.uuids import uuid_to_string
-from tests.support.clients import create_topic
-from tests.support.cluster import await_live, metadata_records
-from tests.support.kafka import kafka
+from tests.support.processes.clients import create_topic
+from tests.support.processes.cluster import await_live, metadata_records
+from tests.support.processes.kafka import kafka
 
 pytestmark = pytest.mark.interop
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from tests.support.clients import create_topic
-from tests.support.kafka import Cluster, await_result
 from tests.support.parquet_check import compare_with_dump, read_export
-from tests.support.spark_export import ExportJob
+from tests.support.processes.clients import create_topic
+from tests.support.processes.kafka import Cluster, await_result
+from tests.support.processes.spark_export import ExportJob
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from kraftctl.dev.polling import await_result
-from tests.support.clients import (
+from tests.support.processes.clients import (
     admin_client,
     consume,
     create_topic,
@@ -17,8 +17,8 @@ from tests.support.clients import (
     live_brokers,
     produce,
 )
-from tests.support.cluster import await_live, metadata_records, partition_epochs
-from tests.support.kafka import Cluster
+from tests.support.processes.cluster import await_live, metadata_records, partition_epochs
+from tests.support.processes.kafka import Cluster
 
 pytestmark = pytest.mark.interop
 

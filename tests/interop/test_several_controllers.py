@@ -15,10 +15,10 @@ from kraftctl_protocol.generated.describe_quorum_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
-from tests.support.clients import consume, create_topic, produce
-from tests.support.cluster import JAVA_CONTROLLER, await_live, metadata_records
-from tests.support.controller_client import ControllerClient
-from tests.support.kafka import Cluster, await_result, kafka
+from tests.support.processes.clients import consume, create_topic, produce
+from tests.support.processes.cluster import JAVA_CONTROLLER, await_live, metadata_records
+from tests.support.processes.kafka import Cluster, await_result, kafka
+from tests.support.wire.controller_client import ControllerClient
 
 pytestmark = pytest.mark.interop
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from kraftctl.dev.settings import replication_for
-from tests.support.clients import admin_client, consume, create_topic, isrs, leaders, produce
-from tests.support.cluster import JAVA_CONTROLLER, metadata_records
-from tests.support.kafka import Cluster, JavaBroker, Node, await_result, kafka
+from tests.support.processes.clients import admin_client, consume, create_topic, isrs, leaders, produce
+from tests.support.processes.cluster import JAVA_CONTROLLER, metadata_records
+from tests.support.processes.kafka import Cluster, JavaBroker, Node, await_result, kafka
 
 pytestmark = pytest.mark.interop
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.support.clients import create_topic
-from tests.support.kafka import Cluster, await_result
+from tests.support.processes.clients import create_topic
+from tests.support.processes.kafka import Cluster, await_result
 
 pytestmark = pytest.mark.interop
 

@@ -13,16 +13,16 @@ from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
 
 from kraftctl_protocol.record_batch import read_batches
-from kraftctl_spark.manifest import Output
-from kraftctl_spark.rows import column_name
+from kraftctl_spark.rows.metadata_rows import column_name
+from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, register_views
 from tests.interop.test_parquet import high_watermark
 from tests.spark.history_truth import Event, HistoryTruth
 from tests.spark.typed_export import exporting
 from tests.spark.view_check import compare_rows, compare_state, kafka_states, local_spark, view_rows
-from tests.support.clients import admin_client, create_topic
-from tests.support.kafka import Cluster, await_result
 from tests.support.parquet_check import CLASSES, DumpedRecord, expected_struct, read_dump
+from tests.support.processes.clients import admin_client, create_topic
+from tests.support.processes.kafka import Cluster, await_result
 
 pytestmark = [pytest.mark.interop, pytest.mark.java, pytest.mark.spark]
 

@@ -13,8 +13,8 @@ from kraftctl.controller.replication_control.broker_transitions import records_f
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse, PartitionData
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
-from tests.support.alter_partition_requests import VERSIONS, ask, error_of, only_partition, request_for
 from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_record, uuid
+from tests.support.wire.alter_partition_requests import VERSIONS, ask, error_of, only_partition, request_for
 
 LEADER, IN_SYNC, LAGGING, STRANGER = 1, 2, 3, 4
 LEADER_EPOCH, PARTITION_EPOCH = 5, 10

@@ -25,8 +25,8 @@ from kraftctl.metadata.leader_recovery_state import (
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
-from tests.support.alter_partition_requests import ask, error_of, only_partition, request_for
 from tests.support.metadata_state import MetadataState, partition_record
+from tests.support.wire.alter_partition_requests import ask, error_of, only_partition, request_for
 
 VERSIONS_WITH_STATE = (1, 2, 3)
 """Version 1 adds LeaderRecoveryState; before, every request says RECOVERED."""

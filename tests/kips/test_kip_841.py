@@ -19,8 +19,8 @@ from kraftctl.controller.replication_control.isr_eligibility import ineligible_r
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
-from tests.support.alter_partition_requests import VERSIONS, ask, error_of, request_for
 from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_record
+from tests.support.wire.alter_partition_requests import VERSIONS, ask, error_of, request_for
 
 
 def cluster(**condition: bool) -> MetadataState:

@@ -14,9 +14,9 @@ from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
-from tests.support.raft_transcript import LISTENER, RaftTranscript, directory_id, voter_node
 from tests.support.simulator.raft_cluster import RaftCluster
 from tests.support.simulator.raft_faults import Faults
+from tests.support.simulator.raft_transcript import LISTENER, RaftTranscript, directory_id, voter_node
 
 
 def dynamic(voters: str = "1", node_id: int = 1) -> RaftTranscript:

@@ -7,16 +7,18 @@ import pytest
 from kraftctl.dev.config_definitions.__main__ import TARGET
 from kraftctl.dev.config_definitions.dump import dump_config_definitions
 from kraftctl.dev.config_definitions.render import render_modules
-from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIENT_METRICS_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, parse_value
-from kraftctl.metadata.config_definitions.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
-from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
+    CLIENT_METRICS_CONFIG_KEYS,
+)
+from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
+from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl.metadata.config_definitions.validators import OffsetResetStrategy
 from kraftctl.metadata.topic_name import why_topic_name_invalid
-from tests.support.kafka import kafka
+from tests.support.processes.kafka import kafka
 
 
 @pytest.mark.java

@@ -17,8 +17,7 @@ from kraftctl.controller.apis import APIS, Api
 from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
-from kraftctl.snapshot_generation import SnapshotInProgress
+from kraftctl.node.snapshot_generation import SnapshotInProgress
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_client_quotas_request import (
@@ -41,12 +40,13 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import registration
-from tests.support.simulated_node import SimulatedNode
-from tests.support.simulated_quorum import SimulatedQuorum
+from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.simulated_quorum import SimulatedQuorum
 
 UNENCODABLE = RecordAndVersion(
     ConfigRecord(resource_type=4, resource_name="", name="k", value="v" * 40_000), 0

@@ -12,20 +12,26 @@ import random
 import pytest
 
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import ParsedRequest, decode_request
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.hosted_cluster import settings
-from tests.support.hostile_requests import HostileRequests
-from tests.support.planted_faults import AFTER_HANDLER, BEFORE_HANDLER, RECORD, PlantedFaults, can_be_planted
-from tests.support.simulated_node import SimulatedNode
-from tests.support.simulated_quorum import NODE_IDS, Member, SimulatedQuorum, check_images
+from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.simulated_quorum import NODE_IDS, Member, SimulatedQuorum, check_images
+from tests.support.wire.hosted_cluster import settings
+from tests.support.wire.hostile_requests import HostileRequests
+from tests.support.wire.planted_faults import (
+    AFTER_HANDLER,
+    BEFORE_HANDLER,
+    RECORD,
+    PlantedFaults,
+    can_be_planted,
+)
 
 ROUNDS = 40
 REQUESTS_PER_ROUND_MAX = 12

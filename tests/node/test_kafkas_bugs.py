@@ -13,7 +13,7 @@ from kraftctl_protocol.generated.broker_registration_response import BrokerRegis
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulated_node import SimulatedNode
+from tests.support.simulator.simulated_node import SimulatedNode
 
 BROKER = 1
 NEXT_LEADERSHIP_MS = 3_000

@@ -11,7 +11,7 @@ from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batches
 from tests.support.active_controller import BASE_PROPERTIES
-from tests.support.simulated_node import WALL_MS, HaltedError, SimulatedNode
+from tests.support.simulator.simulated_node import WALL_MS, HaltedError, SimulatedNode
 
 OF_4_4 = 33
 """metadata.version 4.4-IV2."""

@@ -6,11 +6,10 @@ import random
 
 import pytest
 
-from kraftctl.config import STANDARD_AUTHORIZER
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -36,13 +35,14 @@ from kraftctl_protocol.generated.partition_change_record import PartitionChangeR
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support import raft_requests
 from tests.support.active_controller import CLUSTER_ID, registration
 from tests.support.effort import seeds
-from tests.support.simulated_node import WALL_MS, SimulatedNode
+from tests.support.simulator.simulated_node import WALL_MS, SimulatedNode
+from tests.support.wire import raft_requests
 
 BROKER = 1
 

@@ -13,9 +13,9 @@ from kraftctl_protocol.generated.create_topics_request import CreatableTopic, Cr
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulated_node import SimulatedNode
-from tests.support.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum, check_images
 from tests.support.simulator.raft_faults import DiskSpeed, slow_disk, stalling_disk
+from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.simulated_quorum import NODE_IDS, TICK_MS, SimulatedQuorum, check_images
 
 BROKER = 1
 ANSWER_MS_MAX = 20_000

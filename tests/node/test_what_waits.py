@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.config import STANDARD_AUTHORIZER
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.apis import APIS
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
@@ -46,7 +46,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
-from tests.support.simulated_node import SimulatedNode
+from tests.support.simulator.simulated_node import SimulatedNode
 
 API_VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2)

@@ -25,7 +25,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from tests.support.controller_client import ControllerClient
+from tests.support.wire.controller_client import ControllerClient
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.errors import MESSAGES, Errors, error_of
-from tests.support.kafka import run_java_source
+from tests.support.processes.kafka import run_java_source
 
 
 @pytest.mark.java

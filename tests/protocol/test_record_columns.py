@@ -15,7 +15,7 @@ from kraftctl_protocol.primitives import DecodeError, Writer, write_uvarint
 from kraftctl_protocol.record_columns import NOT_TAKEN, Column, RecordColumns, RecordsByKind, kind_of
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.support.effort import seeds
-from tests.support.random_messages import RandomMessages
+from tests.support.wire.random_messages import RandomMessages
 
 SEEDS = 6
 FLAT = [

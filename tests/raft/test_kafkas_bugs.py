@@ -16,9 +16,9 @@ from kraftctl_protocol.generated.describe_quorum_request import (
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.message import Message
-from tests.support.raft_transcript import LISTENER, directory_id, endpoint, voter_node
 from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
-from tests.support.voter_requests import add_voter, remove_voter
+from tests.support.simulator.raft_transcript import LISTENER, directory_id, endpoint, voter_node
+from tests.support.simulator.voter_requests import add_voter, remove_voter
 
 VOTERS = [1, 2, 3]
 OBSERVER = 11

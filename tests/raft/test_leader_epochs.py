@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kraftctl.raft.leader_epochs import LeaderEpochs
 from kraftctl.raft.log_state import DIVERGING, SNAPSHOT, VALID, LogState, SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 def epochs_of(records: list[int]) -> list[tuple[int, int]]:

@@ -16,9 +16,9 @@ from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, V
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.record_batch import encode_batch
 from tests.support.effort import seeds
-from tests.support.raft_transcript import CLUSTER_ID, directory_id
 from tests.support.simulator.raft_cluster import RaftCluster, Replica
 from tests.support.simulator.raft_faults import Faults
+from tests.support.simulator.raft_transcript import CLUSTER_ID, directory_id
 
 VOTERS = [1, 2, 3]
 ELECTION_MS = 15_000

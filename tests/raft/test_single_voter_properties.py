@@ -19,16 +19,16 @@ from kraftctl.raft.effects import (
 )
 from kraftctl.raft.events import DeadlineReached, LogFlushed, RequestReceived, ResignRequested, Started
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.effort import examples
-from tests.support.raft_disk import RaftDisk
-from tests.support.raft_requests import REQUESTS
-from tests.support.raft_transcript import directory_id, effect_line, voter_node
+from tests.support.simulator.raft_disk import RaftDisk
+from tests.support.simulator.raft_transcript import directory_id, effect_line, voter_node
+from tests.support.wire.raft_requests import REQUESTS
 
 
 class World:

@@ -11,7 +11,7 @@ from kraftctl_protocol.message import Message
 from tests.support.effort import seeds
 from tests.support.simulator.raft_cluster import RaftCluster, Replica
 from tests.support.simulator.raft_faults import Faults
-from tests.support.voter_requests import add_voter, remove_voter
+from tests.support.simulator.voter_requests import add_voter, remove_voter
 
 VOTERS = [1, 2, 3]
 OBSERVERS = [11, 12]

@@ -12,7 +12,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet, static_voter_set, voter_set_from_record
 from kraftctl_protocol.generated.voters_record import VotersRecord
-from tests.support.raft_transcript import directory_id, voter_node
+from tests.support.simulator.raft_transcript import directory_id, voter_node
 
 
 def voters(*ids: int) -> VoterSet:

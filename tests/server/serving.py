@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
-from kraftctl.config import ControllerConfig
-from kraftctl.request_context import RequestContext
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.connection import Respond
 from kraftctl.server.listener import SocketServer
 from kraftctl_protocol.frames import encode_frame

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from kraftctl.config import ControllerConfig
-from kraftctl.node_io import ClientRequest
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.node.events import ClientRequest
 from kraftctl.raft import events
-from kraftctl.request_context import RequestContext
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.cli import main
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.dev.polling import await_result
 from kraftctl.server.controller_server import build_node, run_controller
 from kraftctl.storage.meta_properties import MetaProperties, read_meta_properties
@@ -20,8 +20,8 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
 from kraftctl_protocol.uuids import random_uuid
-from tests.support.controller_client import ControllerClient
 from tests.support.partitions import open_partition
+from tests.support.wire.controller_client import ControllerClient
 
 PROPERTIES = {
     "process.roles": "controller",

@@ -30,8 +30,8 @@ from kraftctl_protocol.metadata_record import decode_metadata_record, encode_met
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.record_batch import encode_batch, read_batches
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.controller_client import ControllerClient, StandInBroker, create_topics
-from tests.support.quorum import Quorum, leads, log_bytes, topics_known_to
+from tests.support.processes.quorum import Quorum, leads, log_bytes, topics_known_to
+from tests.support.wire.controller_client import ControllerClient, StandInBroker, create_topics
 
 pytestmark = pytest.mark.slow
 

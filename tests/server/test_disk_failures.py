@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
@@ -26,7 +26,7 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import random_uuid
-from tests.support.controller_client import ControllerClient, StandInBroker
+from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 ROOM_BYTES = 64 * 1024

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.node_io import ClientRequest, LogRead, ReadLog
+from kraftctl.node.events import ClientRequest, LogRead, ReadLog
 from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.recovery_point import RecoveryPoint, read_recovery_point
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.drivers import driver_of
 from tests.server.stalling_disk import CONTEXT
 from tests.storage.batches import batch

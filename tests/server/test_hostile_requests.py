@@ -16,11 +16,11 @@ from kraftctl_protocol.generated.vote_response import VoteResponse
 from tests.support.active_controller import CLUSTER_ID
 from tests.support.active_controller import directory as candidate_directory
 from tests.support.effort import seeds
-from tests.support.hosted_cluster import PROPERTIES, Population
-from tests.support.hosted_controller import HostedController
-from tests.support.hostile_round import HostileRound
-from tests.support.planted_faults import can_be_planted
-from tests.support.virtual_time_loop import VirtualTimeLoop
+from tests.support.simulator.virtual_time_loop import VirtualTimeLoop
+from tests.support.wire.hosted_cluster import PROPERTIES, Population
+from tests.support.wire.hosted_controller import HostedController
+from tests.support.wire.hostile_round import HostileRound
+from tests.support.wire.planted_faults import can_be_planted
 
 REQUESTS = 250
 

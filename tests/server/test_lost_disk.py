@@ -16,8 +16,8 @@ from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterReque
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
-from tests.support.controller_client import ControllerClient
-from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.wire.controller_client import ControllerClient
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from tests.support.effort import FIRST_SEED, scaled
 from tests.support.lying_disk.disk_model import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk, build_shim
 from tests.support.lying_disk.lying_quorum import Acknowledged, LyingQuorum
-from tests.support.quorum import leads
+from tests.support.processes.quorum import leads
 
 pytestmark = pytest.mark.slow
 

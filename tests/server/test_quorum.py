@@ -11,7 +11,7 @@ from kraftctl.dev.polling import await_result
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import FIRST_SEED
-from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
 
 KILLS = 4
 

@@ -17,8 +17,8 @@ from kraftctl_protocol.generated.describe_quorum_request import (
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
-from tests.support.controller_client import ControllerClient
-from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.wire.controller_client import ControllerClient
 
 
 def describe(leader: KraftctlController) -> DescribeQuorumResponse:

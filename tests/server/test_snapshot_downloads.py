@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 SNAPSHOT_ID = OffsetAndEpoch(5, 3)
 

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.node_io import LogRead, ReadLog, ReadSnapshot, SnapshotRead, WriteSnapshot
+from kraftctl.node.events import LogRead, ReadLog, ReadSnapshot, SnapshotRead, WriteSnapshot
 from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage import recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_log import MetadataLog
@@ -30,6 +29,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
 )
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.serving import run
 from tests.server.stalling_disk import Stage, stage
 from tests.storage.batches import batch

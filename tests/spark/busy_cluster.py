@@ -37,10 +37,10 @@ from kraftctl_protocol.generated.alter_partition_reassignments_response import (
 )
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
-from tests.support.clients import admin_client, create_topic, isrs, leaders, produce
-from tests.support.cluster import await_live
-from tests.support.controller_client import ControllerClient
-from tests.support.kafka import Cluster, await_result
+from tests.support.processes.clients import admin_client, create_topic, isrs, leaders, produce
+from tests.support.processes.cluster import await_live
+from tests.support.processes.kafka import Cluster, await_result
+from tests.support.wire.controller_client import ControllerClient
 
 RECORD_TYPES = frozenset(
     {

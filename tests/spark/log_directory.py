@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kraftctl.dev.settings import write_meta_properties
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.metadata_log import MetadataLog
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.control_record import encode_control_record
@@ -18,6 +17,7 @@ from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRec
 from kraftctl_protocol.generated.voters_record import Voter, VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch
 
 CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.client_config import ClientConfig, parse_client_config, read_properties
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
-from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation
-from kraftctl_spark.source_options import KraftOptions
+from kraftctl_spark.datasource.source_options import KraftOptions
+from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, read_properties
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
 
 
 def test_what_is_honoured() -> None:

@@ -11,8 +11,8 @@ from kraftctl_protocol.control_record import encode_control_record
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch, encode_control_batch, read_batches
-from kraftctl_spark.redaction import redact
-from kraftctl_spark.rows import (
+from kraftctl_spark.datasource.wide_rows import encode_wide_rows
+from kraftctl_spark.rows.metadata_rows import (
     CONTROL_RECORD_CLASSES,
     TYPED_CLASSES,
     MetadataRows,
@@ -20,14 +20,14 @@ from kraftctl_spark.rows import (
     rows_of_log,
     rows_of_snapshot,
 )
-from kraftctl_spark.schema import COMMON_FIELDS
-from kraftctl_spark.tables import encode_tables, table_schemas
-from kraftctl_spark.transactions import mark_aborted
-from kraftctl_spark.wide_rows import encode_wide_rows
+from kraftctl_spark.rows.redaction import redact
+from kraftctl_spark.rows.schema import COMMON_FIELDS
+from kraftctl_spark.rows.tables import encode_tables, table_schemas
+from kraftctl_spark.rows.transactions import mark_aborted
 from tests.support.effort import seeds
 from tests.support.metadata_row import MetadataRow, row_list
-from tests.support.random_messages import RandomMessages
 from tests.support.reference_rows import reference_rows, table_rows
+from tests.support.wire.random_messages import RandomMessages
 
 SEEDS = 8
 RECORDS = 400

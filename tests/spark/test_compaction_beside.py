@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark import export_tasks, observer
-from kraftctl_spark.compaction import RegularCompaction, compact
-from kraftctl_spark.connection import Endpoint
-from kraftctl_spark.durable import Hook
-from kraftctl_spark.manifest import Manifest, Output
-from kraftctl_spark.reader import read_table
+from kraftctl_spark.log import observer
+from kraftctl_spark.log.connection import Endpoint
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.compaction import RegularCompaction, compact
+from kraftctl_spark.tables.durable import Hook
+from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import exporting, mixed_batches, offsets_in_directory
 

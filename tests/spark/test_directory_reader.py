@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import segment_file
-from kraftctl_spark.directory_reader import DamagedLogError, DirectoryReader
-from kraftctl_spark.log_reader import (
+from kraftctl_spark.log import segment_file
+from kraftctl_spark.log.directory_reader import DamagedLogError, DirectoryReader
+from kraftctl_spark.log.log_reader import (
     LogChangedError,
     ObserverError,
     OffsetAndEpoch,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark import export_tasks
-from kraftctl_spark.compaction import compact
-from kraftctl_spark.manifest import MANIFESTS, Output
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.manifest import MANIFESTS, Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import exporting, mixed_batches
 

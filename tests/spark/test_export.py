@@ -12,18 +12,25 @@ from typing import Any
 import pytest
 
 from kraftctl_protocol.record_batch import read_batches
-from kraftctl_spark.export import ExportRefusedError, check_output
-from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log_reader import OffsetAndEpoch
-from kraftctl_spark.observer import QuorumObserver
-from kraftctl_spark.reader import read_table
-from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.datasource.wide_export import ExportRefusedError, check_output
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log.log_reader import OffsetAndEpoch
+from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_spark.rows.metadata_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
-from tests.support.kafka import Cluster, JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import compare_with_dump, read_export
-from tests.support.spark_export import ExportJob, export_now, spark_environment
+from tests.support.processes.kafka import (
+    Cluster,
+    JavaController,
+    KraftctlController,
+    await_result,
+    kafka,
+    random_id,
+)
+from tests.support.processes.spark_export import ExportJob, export_now, spark_environment
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.reader import read_table
 from kraftctl_spark.report.sections import ALL
-from tests.support.browser import Browser
+from kraftctl_spark.tables.reader import read_table
+from tests.support.processes.browser import Browser
+from tests.support.processes.spark_export import ROOT, SOURCE_ROOTS
 from tests.support.report_check import open_report
-from tests.support.spark_export import ROOT, SOURCE_ROOTS
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import export_tasks, observer
-from kraftctl_spark.log_reader import LogChangedError
-from kraftctl_spark.manifest import ExportRefusedError, Output, Position
-from kraftctl_spark.reader import read_table
+from kraftctl_spark.log import observer
+from kraftctl_spark.log.log_reader import LogChangedError
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import (
     ABORT,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
-from kraftctl_spark import export_tasks
-from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log_reader import LogPosition
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log.log_reader import LogPosition
+from kraftctl_spark.rows.tables import export_tasks
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
-from tests.support.controller_client import ControllerClient, StandInBroker, create_topics
-from tests.support.kafka import Cluster, await_result, kafka
+from tests.support.processes.kafka import Cluster, await_result, kafka
+from tests.support.wire.controller_client import ControllerClient, StandInBroker, create_topics
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(300)]
 

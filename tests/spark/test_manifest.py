@@ -13,13 +13,13 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batches
-from kraftctl_spark.compaction import RegularCompaction, compact
-from kraftctl_spark.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
-from kraftctl_spark.log_location import QuorumLocation
-from kraftctl_spark.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
-from kraftctl_spark.reader import read_table
-from kraftctl_spark.rows import rows_of_log, rows_of_snapshot
-from kraftctl_spark.table_files import publish_files, range_name
+from kraftctl_spark.log.log_location import QuorumLocation
+from kraftctl_spark.rows.metadata_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.tables.compaction import RegularCompaction, compact
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
+from kraftctl_spark.tables.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.table_files import publish_files, range_name
 
 CLUSTER = "cluster-of-the-test"
 
@@ -152,7 +152,7 @@ def test_leftovers_are_removed_and_nothing_else(output: Output) -> None:
 
 def test_one_writer_at_a_time(output: Output) -> None:
     holder = (
-        "import sys; from pathlib import Path; from kraftctl_spark.manifest import Output\n"
+        "import sys; from pathlib import Path; from kraftctl_spark.tables.manifest import Output\n"
         "with Output(Path(sys.argv[1])).locked(): print('locked', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

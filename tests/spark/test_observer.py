@@ -12,8 +12,8 @@ from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log_reader import LogChangedError, OffsetAndEpoch, OffsetsGoneError, WrongClusterError
-from kraftctl_spark.observer import QuorumObserver, QuorumUnavailableError
+from kraftctl_spark.log.log_reader import LogChangedError, OffsetAndEpoch, OffsetsGoneError, WrongClusterError
+from kraftctl_spark.log.observer import QuorumObserver, QuorumUnavailableError
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)

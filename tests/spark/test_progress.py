@@ -12,10 +12,10 @@ from kraftctl_protocol.generated.user_scram_credential_record import UserScramCr
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
-from kraftctl_spark.compaction import compact
-from kraftctl_spark.manifest import MANIFESTS, Output
-from kraftctl_spark.progress import HOUR_MS, Progress, TableProgress, progress
-from kraftctl_spark.reader import read_table
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.manifest import MANIFESTS, Output
+from kraftctl_spark.tables.progress import HOUR_MS, Progress, TableProgress, progress
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import ABORT, BEGIN, batches_of, exporting, mixed_value
 

@@ -12,16 +12,16 @@ import duckdb
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import compaction, export_tasks
 from kraftctl_spark.cli import main
 from kraftctl_spark.commands.run import clean_up
-from kraftctl_spark.compaction import RegularCompaction, compact
-from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
-from kraftctl_spark.exporter import Exporter
-from kraftctl_spark.log_location import QuorumLocation
-from kraftctl_spark.manifest import COMPACTION_LOCK, MANIFESTS, ExportRefusedError, Output
-from kraftctl_spark.observer import QuorumObserver
-from kraftctl_spark.reader import read_table
+from kraftctl_spark.log.log_location import QuorumLocation
+from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_spark.rows.tables import compaction, export_tasks
+from kraftctl_spark.tables.compaction import RegularCompaction, compact
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
+from kraftctl_spark.tables.exporter import Exporter
+from kraftctl_spark.tables.manifest import COMPACTION_LOCK, MANIFESTS, ExportRefusedError, Output
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.typed_export import (
     ABORT,

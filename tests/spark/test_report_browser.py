@@ -10,7 +10,7 @@ import pytest
 from kraftctl_spark.report.page import render
 from kraftctl_spark.report.sections import ALL
 from tests.spark.report_contents import HOSTILE, busy, quiet
-from tests.support.browser import Browser
+from tests.support.processes.browser import Browser
 from tests.support.report_check import hover_text, open_report, picture
 
 pytestmark = pytest.mark.browser

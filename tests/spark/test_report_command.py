@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftctl_spark.cli import main
-from kraftctl_spark.manifest import MANIFESTS
 from kraftctl_spark.report.contents import Size
 from kraftctl_spark.report.period import Period
 from kraftctl_spark.report.queries import Step, sizes
+from kraftctl_spark.tables.manifest import MANIFESTS
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,14 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import export_tasks
 from kraftctl_spark.cli import main
-from kraftctl_spark.export import ExportRefusedError, check_output
-from kraftctl_spark.manifest import MANIFESTS, Output, Position
-from kraftctl_spark.observer import QuorumObserver
-from kraftctl_spark.reader import read_table
-from kraftctl_spark.sink import KraftRangesDataSource, check_checkpoint, last_committed
-from kraftctl_spark.source import KraftOffset
+from kraftctl_spark.datasource.source import KraftOffset
+from kraftctl_spark.datasource.wide_export import ExportRefusedError, check_output
+from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.manifest import MANIFESTS, Output, Position
+from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.sink import KraftRangesDataSource, check_checkpoint, last_committed
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.killed_export import STEP_VARIABLE
 from tests.spark.typed_export import (
@@ -37,8 +37,8 @@ from tests.spark.typed_export import (
     mixed_value,
     offsets_in_directory,
 )
-from tests.support.kafka import await_result
-from tests.support.spark_export import SOURCE_ROOTS, SPARK_ARGUMENTS
+from tests.support.processes.kafka import await_result
+from tests.support.processes.spark_export import SOURCE_ROOTS, SPARK_ARGUMENTS
 
 TABLES = ("records", "partition_change_record", "topic_record")
 

@@ -12,13 +12,13 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log_location import parse_endpoints
-from kraftctl_spark.log_range import OFFSETS_PER_PARTITION, ROWS_PER_ARROW_BATCH, LogRange
-from kraftctl_spark.log_reader import LogChangedError, WrongClusterError
-from kraftctl_spark.rows import ROWS_PER_CHUNK
-from kraftctl_spark.schema import arrow_schema
-from kraftctl_spark.source import KraftDataSource, KraftOffset, KraftStreamReader
-from kraftctl_spark.source_options import KraftOptions
+from kraftctl_spark.datasource.source import KraftDataSource, KraftOffset, KraftStreamReader
+from kraftctl_spark.datasource.source_options import KraftOptions
+from kraftctl_spark.log.log_location import parse_endpoints
+from kraftctl_spark.log.log_range import OFFSETS_PER_PARTITION, ROWS_PER_ARROW_BATCH, LogRange
+from kraftctl_spark.log.log_reader import LogChangedError, WrongClusterError
+from kraftctl_spark.rows.metadata_rows import ROWS_PER_CHUNK
+from kraftctl_spark.rows.schema import arrow_schema
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)

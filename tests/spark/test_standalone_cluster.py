@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark import export_tasks
-from kraftctl_spark.manifest import Output
-from kraftctl_spark.reader import read_table
-from kraftctl_spark.spark_home import light_spark_home
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.spark_home import light_spark_home
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.soak import hook
 from tests.spark.typed_export import batches_of, mixed_value, offsets_in_directory
-from tests.support.kafka import await_result
-from tests.support.spark_export import ROOT, SOURCE_ROOTS
+from tests.support.processes.kafka import await_result
+from tests.support.processes.spark_export import ROOT, SOURCE_ROOTS
 
 QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 PATHS = os.pathsep.join(str(path) for path in SOURCE_ROOTS)

@@ -8,10 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kraftctl.metadata.config_definitions.broker_config_data import BROKER_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.client_metrics_config_data import CLIENT_METRICS_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.group_config_data import GROUP_CONFIG_KEYS
-from kraftctl.metadata.config_definitions.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
+    CLIENT_METRICS_CONFIG_KEYS,
+)
+from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.control_record import encode_control_record
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
@@ -25,9 +27,8 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
-from kraftctl_protocol.redaction import REDACTED
-from kraftctl_spark.redaction import redact
-from kraftctl_spark.rows import (
+from kraftctl_protocol.secrets import REDACTED
+from kraftctl_spark.rows.metadata_rows import (
     CONTROL_RECORD_CLASSES,
     TYPED_CLASSES,
     MetadataRows,
@@ -36,8 +37,9 @@ from kraftctl_spark.rows import (
     rows_of_log,
     rows_of_snapshot,
 )
-from kraftctl_spark.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
-from kraftctl_spark.transactions import Transactions, mark_aborted, markers_of, resolve
+from kraftctl_spark.rows.redaction import redact
+from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
+from kraftctl_spark.rows.transactions import Transactions, mark_aborted, markers_of, resolve
 from tests.support.metadata_row import row_list
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"

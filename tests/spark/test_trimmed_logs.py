@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
-from kraftctl_spark import observer
-from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log_reader import LogPosition
-from kraftctl_spark.manifest import Output
-from kraftctl_spark.reader import read_table
+from kraftctl_spark.log import observer
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log.log_reader import LogPosition
+from kraftctl_spark.tables.manifest import Output
+from kraftctl_spark.tables.reader import read_table
 from tests.spark.typed_check import compare_records
 from tests.spark.typed_export import exporting
-from tests.support.controller_client import create_topics
-from tests.support.kafka import JavaController, KraftctlController, await_result, kafka, random_id
 from tests.support.parquet_check import read_dump
+from tests.support.processes.kafka import JavaController, KraftctlController, await_result, kafka, random_id
+from tests.support.wire.controller_client import create_topics
 
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(300)]
 

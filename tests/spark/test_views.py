@@ -21,9 +21,9 @@ from kraftctl_protocol.generated.delegation_token_record import DelegationTokenR
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark import export_tasks
-from kraftctl_spark.compaction import compact
-from kraftctl_spark.manifest import Output
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, diff, register_views, state_at
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.history_truth import HistoryTruth, Row, outage_rows

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.manifest import Output
-from kraftctl_spark.tables import table_schemas
+from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_tables, register_views
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate

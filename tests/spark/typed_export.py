@@ -20,15 +20,16 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
-from kraftctl_spark import export_tasks, observer
-from kraftctl_spark.client_config import ClientConfig
-from kraftctl_spark.compaction import compact
-from kraftctl_spark.connection import Endpoint
-from kraftctl_spark.durable import Hook, no_hook
-from kraftctl_spark.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
-from kraftctl_spark.exporter import Exporter
-from kraftctl_spark.log_location import LogLocation, QuorumLocation
-from kraftctl_spark.manifest import Output
+from kraftctl_spark.log import observer
+from kraftctl_spark.log.client_config import ClientConfig
+from kraftctl_spark.log.connection import Endpoint
+from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
+from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.durable import Hook, no_hook
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
+from kraftctl_spark.tables.exporter import Exporter
+from kraftctl_spark.tables.manifest import Output
 from tests.spark.fake_controller import CLUSTER_ID
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)

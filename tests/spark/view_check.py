@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.views import state_at
-from tests.support.kafka import run_java_source
-from tests.support.spark_export import SPARK_ARGUMENTS
+from tests.support.processes.kafka import run_java_source
+from tests.support.processes.spark_export import SPARK_ARGUMENTS
 
 REPLAY = Path(__file__).parent / "MetadataReplay.java"
 SORTED_LISTS = ("end_points", "features", "log_dirs", "entity")

@@ -8,7 +8,6 @@ import pytest
 
 from kraftctl.metadata import features
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.raft.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl.storage.bootstrap_checkpoint import (
     check_bootstrap,
     read_bootstrap_checkpoint,
@@ -20,6 +19,7 @@ from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
 
 USER = RecordAndVersion(UserScramCredentialRecord(name="alice", mechanism=2, iterations=4096), 0)

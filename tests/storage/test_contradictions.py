@@ -14,13 +14,13 @@ import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import FILE_NAME, read_recovery_point
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.storage.batches import batch
 from tests.support.partitions import NODE_ID, open_partition
 

@@ -12,9 +12,16 @@ import pytest
 
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from tests.support.controller_client import ControllerClient
-from tests.support.kafka import JavaController, KraftctlController, await_result, dump_log, kafka, random_id
 from tests.support.partitions import open_partition
+from tests.support.processes.kafka import (
+    JavaController,
+    KraftctlController,
+    await_result,
+    dump_log,
+    kafka,
+    random_id,
+)
+from tests.support.wire.controller_client import ControllerClient
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

@@ -11,7 +11,6 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -26,9 +25,10 @@ from kraftctl_protocol.metadata_record import (
     decode_metadata_record,
     encode_metadata_record,
 )
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch, encode_control_batch, read_batches
-from tests.support.kafka import JavaController, dump_log, kafka, random_id, tools
 from tests.support.partitions import open_partition
+from tests.support.processes.kafka import JavaController, dump_log, kafka, random_id, tools
 
 pytestmark = pytest.mark.interop
 

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage import metadata_log, recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.support.effort import scaled

@@ -14,10 +14,10 @@ import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import NOT_VOTED, ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.contradictions import Contradictions
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.support.effort import FIRST_SEED, scaled

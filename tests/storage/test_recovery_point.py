@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery_point import (
     FILE_NAME,
@@ -21,6 +20,7 @@ from kraftctl.storage.recovery_point import (
     create_recovery_point,
     read_recovery_point,
 )
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import uuid_from_string
 from tests.storage.batches import batch
 from tests.support.partitions import DIRECTORY_ID, always_now, open_partition

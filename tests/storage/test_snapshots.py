@@ -11,13 +11,13 @@ import pytest
 
 from kraftctl.metadata.snapshot_batches import RECORDS_PER_BATCH_MAX, SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
 from kraftctl.storage.snapshots import SnapshotStore, snapshot_file_name
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.support.partitions import open_partition

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.kafka import JavaController, KraftctlController, Node, kafka, random_id, tools
 from tests.support.partitions import open_partition
+from tests.support.processes.kafka import JavaController, KraftctlController, Node, kafka, random_id, tools
 
 pytestmark = pytest.mark.interop
 

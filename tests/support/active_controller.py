@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_request import (

@@ -8,7 +8,7 @@ from typing import Any
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.uuids import uuid_to_string
-from kraftctl_spark.rows import MetadataRows, column_name, field_name
+from kraftctl_spark.rows.metadata_rows import MetadataRows, column_name, field_name
 
 
 @dataclass

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import random
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import UNASSIGNED
 from kraftctl.metadata.partition_registration import PartitionRegistration
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord

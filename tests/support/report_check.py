@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.browser import Browser
+from tests.support.processes.browser import Browser
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -6,7 +6,6 @@ no record.
 
 from __future__ import annotations
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.cluster_control import broker_control_state
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
@@ -17,10 +16,11 @@ from kraftctl.controller.replication_control.broker_transitions import (
     records_for_offline_directories,
     records_for_unfenced_broker,
 )
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse

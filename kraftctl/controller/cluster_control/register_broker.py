@@ -18,14 +18,14 @@ incarnation comes before the registration, so that a failover in between is repa
 
 from __future__ import annotations
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.broker_transitions import records_for_new_incarnation
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.directory_id import is_reserved
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl.metadata.controller_registration import ControllerRegistration
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import controller_registration_request as wire
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest

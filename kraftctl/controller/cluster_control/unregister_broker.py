@@ -5,7 +5,7 @@ from __future__ import annotations
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.broker_transitions import records_for_unregistered_broker
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse

@@ -26,10 +26,10 @@ from kraftctl.controller.replication_control.isr_eligibility import (
 )
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE, PartitionRegistration
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,

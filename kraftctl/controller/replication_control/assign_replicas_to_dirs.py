@@ -6,9 +6,9 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata import features
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
 from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
-from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
@@ -16,8 +14,10 @@ from kraftctl.controller.replication_control.replica_assignment import (
     place_replicas,
     why_assignment_invalid,
 )
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.image.topics_image import TopicImage
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,

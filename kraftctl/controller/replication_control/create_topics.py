@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
-from kraftctl.controller.authorization import AclOperation, ResourceType
-from kraftctl.controller.configuration_control import CONFIG_VALUE_LENGTH_MAX, clear_elr_records
+from kraftctl.controller.configuration_control.config_alterer import (
+    CONFIG_VALUE_LENGTH_MAX,
+    clear_elr_records,
+)
+from kraftctl.controller.configuration_control.effective_configs import (
+    describe_topic_configs,
+    validate_topic_configs,
+)
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
@@ -22,11 +27,12 @@ from kraftctl.controller.replication_control.replica_assignment import (
     place_replicas,
     why_assignment_invalid,
 )
-from kraftctl.controller.topic_configs import describe_topic_configs, validate_topic_configs
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.image.configurations_image import TOPIC
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
 from kraftctl.metadata.topic_name import why_topic_name_invalid
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest

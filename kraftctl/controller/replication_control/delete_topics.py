@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
-from kraftctl.controller.authorization import AclOperation, ResourceType
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
-from kraftctl.request_context import RequestContext
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
 from kraftctl_protocol.generated.delete_topics_response import DeletableTopicResult, DeleteTopicsResponse

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.partition_change_builder import (
@@ -12,9 +11,10 @@ from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_UNCLEAN,
 )
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import NO_LEADER
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
 from kraftctl_protocol.generated.elect_leaders_response import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.client_quotas_image import ClientQuotasImage, QuotaEntity
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 
 CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"

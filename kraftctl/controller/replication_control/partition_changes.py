@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.configuration_control.topic_settings import TopicSettings
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,
     ELECT_UNCLEAN,
     PartitionChangeBuilder,
 )
-from kraftctl.controller.replication_control.topic_settings import TopicSettings
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration

@@ -6,7 +6,6 @@ inside PartitionChangeBuilder, with whichever later change makes the ISR right.
 
 from __future__ import annotations
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
@@ -16,9 +15,10 @@ from kraftctl.controller.replication_control.partition_reassignment import (
     target_replication_factor,
 )
 from kraftctl.controller.replication_control.replica_assignment import why_assignment_invalid
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
-from kraftctl.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from kraftctl.controller.api_error import ApiError
 from kraftctl.controller.replication_control.partition_change_builder import default_directory_of
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.leader_recovery_state import RECOVERED
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl.metadata.replica_placement import StripedReplicaPlacer, UsableBroker, why_not_placeable
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid

@@ -9,7 +9,7 @@ from kraftctl.dev.config_definitions.dump import dump_config_definitions
 from kraftctl.dev.config_definitions.render import render_modules
 from kraftctl.dev.kafka_distribution import resolve_kafka
 
-TARGET = Path(__file__).parents[2] / "metadata" / "config_definitions"
+TARGET = Path(__file__).parents[2] / "metadata" / "config_definitions" / "generated"
 
 
 def main(arguments: list[str]) -> int:

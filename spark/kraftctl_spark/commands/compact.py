@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
-    from kraftctl_spark.durable import Hook
+    from kraftctl_spark.tables.durable import Hook
 
 NEEDED = ("pyarrow",)
 GRACE_MINUTES = 0
@@ -37,8 +37,8 @@ def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables."""
-    from kraftctl_spark.compaction import compact
-    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
+    from kraftctl_spark.tables.compaction import compact
+    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
 
     output = Output(options.output, hook)
     if not (output.directory / MANIFESTS).is_dir():

@@ -6,8 +6,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from kraftctl_spark.client_config import ClientConfig, parse_client_config, read_properties
-from kraftctl_spark.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, read_properties
+from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 
 
 def add_location_flags(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kraftctl_spark.durable import Hook
+    from kraftctl_spark.tables.durable import Hook
 
 NEEDED = ("pyspark", "pyarrow", "plotly")
 SETTINGS = {
@@ -43,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables, or times that cannot be."""
-    from kraftctl_spark.durable import write_whole
-    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
     from kraftctl_spark.report.page import render
     from kraftctl_spark.report.period import shown_time
     from kraftctl_spark.report.queries import fetch
+    from kraftctl_spark.tables.durable import write_whole
+    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
 
     began = time.monotonic()
     from_ms, until_ms = _time(options, "from_time"), _time(options, "until")
@@ -68,8 +68,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def _time(options: argparse.Namespace, name: str) -> int | None:
-    from kraftctl_spark.manifest import ExportRefusedError
     from kraftctl_spark.report.period import parse_time
+    from kraftctl_spark.tables.manifest import ExportRefusedError
 
     text = getattr(options, name)
     if text is None:
@@ -94,7 +94,7 @@ def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
 
 
 def _settings(output: Path) -> dict[str, str]:
-    from kraftctl_spark.manifest import Output
+    from kraftctl_spark.tables.manifest import Output
 
     records = sum(manifest.counts["records"] for manifest in Output(output).manifests())
     return SETTINGS | (FEW_RECORDS_SETTINGS if records <= FEW_RECORDS else {})

@@ -13,10 +13,10 @@ from kraftctl_spark.commands.stream_flags import add_stream_flags
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
-    from kraftctl_spark.durable import Hook
-    from kraftctl_spark.export_tasks import TaskSettings
-    from kraftctl_spark.log_reader import LogReader
-    from kraftctl_spark.manifest import Output
+    from kraftctl_spark.log.log_reader import LogReader
+    from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.tables.export_tasks import TaskSettings
+    from kraftctl_spark.tables.manifest import Output
 
 NEEDED = ("pyspark", "pyarrow")
 BATCHES_PER_COMPACTION = 60
@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code: 0 after an orderly end, 1 when the query failed."""
-    from kraftctl_spark.export_tasks import TaskSettings
-    from kraftctl_spark.manifest import ExportRefusedError, Output
+    from kraftctl_spark.tables.export_tasks import TaskSettings
+    from kraftctl_spark.tables.manifest import ExportRefusedError, Output
 
     try:
         location = location_of(options)
@@ -51,7 +51,8 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(str(error)) from error
     if (options.output / "_spark_metadata").exists():
         raise ExportRefusedError(
-            f"{options.output} holds a table of kraftctl_spark.export: choose another output directory"
+            f"{options.output} holds a table of kraftctl_spark.datasource.wide_export: "
+            "choose another output directory"
         )
     reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)
@@ -65,11 +66,11 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
-    from kraftctl_spark.compaction import RegularCompaction
-    from kraftctl_spark.export import build_session, run_until, stop_on_signals
-    from kraftctl_spark.exporter import Exporter, checked_position
-    from kraftctl_spark.sink import batch_writer, check_checkpoint, spark_tasks, start_query
-    from kraftctl_spark.spark_home import light_spark_home
+    from kraftctl_spark.datasource.wide_export import build_session, run_until, stop_on_signals
+    from kraftctl_spark.tables.compaction import RegularCompaction
+    from kraftctl_spark.tables.exporter import Exporter, checked_position
+    from kraftctl_spark.tables.sink import batch_writer, check_checkpoint, spark_tasks, start_query
+    from kraftctl_spark.tables.spark_home import light_spark_home
 
     checkpoint = options.checkpoint or output.directory / "_checkpoint"
     position = checked_position(output, settings.cluster_id)

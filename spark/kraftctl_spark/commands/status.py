@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kraftctl_spark.durable import Hook
-    from kraftctl_spark.progress import Progress
+    from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.tables.progress import Progress
 
 NEEDED = ("pyarrow",)
 
@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables."""
-    from kraftctl_spark.manifest import MANIFESTS, ExportRefusedError, Output
-    from kraftctl_spark.progress import progress
+    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
+    from kraftctl_spark.tables.progress import progress
 
     output = Output(options.output)
     if not (output.directory / MANIFESTS).is_dir():

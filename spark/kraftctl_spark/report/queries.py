@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kraftctl_spark.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.report.contents import (
     Availability,
     AvailabilityInBucket,
@@ -34,6 +33,7 @@ from kraftctl_spark.report.contents import (
 )
 from kraftctl_spark.report.period import Period, shown_time
 from kraftctl_spark.report.sql import Clauses, partition_name
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.views import HISTORY_VIEWS
 from kraftctl_spark.views.log import Log
 from kraftctl_spark.views.partitions import partition_states

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.columns import FIRST_DATE_MS, LAST_DATE_MS
+from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.views.kafka_names import (
     ACL_RESOURCES,
     OPERATIONS,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kraftctl_spark.columns import FIRST_DATE_MS, LAST_DATE_MS
-from kraftctl_spark.manifest import Manifest
-from kraftctl_spark.tables import RECORDS
+from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
+from kraftctl_spark.rows.tables import RECORDS
+from kraftctl_spark.tables.manifest import Manifest
 
 
 class UnknownPointError(ValueError):

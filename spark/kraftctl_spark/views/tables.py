@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.errors import AnalysisException
 
-from kraftctl_spark.manifest import Manifest, Output
-from kraftctl_spark.tables import table_schemas
+from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.views.log import Log, log_of
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
-from tests.support.controller_client import ControllerClient, StandInBroker
+from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 BROKERS = (1, 2, 3)
 TOPIC = 2

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftctl_spark.manifest import Output
+from kraftctl_spark.tables.manifest import Output
 from tests.spark.soak import hook, processes
-from tests.support.spark_export import ROOT, SPARK_ARGUMENTS
+from tests.support.processes.spark_export import ROOT, SPARK_ARGUMENTS
 
 STRIKE_TIMEOUT_S = 60.0
 """For a step to be reached, or a process to be there."""

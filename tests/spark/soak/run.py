@@ -22,8 +22,8 @@ sys.path.append(str(Path(__file__).resolve().parents[3]))
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
-from kraftctl_spark.manifest import Output
-from kraftctl_spark.observer import QuorumObserver
+from kraftctl_spark.log.observer import QuorumObserver
+from kraftctl_spark.tables.manifest import Output
 from tests.spark.soak import verify
 from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions
 from tests.spark.soak.kills import Kill, Supervisor, schedule

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
-from kraftctl_spark.manifest import MANIFESTS, Output
-from kraftctl_spark.reader import read_table
-from kraftctl_spark.rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, column_name
-from kraftctl_spark.tables import RECORDS, table_schemas
-from tests.support.kafka import dump_log
+from kraftctl_spark.rows.metadata_rows import CONTROL_RECORD_CLASSES, TYPED_CLASSES, column_name
+from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.manifest import MANIFESTS, Output
+from kraftctl_spark.tables.reader import read_table
+from tests.support.processes.kafka import dump_log
 
 DUMPED = re.compile(r'^\| offset: (\d+) .*? payload: \{"type":"([A-Z_]+)"')
 TABLE_OF = {

@@ -15,7 +15,7 @@ from kraftctl.dev.polling import await_result
 from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from tests.support.lying_disk.disk_model import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk
-from tests.support.quorum import Quorum, TopicCreator, topics_known_to
+from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
 
 RECOVERY_SECONDS_MAX = 60.0
 

@@ -28,7 +28,7 @@ from tests.support.simulator.raft_faults import (
     slow_disk,
     stalling_disk,
 )
-from tests.support.voter_requests import add_voter, remove_voter
+from tests.support.simulator.voter_requests import add_voter, remove_voter
 
 LIVENESS_MS = 60_000
 """Many election timeouts without any fault: enough for what two candidates do to each other."""

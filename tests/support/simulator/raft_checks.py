@@ -21,8 +21,8 @@ from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
-from tests.support.raft_disk import RaftDisk
 from tests.support.simulator import raft_invariants as invariants
+from tests.support.simulator.raft_disk import RaftDisk
 
 
 class RaftChecks:

@@ -6,9 +6,10 @@ import random
 from collections.abc import Callable
 from heapq import heappop, heappush
 
-from kraftctl.config import ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
     FinishSnapshot,
@@ -30,18 +31,19 @@ from kraftctl.raft.events import (
     Started,
 )
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.offset_and_epoch import OffsetAndEpoch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet, static_voter_set
-from kraftctl.request_context import RequestContext
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.principal import ANONYMOUS
 from tests.support.active_controller import BASE_PROPERTIES
-from tests.support.raft_disk import RaftDisk
-from tests.support.raft_transcript import (
+from tests.support.simulator.raft_checks import RaftChecks
+from tests.support.simulator.raft_disk import RaftDisk
+from tests.support.simulator.raft_faults import Clock, Faults, PlannedCrash
+from tests.support.simulator.raft_transcript import (
     CLUSTER_ID,
     LISTENER,
     directory_id,
@@ -49,8 +51,6 @@ from tests.support.raft_transcript import (
     endpoint,
     voter_node,
 )
-from tests.support.simulator.raft_checks import RaftChecks
-from tests.support.simulator.raft_faults import Clock, Faults, PlannedCrash
 
 
 def versions(request: Message, version: int) -> Message:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
-from tests.support.raft_disk import RaftDisk
+from tests.support.simulator.raft_disk import RaftDisk
 
 STATES_OF_VOTERS = frozenset(["Prospective", "Candidate"])
 

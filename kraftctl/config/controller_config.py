@@ -1,0 +1,374 @@
+"""ControllerConfig: the keys of a controller's properties file, with Kafka 4.3's defaults and checks.
+
+An attribute is named as its key, with underscores for dots; units are in the name as in Kafka's.
+Keys that are not here are kept in `originals` (dynamic config resolution wants broker keys as
+well) and named in `unused_keys`, for one line in the log.
+"""
+
+from __future__ import annotations
+
+from kraftctl.config.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
+from kraftctl.config.endpoints import (
+    SUPPORTED_SECURITY_PROTOCOLS,
+    WILDCARD_HOST,
+    Endpoint,
+    parse_host_port,
+    read_bootstrap_servers,
+    read_listeners,
+    read_security_protocol_map,
+    read_voters,
+    require_different_ports,
+)
+
+__all__ = ["ConfigException", "ControllerConfig", "Endpoint", "parse_host_port"]
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+MIB = 1024 * 1024
+
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+DEFAULT_PRINCIPAL_BUILDER = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
+JAVA_PLUGIN_KEYS = (
+    "create.topic.policy.class.name",
+    "alter.config.policy.class.name",
+    "client.quota.callback.class",
+)
+"""Rules that live in a Java class: to ignore one would quietly allow what somebody forbade."""
+
+
+class ControllerConfig:
+    """What one controller was told; raises ConfigException naming every key that is wrong."""
+
+    node_id: int
+    process_roles: list[str]
+    controller_listener_names: list[str]
+    listener_security_protocol_map: dict[str, str]
+    listeners: list[Endpoint]
+    advertised_listeners: list[Endpoint]
+    early_start_listeners: list[str]
+    inter_broker_listener_name: str | None
+
+    controller_quorum_voters: dict[int, tuple[str, int]]
+    controller_quorum_bootstrap_servers: list[tuple[str, int]]
+    controller_quorum_election_timeout_ms: int
+    controller_quorum_fetch_timeout_ms: int
+    controller_quorum_election_backoff_max_ms: int
+    controller_quorum_append_linger_ms: int
+    controller_quorum_request_timeout_ms: int
+    controller_quorum_retry_backoff_ms: int
+    controller_quorum_auto_join_enable: bool
+    controller_quorum_fetch_max_bytes: int
+    controller_quorum_fetch_snapshot_max_bytes: int
+
+    log_dirs: list[str]
+    metadata_log_dir: str
+    metadata_log_segment_bytes: int
+    metadata_log_segment_ms: int
+    metadata_log_max_record_bytes_between_snapshots: int
+    metadata_log_max_snapshot_interval_ms: int
+    metadata_max_retention_bytes: int
+    metadata_max_retention_ms: int
+    metadata_max_idle_interval_ms: int
+    internal_metadata_max_batch_size_in_bytes: int
+    internal_metadata_delete_delay_millis: int
+
+    broker_session_timeout_ms: int
+    broker_heartbeat_interval_ms: int
+    num_partitions: int
+    default_replication_factor: int
+    min_insync_replicas: int
+    unclean_leader_election_enable: bool
+    unclean_leader_election_interval_ms: int
+    delete_topic_enable: bool
+    auto_create_topics_enable: bool
+    auto_leader_rebalance_enable: bool
+    leader_imbalance_check_interval_seconds: int
+    unstable_api_versions_enable: bool
+    unstable_feature_versions_enable: bool
+    server_max_startup_time_ms: int
+    request_timeout_ms: int
+    controller_performance_always_log_threshold_ms: int
+    controller_performance_sample_period_ms: int
+
+    socket_send_buffer_bytes: int
+    socket_receive_buffer_bytes: int
+    socket_request_max_bytes: int
+    socket_listen_backlog_size: int
+    max_connections: int
+    max_connections_per_ip: int
+    max_connections_per_ip_overrides: dict[str, int]
+    connections_max_idle_ms: int
+    queued_max_requests: int
+    queued_max_request_bytes: int
+
+    authorizer_class_name: str
+    super_users: list[str]
+    allow_everyone_if_no_acl_found: bool
+    delegation_token_secret_key: str | None
+    delegation_token_max_lifetime_ms: int
+    delegation_token_expiry_time_ms: int
+    delegation_token_expiry_check_interval_ms: int
+    controller_quota_window_num: int
+    controller_quota_window_size_seconds: int
+
+    originals: dict[str, str]
+    unused_keys: list[str]
+    warnings: list[str]
+
+    def __init__(self, properties: dict[str, str]) -> None:
+        values = ConfigValues(properties)
+        self.originals = dict(properties)
+        self.warnings = []
+        self._read_identity(values)
+        self._read_quorum(values)
+        self._read_listeners(values)
+        self._read_log(values)
+        self._read_controller(values)
+        self._read_sockets(values)
+        self._read_security(values)
+        values.raise_errors()
+        self.unused_keys = values.unread()
+
+    def _read_identity(self, values: ConfigValues) -> None:
+        self.process_roles = values.names("process.roles", required=True)
+        if self.process_roles and self.process_roles != ["controller"]:
+            values.refuse(
+                "process.roles",
+                values.text("process.roles"),
+                "kraftctl is a controller and nothing else: it must be 'controller'",
+            )
+        node_key = "broker.id" if values.has("broker.id") and not values.has("node.id") else "node.id"
+        if not values.has(node_key):
+            values.missing("node.id")
+        self.node_id = values.int32(node_key, 0, at_least=0)
+        if values.has("broker.id") and values.has("node.id") and values.int32("broker.id", 0) != self.node_id:
+            values.refuse(
+                "broker.id", values.text("broker.id"), f"must be equal to node.id, which is {self.node_id}"
+            )
+
+    def _read_quorum(self, values: ConfigValues) -> None:
+        self.controller_quorum_voters = read_voters(values)
+        self.controller_quorum_bootstrap_servers = read_bootstrap_servers(values)
+        if not values.text("controller.quorum.voters") and not values.text(
+            "controller.quorum.bootstrap.servers"
+        ):
+            values.errors.append(
+                "Either controller.quorum.bootstrap.servers (host:port of the controllers) or "
+                "controller.quorum.voters (id@host:port of all static voters) must be set."
+            )
+        voters = self.controller_quorum_voters
+        if voters and self.node_id not in voters:
+            values.refuse(
+                "controller.quorum.voters",
+                values.text("controller.quorum.voters"),
+                f"the node id {self.node_id} of this controller must be one of the voters",
+            )
+        prefix = "controller.quorum."
+        self.controller_quorum_election_timeout_ms = values.int32(prefix + "election.timeout.ms", 1_000, 0)
+        self.controller_quorum_fetch_timeout_ms = values.int32(prefix + "fetch.timeout.ms", 2_000, 0)
+        self.controller_quorum_election_backoff_max_ms = values.int32(
+            prefix + "election.backoff.max.ms", 1_000, 0
+        )
+        self.controller_quorum_append_linger_ms = values.int32(prefix + "append.linger.ms", 25, 0)
+        self.controller_quorum_request_timeout_ms = values.int32(prefix + "request.timeout.ms", 2_000, 0)
+        self.controller_quorum_retry_backoff_ms = values.int32(prefix + "retry.backoff.ms", 20, 0)
+        self.controller_quorum_auto_join_enable = values.boolean(prefix + "auto.join.enable", False)
+        self.controller_quorum_fetch_max_bytes = values.int32(prefix + "fetch.max.bytes", MIB, 1)
+        self.controller_quorum_fetch_snapshot_max_bytes = values.int32(
+            prefix + "fetch.snapshot.max.bytes", MIB, 1
+        )
+
+    def _read_listeners(self, values: ConfigValues) -> None:
+        names = values.names("controller.listener.names", required=True)
+        protocols = read_security_protocol_map(values, names)
+        if not values.has("listeners"):
+            values.missing("listeners")
+        self.controller_listener_names = names
+        self.listener_security_protocol_map = protocols
+        self.listeners = read_listeners(values, "listeners", protocols)
+        self.inter_broker_listener_name = values.optional_text("inter.broker.listener.name")
+        require_different_ports(values, self.listeners)
+        self._check_listener_names(values)
+        advertised = read_listeners(values, "advertised.listeners", protocols)
+        self.advertised_listeners = self._advertised(values, advertised)
+        early = values.names("early.start.listeners")
+        self.early_start_listeners = early if values.has("early.start.listeners") else names
+        for name in early:
+            if name not in names:
+                values.refuse(
+                    "early.start.listeners", ",".join(early), f"{name} is not in controller.listener.names"
+                )
+
+    def _check_listener_names(self, values: ConfigValues) -> None:
+        names, bound = self.controller_listener_names, [endpoint.listener for endpoint in self.listeners]
+        for name in names:
+            if bound and name not in bound:
+                values.refuse(
+                    "controller.listener.names",
+                    ",".join(names),
+                    f"{name} must appear in 'listeners', which has {bound}",
+                )
+        for endpoint in self.listeners:
+            if endpoint.listener not in names:
+                values.refuse(
+                    "listeners",
+                    values.text("listeners"),
+                    f"{endpoint.listener} must be in controller.listener.names when process.roles=controller",
+                )
+            elif endpoint.security_protocol not in SUPPORTED_SECURITY_PROTOCOLS:
+                values.refuse(
+                    "listener.security.protocol.map",
+                    f"{endpoint.listener}:{endpoint.security_protocol}",
+                    "String must be one of: " + ", ".join(SUPPORTED_SECURITY_PROTOCOLS),
+                )
+        if self.inter_broker_listener_name is not None and self.inter_broker_listener_name.upper() in names:
+            values.refuse(
+                "controller.listener.names", ",".join(names), "must not contain inter.broker.listener.name"
+            )
+
+    def _advertised(self, values: ConfigValues, advertised: list[Endpoint]) -> list[Endpoint]:
+        """One endpoint per controller listener: what peers and brokers are told to connect to.
+
+        A wildcard address cannot be told to anybody: the entry of this node among the static
+        voters takes its place, or the host stays None for the rim to put the host's name there.
+        """
+        result: list[Endpoint] = []
+        for index, name in enumerate(self.controller_listener_names):
+            for endpoint in advertised + self.listeners:
+                if endpoint.listener == name:
+                    result.append(self._routable(values, endpoint, endpoint in advertised, index == 0))
+                    break
+        return result
+
+    def _routable(self, values: ConfigValues, endpoint: Endpoint, explicit: bool, default: bool) -> Endpoint:
+        if endpoint.host is not None and endpoint.host != WILDCARD_HOST:
+            return endpoint
+        if explicit and endpoint.host == WILDCARD_HOST:
+            values.refuse(
+                "advertised.listeners",
+                values.text("advertised.listeners"),
+                f"{WILDCARD_HOST} is not an address to reach",
+            )
+        own = self.controller_quorum_voters.get(self.node_id)
+        if not explicit and default and own is not None:
+            return Endpoint(endpoint.listener, endpoint.security_protocol, own[0], own[1])
+        return Endpoint(endpoint.listener, endpoint.security_protocol, None, endpoint.port)
+
+    def _read_log(self, values: ConfigValues) -> None:
+        self.log_dirs = values.names("log.dirs") or values.names("log.dir")
+        self.metadata_log_dir = values.text("metadata.log.dir") or (self.log_dirs[0] if self.log_dirs else "")
+        if not self.metadata_log_dir:
+            values.errors.append(
+                "No directory for the metadata log: set metadata.log.dir, or log.dirs or log.dir, "
+                "whose first entry is then used."
+            )
+        self.metadata_log_segment_bytes = values.int32("metadata.log.segment.bytes", 1024 * MIB, 8 * MIB)
+        internal_segment_bytes = values.optional_int32("internal.metadata.log.segment.bytes")
+        if internal_segment_bytes is not None:
+            self.metadata_log_segment_bytes = internal_segment_bytes
+        self.metadata_log_segment_ms = values.int64("metadata.log.segment.ms", 7 * DAY_MS)
+        self.metadata_log_max_record_bytes_between_snapshots = values.int64(
+            "metadata.log.max.record.bytes.between.snapshots", 20 * MIB, 1
+        )
+        self.metadata_log_max_snapshot_interval_ms = values.int64(
+            "metadata.log.max.snapshot.interval.ms", HOUR_MS, 0
+        )
+        self.metadata_max_retention_bytes = values.int64("metadata.max.retention.bytes", 100 * MIB)
+        self.metadata_max_retention_ms = values.int64("metadata.max.retention.ms", 7 * DAY_MS)
+        self.metadata_max_idle_interval_ms = values.int32("metadata.max.idle.interval.ms", 500, 0)
+        self.internal_metadata_max_batch_size_in_bytes = values.int32(
+            "internal.metadata.max.batch.size.in.bytes", 8 * MIB
+        )
+        self.internal_metadata_delete_delay_millis = values.int64(
+            "internal.metadata.delete.delay.millis", MINUTE_MS
+        )
+
+    def _read_controller(self, values: ConfigValues) -> None:
+        self.broker_session_timeout_ms = values.int32("broker.session.timeout.ms", 9_000)
+        self.broker_heartbeat_interval_ms = values.int32("broker.heartbeat.interval.ms", 2_000)
+        if self.broker_heartbeat_interval_ms * 2 > self.broker_session_timeout_ms:
+            self.warnings.append(
+                f"broker.session.timeout.ms ({self.broker_session_timeout_ms}) is less than twice "
+                f"broker.heartbeat.interval.ms ({self.broker_heartbeat_interval_ms}): "
+                "one late heartbeat fences a broker"
+            )
+        self.num_partitions = values.int32("num.partitions", 1, 1)
+        self.default_replication_factor = values.int32("default.replication.factor", 1)
+        self.min_insync_replicas = values.int32("min.insync.replicas", 1, 1)
+        self.unclean_leader_election_enable = values.boolean("unclean.leader.election.enable", False)
+        self.unclean_leader_election_interval_ms = values.int64(
+            "unclean.leader.election.interval.ms", 5 * MINUTE_MS, 1
+        )
+        self.delete_topic_enable = values.boolean("delete.topic.enable", True)
+        self.auto_create_topics_enable = values.boolean("auto.create.topics.enable", True)
+        self.auto_leader_rebalance_enable = values.boolean("auto.leader.rebalance.enable", True)
+        self.leader_imbalance_check_interval_seconds = values.int64(
+            "leader.imbalance.check.interval.seconds", 300, 1
+        )
+        self.unstable_api_versions_enable = values.boolean("unstable.api.versions.enable", False)
+        self.unstable_feature_versions_enable = values.boolean("unstable.feature.versions.enable", False)
+        self.server_max_startup_time_ms = values.int64("server.max.startup.time.ms", LONG_MAX, 0)
+        self.request_timeout_ms = values.int32("request.timeout.ms", 30_000)
+        self.controller_performance_always_log_threshold_ms = values.int64(
+            "controller.performance.always.log.threshold.ms", 2_000, 0
+        )
+        self.controller_performance_sample_period_ms = values.int64(
+            "controller.performance.sample.period.ms", MINUTE_MS, 100
+        )
+        self.controller_quota_window_num = values.int32("controller.quota.window.num", 11, 1)
+        self.controller_quota_window_size_seconds = values.int32("controller.quota.window.size.seconds", 1, 1)
+
+    def _read_sockets(self, values: ConfigValues) -> None:
+        self.socket_send_buffer_bytes = values.int32("socket.send.buffer.bytes", 100 * 1024)
+        self.socket_receive_buffer_bytes = values.int32("socket.receive.buffer.bytes", 100 * 1024)
+        self.socket_request_max_bytes = values.int32("socket.request.max.bytes", 100 * MIB, 1)
+        self.socket_listen_backlog_size = values.int32("socket.listen.backlog.size", 50, 1)
+        self.max_connections = values.int32("max.connections", INT_MAX, 0)
+        self.max_connections_per_ip = values.int32("max.connections.per.ip", INT_MAX, 0)
+        self.max_connections_per_ip_overrides = self._read_per_ip_overrides(values)
+        self.connections_max_idle_ms = values.int64("connections.max.idle.ms", 10 * MINUTE_MS)
+        self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
+        self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)
+        if 0 < self.queued_max_request_bytes < self.socket_request_max_bytes:
+            values.refuse(
+                "queued.max.request.bytes",
+                str(self.queued_max_request_bytes),
+                "must be larger or equal to socket.request.max.bytes",
+            )
+
+    def _read_per_ip_overrides(self, values: ConfigValues) -> dict[str, int]:
+        key = "max.connections.per.ip.overrides"
+        overrides: dict[str, int] = {}
+        for entry in values.names(key):
+            host, colon, count = entry.rpartition(":")
+            if not colon or not host or not count.isdigit():
+                values.refuse(key, values.text(key), f"expected host:count entries, got '{entry}'")
+                continue
+            overrides[host.strip("[]")] = int(count)
+        if self.max_connections_per_ip == 0 and not overrides:
+            values.refuse("max.connections.per.ip", "0", f"zero is for use together with {key}")
+        return overrides
+
+    def _read_security(self, values: ConfigValues) -> None:
+        self.authorizer_class_name = values.choice("authorizer.class.name", "", ["", STANDARD_AUTHORIZER])
+        values.choice("principal.builder.class", DEFAULT_PRINCIPAL_BUILDER, [DEFAULT_PRINCIPAL_BUILDER])
+        for key in JAVA_PLUGIN_KEYS:
+            if values.text(key):
+                values.refuse(
+                    key, values.text(key), "a Java class cannot be loaded here, and its rules would not hold"
+                )
+        self.super_users = [name.strip() for name in values.text("super.users").split(";") if name.strip()]
+        for name in self.super_users:
+            if ":" not in name:
+                values.refuse(
+                    "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
+                )
+        self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
+        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key")
+        prefix = "delegation.token."
+        self.delegation_token_max_lifetime_ms = values.int64(prefix + "max.lifetime.ms", 7 * DAY_MS, 1)
+        self.delegation_token_expiry_time_ms = values.int64(prefix + "expiry.time.ms", DAY_MS, 1)
+        self.delegation_token_expiry_check_interval_ms = values.int64(
+            prefix + "expiry.check.interval.ms", HOUR_MS, 1
+        )

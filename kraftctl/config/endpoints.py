@@ -1,0 +1,151 @@
+"""Listeners and addresses of a properties file: `CONTROLLER://host:port`, `id@host:port`, `host:port`."""
+
+from __future__ import annotations
+
+import re
+
+from kraftctl.config.config_values import ConfigValues, split_list
+
+_LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
+_HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
+
+SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SUPPORTED_SECURITY_PROTOCOLS = ["PLAINTEXT"]
+PORT_MAX = 65_535
+WILDCARD_HOST = "0.0.0.0"
+
+
+class Endpoint:
+    """One listener: its name, how it is secured, and where it binds or is advertised.
+
+    `host` is None for the wildcard address (`CONTROLLER://:9093`); `port` 0 asks the system for one.
+    """
+
+    def __init__(self, listener: str, security_protocol: str, host: str | None, port: int) -> None:
+        self.listener = listener
+        self.security_protocol = security_protocol
+        self.host = host
+        self.port = port
+
+    def __repr__(self) -> str:
+        host = self.host or ""
+        return f"{self.listener}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Endpoint):
+            return NotImplemented
+        return repr(self) == repr(other) and self.security_protocol == other.security_protocol
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def parse_host_port(address: str) -> tuple[str, int] | None:
+    """`host:port` or `[v6]:port` as a pair, None when it is neither."""
+    match = _HOST_PORT.fullmatch(address)
+    if match is None or not match.group(1) or int(match.group(2)) > PORT_MAX:
+        return None
+    return match.group(1), int(match.group(2))
+
+
+def read_security_protocol_map(values: ConfigValues, controller_listeners: list[str]) -> dict[str, str]:
+    """Listener name -> security protocol; names are upper case as Kafka normalises them.
+
+    Without the key each protocol names itself and the controller's listeners are PLAINTEXT.
+    """
+    key = "listener.security.protocol.map"
+    if not values.has(key):
+        return {name: name for name in SECURITY_PROTOCOLS} | {
+            name: "PLAINTEXT" for name in controller_listeners if name not in SECURITY_PROTOCOLS
+        }
+    protocols: dict[str, str] = {}
+    text = values.text(key)
+    for entry in split_list(text.rstrip(", ")):
+        name, colon, protocol = entry.rpartition(":")
+        if not colon or not name.strip():
+            values.refuse(key, text, f"expected NAME:PROTOCOL entries, got '{entry}'")
+        elif protocol.strip().upper() not in SECURITY_PROTOCOLS:
+            values.refuse(key, text, f"'{protocol}' is none of {', '.join(SECURITY_PROTOCOLS)}")
+        else:
+            protocols[name.strip().upper()] = protocol.strip().upper()
+    return protocols
+
+
+def read_listeners(values: ConfigValues, key: str, protocols: dict[str, str]) -> list[Endpoint]:
+    """The endpoints of `listeners` or `advertised.listeners`; names must differ and be in the map."""
+    endpoints: list[Endpoint] = []
+    for entry in values.names(key):
+        endpoint = _parse_listener(values, key, entry, protocols)
+        if endpoint is None:
+            continue
+        if any(other.listener == endpoint.listener for other in endpoints):
+            values.refuse(key, values.text(key), "Each listener must have a different name")
+        endpoints.append(endpoint)
+    return endpoints
+
+
+def _parse_listener(values: ConfigValues, key: str, entry: str, protocols: dict[str, str]) -> Endpoint | None:
+    match = _LISTENER.fullmatch(entry)
+    if match is None:
+        values.refuse(key, values.text(key), f"'{entry}' is not of the form NAME://host:port")
+        return None
+    name, host, port = match.group(1).upper(), match.group(2), int(match.group(3))
+    protocol = protocols.get(name)
+    if protocol is None:
+        values.refuse(key, values.text(key), f"No security protocol defined for listener {name}")
+        return None
+    if not 0 <= port <= PORT_MAX:
+        values.refuse(key, values.text(key), f"port {port} of '{entry}' is not within 0..{PORT_MAX}")
+        return None
+    return Endpoint(name, protocol, host or None, port)
+
+
+def require_different_ports(values: ConfigValues, endpoints: list[Endpoint]) -> None:
+    """Two listeners may share a port only as one IPv4 and one IPv6 address."""
+    by_port: dict[int, list[Endpoint]] = {}
+    for endpoint in endpoints:
+        if endpoint.port != 0:
+            by_port.setdefault(endpoint.port, []).append(endpoint)
+    for port, sharing in by_port.items():
+        families = sorted(_address_family(endpoint.host) for endpoint in sharing)
+        if len(sharing) > 1 and families != ["4", "6"]:
+            values.refuse(
+                "listeners",
+                values.text("listeners"),
+                f"Each listener must have a different port unless one has an IPv4 address and the other an "
+                f"IPv6 address, port: {port}",
+            )
+
+
+def _address_family(host: str | None) -> str:
+    if host is not None and ":" in host:
+        return "6"
+    return "4" if host is not None and re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", host) else "name"
+
+
+def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
+    """`controller.quorum.voters`: the static voters, id -> (host, port)."""
+    key = "controller.quorum.voters"
+    voters: dict[int, tuple[str, int]] = {}
+    for entry in split_list(values.text(key)):
+        voter_id, at, address = entry.partition("@")
+        host_port = parse_host_port(address)
+        if not at or host_port is None or re.fullmatch("[0-9]{1,10}", voter_id) is None:
+            reason = f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}"
+            values.refuse(key, values.text(key), reason)
+            continue
+        voters[int(voter_id)] = host_port
+    return voters
+
+
+def read_bootstrap_servers(values: ConfigValues) -> list[tuple[str, int]]:
+    """`controller.quorum.bootstrap.servers`: where to look for the leader, in order."""
+    key = "controller.quorum.bootstrap.servers"
+    servers: list[tuple[str, int]] = []
+    for entry in split_list(values.text(key)):
+        host_port = parse_host_port(entry)
+        if host_port is None:
+            values.refuse(key, values.text(key), f"'{entry}' is not of the form {{host}}:{{port}}")
+            continue
+        servers.append(host_port)
+    return servers

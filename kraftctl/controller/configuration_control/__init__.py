@@ -1,0 +1,1 @@
+"""Dynamic configurations: altering, describing and validating them, and the values in effect."""

@@ -1,0 +1,230 @@
+"""DescribeConfigs (KIP-133, KIP-226, KIP-569) as a controller answers: from image and properties file."""
+
+from __future__ import annotations
+
+from kraftctl.controller.configuration_control.config_alterer import config_keys
+from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.metadata.config_definitions import config_resource, config_source
+from kraftctl.metadata.config_definitions.config_key import PASSWORD, UNKNOWN_TYPE_CODE
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
+from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from kraftctl_protocol.generated.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+from kraftctl_protocol.message import Message
+
+SYNONYM_GROUPS = (
+    ("log.roll.ms", "log.roll.hours"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
+    ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
+)
+"""Broker keys that say the same in different units; a later one counts when no earlier one is set."""
+
+
+class _Layer:
+    """A map of broker configs and the source code of its entries."""
+
+    def __init__(self, source: int, values: dict[str, str]) -> None:
+        self.source = source
+        self.values = values
+
+
+def describe_configs(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """One result per resource."""
+    assert isinstance(request, DescribeConfigsRequest)
+    results: list[DescribeConfigsResult] = []
+    for resource in request.resources:
+        answer = _why_not_allowed(state, context, resource) or _describe(state, request, resource)
+        result = DescribeConfigsResult(
+            resource_type=resource.resource_type, resource_name=resource.resource_name
+        )
+        if isinstance(answer, ApiError):
+            result.error_code = answer.code
+            result.error_message = answer.message
+        else:
+            result.configs = answer
+        results.append(result)
+    return ControllerResult.of([], DescribeConfigsResponse(results=results))
+
+
+def _why_not_allowed(
+    state: ControllerState, context: RequestContext, resource: DescribeConfigsResource
+) -> ApiError | None:
+    operation = AclOperation.DESCRIBE_CONFIGS
+    kind, name = resource.resource_type, resource.resource_name
+    if kind in (config_resource.BROKER, config_resource.BROKER_LOGGER, config_resource.CLIENT_METRICS):
+        allowed = state.authorizer.allows_on_cluster(context, operation)
+        return None if allowed else ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
+    if kind == config_resource.TOPIC:
+        allowed = state.authorizer.allows(context, operation, ResourceType.TOPIC, name)
+        return None if allowed else ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
+    if kind == config_resource.GROUP:
+        allowed = state.authorizer.allows(context, operation, ResourceType.GROUP, name)
+        return None if allowed else ApiError(Errors.GROUP_AUTHORIZATION_FAILED)
+    return ApiError(Errors.INVALID_REQUEST, f"unknown resource type {kind}")
+
+
+def _describe(
+    state: ControllerState, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+) -> list[DescribeConfigsResourceResult] | ApiError:
+    kind, name = resource.resource_type, resource.resource_name
+    wanted = resource.configuration_keys
+    if kind == config_resource.TOPIC:
+        return _describe_topic(state, name, wanted, request.include_synonyms)
+    if kind == config_resource.BROKER:
+        if name not in (config_resource.CLUSTER_DEFAULT_NAME, str(state.node_id)):
+            reason = f"this is node {state.node_id}: it describes itself or the cluster default, not {name!r}"
+            return ApiError(Errors.INVALID_REQUEST, reason)
+        return _describe_node(state, name, wanted, request.include_synonyms)
+    if kind == config_resource.BROKER_LOGGER:
+        return ApiError(Errors.INVALID_REQUEST, "this controller has no Java loggers to describe")
+    if not name:
+        return ApiError(Errors.INVALID_REQUEST, f"{config_resource.type_name(kind)} needs a name")
+    return _describe_plain(state, kind, name, wanted, request.include_synonyms)
+
+
+def _wanted(name: str, wanted: list[str] | None) -> bool:
+    return wanted is None or name in wanted
+
+
+def _describe_topic(
+    state: ControllerState, topic: str, wanted: list[str] | None, synonyms: bool
+) -> list[DescribeConfigsResourceResult] | ApiError:
+    reason = why_topic_name_invalid(topic)
+    if reason is not None:
+        return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
+    if state.image.topics.topic_by_name(topic) is None:
+        return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
+    overrides = state.image.configurations.config(config_resource.TOPIC, topic)
+    results: list[DescribeConfigsResourceResult] = []
+    for entry in describe_topic_configs(state.image, state.config, overrides):
+        if not _wanted(entry.name, wanted):
+            continue
+        result = DescribeConfigsResourceResult(
+            name=entry.name,
+            value=entry.value,
+            config_source=entry.source,
+            is_sensitive=entry.sensitive,
+            config_type=entry.type_code,
+        )
+        if synonyms:
+            if entry.source == config_source.TOPIC_CONFIG:
+                result.synonyms.append(
+                    DescribeConfigsSynonym(name=entry.name, value=entry.value, source=entry.source)
+                )
+            for name, _ in TOPIC_CONFIG_SYNONYMS.get(entry.name, [])[:1]:
+                result.synonyms += _synonyms(name, _layers(state), entry.sensitive)
+        results.append(result)
+    return results
+
+
+def _layers(state: ControllerState) -> list[_Layer]:
+    configurations = state.image.configurations
+    own = configurations.config(config_resource.BROKER, str(state.node_id))
+    cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME)
+    defaults = {
+        name: definition.default
+        for name, definition in BROKER_CONFIG_KEYS.items()
+        if definition.default is not None
+    }
+    return [
+        _Layer(config_source.DYNAMIC_BROKER_CONFIG, own),
+        _Layer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, cluster),
+        _Layer(config_source.STATIC_BROKER_CONFIG, state.config.originals),
+        _Layer(config_source.DEFAULT_CONFIG, defaults),
+    ]
+
+
+def _synonym_names(name: str) -> tuple[str, ...]:
+    for group in SYNONYM_GROUPS:
+        if name == group[0] or (name in group and name != "log.flush.scheduler.interval.ms"):
+            return group
+    return (name,)
+
+
+def _synonyms(name: str, layers: list[_Layer], sensitive: bool) -> list[DescribeConfigsSynonym]:
+    """Every place that says something about `name`, the one that counts first."""
+    found = [
+        DescribeConfigsSynonym(
+            name=synonym, value=None if sensitive else layer.values[synonym], source=layer.source
+        )
+        for layer in layers
+        for synonym in _synonym_names(name)
+        if synonym in layer.values
+    ]
+    while found and found[0].name != name:
+        found.pop(0)
+    return found
+
+
+def _describe_node(
+    state: ControllerState, node: str, wanted: list[str] | None, synonyms: bool
+) -> list[DescribeConfigsResourceResult]:
+    """The cluster default has only what was set for it; this node has all keys."""
+    layers = _layers(state)
+    cluster_only = node == config_resource.CLUSTER_DEFAULT_NAME
+    if cluster_only:
+        layers = [layer for layer in layers if layer.source == config_source.DYNAMIC_DEFAULT_BROKER_CONFIG]
+    names = set(layers[0].values) if cluster_only else set(BROKER_CONFIG_KEYS)
+    results: list[DescribeConfigsResourceResult] = []
+    for name in sorted(names):
+        if not _wanted(name, wanted):
+            continue
+        definition = BROKER_CONFIG_KEYS.get(name)
+        if definition is not None and definition.internal:
+            continue
+        # What is not known might be a secret.
+        sensitive = definition is None or definition.type == PASSWORD
+        found = _synonyms(name, layers, sensitive)
+        results.append(
+            DescribeConfigsResourceResult(
+                name=name,
+                value=found[0].value if found else None,
+                read_only=name not in DYNAMIC_BROKER_CONFIGS,
+                config_source=found[0].source if found else config_source.DEFAULT_CONFIG,
+                is_sensitive=sensitive,
+                synonyms=found if synonyms else [],
+                config_type=UNKNOWN_TYPE_CODE if definition is None else definition.type_code,
+            )
+        )
+    return results
+
+
+def _describe_plain(
+    state: ControllerState, kind: int, name: str, wanted: list[str] | None, synonyms: bool
+) -> list[DescribeConfigsResourceResult]:
+    """Groups and client metrics subscriptions: their own value or the default."""
+    own = state.image.configurations.config(kind, name)
+    group = kind == config_resource.GROUP
+    own_source = config_source.GROUP_CONFIG if group else config_source.CLIENT_METRICS_CONFIG
+    results: list[DescribeConfigsResourceResult] = []
+    for key, definition in sorted(config_keys(kind).items()):
+        if not _wanted(key, wanted):
+            continue
+        source = own_source if key in own else config_source.DEFAULT_CONFIG
+        value = own.get(key, definition.default)
+        result = DescribeConfigsResourceResult(
+            name=key, value=value, config_source=source, config_type=definition.type_code
+        )
+        if synonyms and key in own:
+            result.synonyms.append(DescribeConfigsSynonym(name=key, value=value, source=source))
+        results.append(result)
+    return results

@@ -1,0 +1,202 @@
+"""Whether a resource exists and its complete new configuration is valid, per kind of resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.configuration_control.effective_configs import validate_topic_configs
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.config_definitions import config_resource
+from kraftctl.metadata.config_definitions.config_key import (
+    ConfigKey,
+    ConfigValue,
+    InvalidConfigValueError,
+    split_list,
+)
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
+    CLIENT_METRICS_CONFIG_KEYS,
+)
+from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
+from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+
+BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
+
+INTERVAL_MS_MIN = 100
+INTERVAL_MS_MAX = 3_600_000
+"""KIP-714: how often clients push their metrics."""
+
+CLIENT_MATCH_PARAMETERS = (
+    "client_instance_id",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "client_source_address",
+    "client_source_port",
+)
+
+STANDBY_REPLICAS = "num.standby.replicas"
+
+BOUNDED_GROUP_KEYS = (
+    ("consumer", "session.timeout.ms"),
+    ("consumer", "heartbeat.interval.ms"),
+    ("consumer", "assignment.interval.ms"),
+    ("share", "session.timeout.ms"),
+    ("share", "heartbeat.interval.ms"),
+    ("share", "record.lock.duration.ms"),
+    ("share", "delivery.count.limit"),
+    ("share", "partition.max.record.locks"),
+    ("share", "assignment.interval.ms"),
+    ("streams", "session.timeout.ms"),
+    ("streams", "heartbeat.interval.ms"),
+    ("streams", "assignment.interval.ms"),
+)
+"""Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`."""
+
+
+def why_resource_invalid(
+    image: MetadataImage,
+    config: ControllerConfig,
+    resource_type: int,
+    name: str,
+    configs: dict[str, str],
+    existing: dict[str, str],
+) -> ApiError | None:
+    """The first rule that `configs`, the complete new set, breaks."""
+    if resource_type == config_resource.TOPIC:
+        if not name:
+            return ApiError(Errors.INVALID_REQUEST, "there are no default topic configs")
+        reason = why_topic_name_invalid(name)
+        if reason is not None:
+            return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
+        error = validate_topic_configs(image, config, dict(configs), existing)
+        return error if error.failed else None
+    if resource_type == config_resource.BROKER:
+        return why_broker_name_invalid(name)
+    if resource_type == config_resource.CLIENT_METRICS:
+        return _why_client_metrics_invalid(name, configs)
+    if resource_type == config_resource.GROUP:
+        return _why_group_invalid(config, name, configs)
+    return ApiError(
+        Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log"
+    )
+
+
+def why_broker_name_invalid(name: str) -> ApiError | None:
+    """Empty, or the text of a number that is not negative."""
+    if not name:
+        return None
+    if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
+        return ApiError(Errors.INVALID_REQUEST, f"the broker name {name!r} is no number")
+    if int(name) < 0:
+        return ApiError(Errors.INVALID_REQUEST, f"the broker id {name} is negative")
+    return None
+
+
+def why_resource_unknown(
+    image: MetadataImage, voter_ids: list[int], resource_type: int, name: str
+) -> ApiError | None:
+    """Topics must exist, brokers and controllers must be registered."""
+    if resource_type == config_resource.TOPIC and image.topics.topic_by_name(name) is None:
+        return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+    if resource_type == config_resource.BROKER and name:
+        node_id = int(name)
+        known = node_id in image.cluster.brokers or node_id in image.cluster.controllers
+        if not known and node_id not in voter_ids:
+            return ApiError(Errors.BROKER_ID_NOT_REGISTERED, f"No node with id {node_id} found.")
+    return None
+
+
+def _parsed(
+    keys: dict[str, ConfigKey], configs: dict[str, str], unknown: Errors
+) -> tuple[dict[str, ConfigValue], ApiError | None]:
+    values: dict[str, ConfigValue] = {}
+    for name in sorted(configs):
+        definition = keys.get(name)
+        if definition is None:
+            return values, ApiError(unknown, f"Unknown config name: {name}")
+        try:
+            values[name] = definition.parse(configs[name])
+        except InvalidConfigValueError as error:
+            return values, ApiError(Errors.INVALID_CONFIG, str(error))
+    return values, None
+
+
+def _why_client_metrics_invalid(name: str, configs: dict[str, str]) -> ApiError | None:
+    if not name:
+        return ApiError(Errors.INVALID_REQUEST, "a client metrics subscription needs a name")
+    values, error = _parsed(CLIENT_METRICS_CONFIG_KEYS, configs, Errors.INVALID_REQUEST)
+    if error is not None:
+        return error
+    interval_ms = values.get("interval.ms")
+    if isinstance(interval_ms, int) and not INTERVAL_MS_MIN <= interval_ms <= INTERVAL_MS_MAX:
+        reason = f"interval.ms must be between {INTERVAL_MS_MIN} and {INTERVAL_MS_MAX}, not {interval_ms}"
+        return ApiError(Errors.INVALID_REQUEST, reason)
+    for pattern in split_list(configs.get("match", "")):
+        if not _is_client_match(pattern):
+            return ApiError(Errors.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}")
+    return None
+
+
+def _is_client_match(pattern: str) -> bool:
+    parts = pattern.split("=")
+    if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
+        return False
+    try:
+        re.compile(parts[1].strip())
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def _why_group_invalid(config: ControllerConfig, name: str, configs: dict[str, str]) -> ApiError | None:
+    if not name:
+        return ApiError(Errors.INVALID_REQUEST, "there are no default group configs")
+    values, error = _parsed(GROUP_CONFIG_KEYS, configs, Errors.INVALID_CONFIG)
+    if error is not None:
+        return error
+    reason = _why_group_number_refused(config, values)
+    return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
+
+
+def _why_group_number_refused(config: ControllerConfig, values: Mapping[str, object]) -> str | None:
+    """The brokers' bounds: which key sets one matters more than its value, and scripts compare the words."""
+    for kind, key in (*BOUNDED_GROUP_KEYS, ("streams", STANDBY_REPLICAS)):
+        value = values.get(f"{kind}.{key}")
+        if not isinstance(value, int):
+            continue
+        bounds = key.removeprefix("num.")
+        lowest = _node_number(config, f"group.{kind}.min.{bounds}")
+        highest = _node_number(config, f"group.{kind}.max.{bounds}")
+        if lowest is not None and value < lowest:
+            return f"{kind}.{key} must be greater than or equal to group.{kind}.min.{bounds}"
+        if highest is not None and value > highest:
+            return f"{kind}.{key} must be less than or equal to group.{kind}.max.{bounds}"
+    for kind in ("consumer", "share", "streams"):
+        session_ms = _group_number(config, values, kind, "session.timeout.ms")
+        heartbeat_ms = _group_number(config, values, kind, "heartbeat.interval.ms")
+        if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
+            return f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
+    return None
+
+
+def _group_number(config: ControllerConfig, values: Mapping[str, object], kind: str, key: str) -> int | None:
+    """What would apply to the group: its own value, else this node's default."""
+    value = values.get(f"{kind}.{key}")
+    return value if isinstance(value, int) else _node_number(config, f"group.{kind}.{key}")
+
+
+def _node_number(config: ControllerConfig, name: str) -> int | None:
+    definition = BROKER_CONFIG_KEYS.get(name)
+    if definition is None or definition.default is None:
+        return None
+    try:
+        value = definition.parse(config.originals.get(name, definition.default))
+    except InvalidConfigValueError:
+        # No key of a controller's: nobody looked at it when the properties file was read.
+        value = definition.parse(definition.default)
+    return value if isinstance(value, int) else None

@@ -1,0 +1,1 @@
+"""ACLs and the authorizer, SCRAM credentials, delegation tokens."""

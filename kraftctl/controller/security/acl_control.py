@@ -1,0 +1,206 @@
+"""CreateAcls, DeleteAcls, DescribeAcls (KIP-140, KIP-290, KIP-801): access control entries in the log."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.acl_filter import LITERAL, PREFIXED, AclFilter
+from kraftctl.controller.security.authorization import CLUSTER_NAME, AclOperation, ResourceType
+from kraftctl.image.acls_image import AclEntry
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
+from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
+from kraftctl_protocol.generated.create_acls_response import AclCreationResult, CreateAclsResponse
+from kraftctl_protocol.generated.delete_acls_request import DeleteAclsRequest
+from kraftctl_protocol.generated.delete_acls_response import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsResponse,
+)
+from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
+from kraftctl_protocol.generated.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid, random_uuid
+
+RECORDS_PER_OPERATION_MAX: Final = 10_000
+"""As Kafka: one request may not delete more."""
+
+DENY: Final = 2
+ALLOW: Final = 3
+
+
+def create_acls(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """An entry that exists already is a success without a record."""
+    assert isinstance(request, CreateAclsRequest)
+    if not state.authorizer.configured:
+        return _disabled(context, request)
+    existing = set(state.image.acls.acls.values())
+    records: list[RecordAndVersion] = []
+    results: list[AclCreationResult] = []
+    for creation in request.creations:
+        error = why_acl_invalid(creation)
+        if error is not None:
+            results.append(AclCreationResult(error_code=error.code, error_message=error.message))
+            continue
+        entry = _entry(creation)
+        if entry not in existing:
+            existing.add(entry)
+            records.append(_record(random_uuid(state.rng), entry))
+        results.append(AclCreationResult())
+    return ControllerResult.atomic_of(records, CreateAclsResponse(results=results))
+
+
+def why_acl_invalid(creation: AclCreation) -> ApiError | None:
+    """INVALID_REQUEST with the first thing that is wrong."""
+    reason: str | None = None
+    if not ResourceType.TOPIC <= creation.resource_type <= ResourceType.USER:
+        reason = f"Invalid resourceType {creation.resource_type}"
+    elif creation.resource_pattern_type not in (LITERAL, PREFIXED):
+        reason = f"Invalid patternType {creation.resource_pattern_type}"
+    elif not AclOperation.ALL <= creation.operation <= AclOperation.TWO_PHASE_COMMIT:
+        reason = f"Invalid operation {creation.operation}"
+    elif creation.permission_type not in (DENY, ALLOW):
+        reason = f"Invalid permissionType {creation.permission_type}"
+    elif creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
+        reason = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+    elif not creation.resource_name:
+        reason = "Invalid empty resource name"
+    elif ":" not in creation.principal:
+        reason = f"the principal {creation.principal!r} has no colon after its type"
+    return None if reason is None else ApiError(Errors.INVALID_REQUEST, reason)
+
+
+def delete_acls(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Every entry that one of the filters matches, in one atomic batch."""
+    assert isinstance(request, DeleteAclsRequest)
+    if not state.authorizer.configured:
+        return _disabled(context, request)
+    doomed: dict[Uuid, bool] = {}
+    results: list[DeleteAclsFilterResult] = []
+    for wanted in request.filters:
+        acl_filter = AclFilter(
+            resource_type=wanted.resource_type_filter,
+            resource_name=wanted.resource_name_filter,
+            pattern_type=wanted.pattern_type_filter,
+            principal=wanted.principal_filter,
+            host=wanted.host_filter,
+            operation=wanted.operation,
+            permission_type=wanted.permission_type,
+        )
+        if acl_filter.unknown:
+            error = int(Errors.INVALID_REQUEST)
+            results.append(DeleteAclsFilterResult(error_code=error, error_message="Unknown filter."))
+            continue
+        matching = _matching(state, acl_filter)
+        doomed.update(dict.fromkeys([acl_id for acl_id, _ in matching], True))
+        if len(doomed) > RECORDS_PER_OPERATION_MAX:
+            reason = f"Cannot remove more than {RECORDS_PER_OPERATION_MAX} acls in a single delete operation."
+            refusal = error_response(
+                context.api_key, request, context.version, Errors.INVALID_REQUEST, reason
+            )
+            return ControllerResult.atomic_of([], refusal)
+        results.append(
+            DeleteAclsFilterResult(
+                error_message=None, matching_acls=[_deleted(entry) for _, entry in matching]
+            )
+        )
+    records = [RecordAndVersion(RemoveAccessControlEntryRecord(id=acl_id), 0) for acl_id in doomed]
+    return ControllerResult.atomic_of(records, DeleteAclsResponse(filter_results=results))
+
+
+def describe_acls(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """The entries that match, grouped by resource pattern."""
+    assert isinstance(request, DescribeAclsRequest)
+    if not state.authorizer.configured:
+        return _disabled(context, request)
+    acl_filter = AclFilter(
+        resource_type=request.resource_type_filter,
+        resource_name=request.resource_name_filter,
+        pattern_type=request.pattern_type_filter,
+        principal=request.principal_filter,
+        host=request.host_filter,
+        operation=request.operation,
+        permission_type=request.permission_type,
+    )
+    resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
+    for _, entry in _matching(state, acl_filter):
+        key = (entry.resource_type, entry.resource_name, entry.pattern_type)
+        resource = resources.get(key)
+        if resource is None:
+            resource = DescribeAclsResource(resource_type=key[0], resource_name=key[1], pattern_type=key[2])
+            resources[key] = resource
+        resource.acls.append(
+            AclDescription(
+                principal=entry.principal,
+                host=entry.host,
+                operation=entry.operation,
+                permission_type=entry.permission_type,
+            )
+        )
+    return ControllerResult.of([], DescribeAclsResponse(resources=list(resources.values())))
+
+
+def _disabled(context: RequestContext, request: Message) -> ControllerResult:
+    error = Errors.SECURITY_DISABLED
+    reason = "No Authorizer is configured."
+    return ControllerResult.of([], error_response(context.api_key, request, context.version, error, reason))
+
+
+def _matching(state: ControllerState, acl_filter: AclFilter) -> list[tuple[Uuid, AclEntry]]:
+    return [(acl_id, entry) for acl_id, entry in state.image.acls.acls.items() if acl_filter.matches(entry)]
+
+
+def _entry(creation: AclCreation) -> AclEntry:
+    return AclEntry(
+        resource_type=creation.resource_type,
+        resource_name=creation.resource_name,
+        pattern_type=creation.resource_pattern_type,
+        principal=creation.principal,
+        host=creation.host,
+        operation=creation.operation,
+        permission_type=creation.permission_type,
+    )
+
+
+def _record(acl_id: Uuid, entry: AclEntry) -> RecordAndVersion:
+    record = AccessControlEntryRecord(
+        id=acl_id,
+        resource_type=entry.resource_type,
+        resource_name=entry.resource_name,
+        pattern_type=entry.pattern_type,
+        principal=entry.principal,
+        host=entry.host,
+        operation=entry.operation,
+        permission_type=entry.permission_type,
+    )
+    return RecordAndVersion(record, 0)
+
+
+def _deleted(entry: AclEntry) -> DeleteAclsMatchingAcl:
+    return DeleteAclsMatchingAcl(
+        error_message=None,
+        resource_type=entry.resource_type,
+        resource_name=entry.resource_name,
+        pattern_type=entry.pattern_type,
+        principal=entry.principal,
+        host=entry.host,
+        operation=entry.operation,
+        permission_type=entry.permission_type,
+    )

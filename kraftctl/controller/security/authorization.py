@@ -1,0 +1,73 @@
+"""Who may do what: one question, asked by every handler in Kafka's words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mypy_extensions import mypyc_attr
+
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.image.metadata_image import MetadataImage
+
+CLUSTER_NAME: Final = "kafka-cluster"
+
+
+class AclOperation:
+    """Codes of the wire."""
+
+    ANY: Final = 1
+    ALL: Final = 2
+    READ: Final = 3
+    WRITE: Final = 4
+    CREATE: Final = 5
+    DELETE: Final = 6
+    ALTER: Final = 7
+    DESCRIBE: Final = 8
+    CLUSTER_ACTION: Final = 9
+    DESCRIBE_CONFIGS: Final = 10
+    ALTER_CONFIGS: Final = 11
+    IDEMPOTENT_WRITE: Final = 12
+    CREATE_TOKENS: Final = 13
+    DESCRIBE_TOKENS: Final = 14
+    TWO_PHASE_COMMIT: Final = 15
+
+
+class ResourceType:
+    """Codes of the wire."""
+
+    ANY: Final = 1
+    TOPIC: Final = 2
+    GROUP: Final = 3
+    CLUSTER: Final = 4
+    TRANSACTIONAL_ID: Final = 5
+    DELEGATION_TOKEN: Final = 6
+    USER: Final = 7
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Authorizer:
+    """Without a configured authorizer everything is allowed."""
+
+    @property
+    def configured(self) -> bool:
+        """Whether there are ACLs to speak of; otherwise their RPCs answer SECURITY_DISABLED."""
+        return False
+
+    @property
+    def ready(self) -> bool:
+        """Whether a refusal is final. Rules that are in the metadata log must have been read."""
+        return True
+
+    def metadata_loaded(self) -> None:
+        """The image has caught up with what was committed when this process started."""
+
+    def follow_image(self, image: MetadataImage) -> None:
+        """The image was replaced: a snapshot is being loaded."""
+
+    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
+        """Whether the principal of `context` may do `operation` on the resource."""
+        return True
+
+    def allows_on_cluster(self, context: RequestContext, operation: int) -> bool:
+        """The same for the cluster itself."""
+        return self.allows(context, operation, ResourceType.CLUSTER, CLUSTER_NAME)

@@ -1,0 +1,213 @@
+"""Create, renew and expire delegation tokens (KIP-48, KIP-373, KIP-900).
+
+The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
+which every node has. A token may not beget tokens, and secrets do not travel in the clear: only requests
+that a broker forwards are served, as long as the listeners here are PLAINTEXT.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Final
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.image.delegation_tokens_image import DelegationToken
+from kraftctl.metadata import features
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
+from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
+from kraftctl_protocol.generated.delegation_token_record import DelegationTokenRecord
+from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDelegationTokenRequest
+from kraftctl_protocol.generated.expire_delegation_token_response import ExpireDelegationTokenResponse
+from kraftctl_protocol.generated.remove_delegation_token_record import RemoveDelegationTokenRecord
+from kraftctl_protocol.generated.renew_delegation_token_request import RenewDelegationTokenRequest
+from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.principal import USER_TYPE
+from kraftctl_protocol.uuids import random_uuid, uuid_to_string
+
+OWNER_VERSION: Final = 3
+"""From this request version on a token may be for somebody else (KIP-373)."""
+
+HMAC_ALGORITHM: Final = "sha512"
+
+NO_TIMESTAMP: Final = -1
+
+TIMESTAMP_MAX: Final = (1 << 63) - 1
+
+TOKENS_PER_SWEEP_MAX: Final = 1_000
+"""As Kafka's DelegationTokenControlManager: a sweep must not stall the log."""
+
+
+def create_delegation_token(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """A token for the requester, or for somebody whose User resource allows CreateTokens."""
+    assert isinstance(request, CreateDelegationTokenRequest)
+    requester = context.principal
+    owner_type, owner_name = requester.type, requester.name
+    if request.owner_principal_name:
+        owner_type, owner_name = request.owner_principal_type or USER_TYPE, request.owner_principal_name
+    response = CreateDelegationTokenResponse(
+        principal_type=owner_type,
+        principal_name=owner_name,
+        issue_timestamp_ms=NO_TIMESTAMP,
+        expiry_timestamp_ms=NO_TIMESTAMP,
+        max_timestamp_ms=NO_TIMESTAMP,
+    )
+    if context.version >= OWNER_VERSION:
+        response.token_requester_principal_type = requester.type
+        response.token_requester_principal_name = requester.name
+    error = _why_not_served(state, context)
+    owner = f"{owner_type}:{owner_name}"
+    if error is None and owner != str(requester):
+        error = _why_not_for_others(state, context, owner)
+    error = error or _why_disabled(state)
+    if error is None and any(renewer.principal_type != USER_TYPE for renewer in request.renewers):
+        error = ApiError(Errors.INVALID_PRINCIPAL_TYPE)
+    if error is not None:
+        response.error_code = error.code
+        return ControllerResult.atomic_of([], response)
+    lifetime_ms = state.config.delegation_token_max_lifetime_ms
+    if request.max_lifetime_ms > 0:
+        lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
+    max_ms = min(state.wall_ms + lifetime_ms, TIMESTAMP_MAX)
+    token = DelegationToken(
+        token_id=uuid_to_string(random_uuid(state.rng)),
+        owner=owner,
+        requester=str(requester),
+        renewers=tuple(
+            [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]
+        ),
+        issue_timestamp_ms=state.wall_ms,
+        max_timestamp_ms=max_ms,
+        expiration_timestamp_ms=min(max_ms, state.wall_ms + state.config.delegation_token_expiry_time_ms),
+    )
+    response.issue_timestamp_ms = token.issue_timestamp_ms
+    response.expiry_timestamp_ms = token.expiration_timestamp_ms
+    response.max_timestamp_ms = token.max_timestamp_ms
+    response.token_id = token.token_id
+    response.hmac = token_hmac(state, token.token_id)
+    return ControllerResult.atomic_of([_record(token, token.expiration_timestamp_ms)], response)
+
+
+def renew_delegation_token(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """By its owner or a renewer, up to the token's own limit."""
+    assert isinstance(request, RenewDelegationTokenRequest)
+    response = RenewDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
+    token = _find(state, context, request.hmac)
+    if isinstance(token, ApiError):
+        response.error_code = token.code
+    elif _expired(token, state.wall_ms):
+        response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
+    elif not _may_renew(token, context):
+        response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
+    else:
+        period_ms = state.config.delegation_token_expiry_time_ms
+        if request.renew_period_ms > 0:
+            period_ms = min(period_ms, request.renew_period_ms)
+        response.expiry_timestamp_ms = min(token.max_timestamp_ms, state.wall_ms + period_ms)
+        return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
+    return ControllerResult.atomic_of([], response)
+
+
+def expire_delegation_token(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """A negative period ends the token now; another one sets when it ends."""
+    assert isinstance(request, ExpireDelegationTokenRequest)
+    response = ExpireDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
+    token = _find(state, context, request.hmac)
+    if isinstance(token, ApiError):
+        response.error_code = token.code
+    elif not _may_renew(token, context):
+        response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
+    elif request.expiry_time_period_ms < 0:
+        response.expiry_timestamp_ms = state.wall_ms
+        removal = RemoveDelegationTokenRecord(token_id=token.token_id)
+        return ControllerResult.atomic_of([RecordAndVersion(removal, 0)], response)
+    elif _expired(token, state.wall_ms):
+        response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
+    else:
+        response.expiry_timestamp_ms = min(
+            token.max_timestamp_ms, state.wall_ms + request.expiry_time_period_ms
+        )
+        return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
+    return ControllerResult.atomic_of([], response)
+
+
+def sweep_expired_tokens(state: ControllerState, wall_ms: int) -> tuple[ControllerResult, bool]:
+    """Remove tokens that ran out: also whether there may be more to do at once."""
+    expired = [token for token in state.image.delegation_tokens.tokens.values() if _expired(token, wall_ms)]
+    records = [
+        RecordAndVersion(RemoveDelegationTokenRecord(token_id=token.token_id), 0)
+        for token in expired[:TOKENS_PER_SWEEP_MAX]
+    ]
+    return ControllerResult.of(records), len(expired) > TOKENS_PER_SWEEP_MAX
+
+
+def token_hmac(state: ControllerState, token_id: str) -> bytes:
+    """The secret of a token, the same on every node of the cluster."""
+    key = state.config.delegation_token_secret_key
+    assert key is not None, "tokens are switched off"
+    return hmac.digest(key.encode(), token_id.encode(), HMAC_ALGORITHM)
+
+
+def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError | None:
+    if context.principal.token_authenticated or not context.envelope:
+        return ApiError(Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+    return None
+
+
+def _why_not_for_others(state: ControllerState, context: RequestContext, owner: str) -> ApiError | None:
+    if state.authorizer.allows(context, AclOperation.CREATE_TOKENS, ResourceType.USER, owner):
+        return None
+    return ApiError(Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+
+
+def _why_disabled(state: ControllerState) -> ApiError | None:
+    if state.config.delegation_token_secret_key is None:
+        return ApiError(Errors.DELEGATION_TOKEN_AUTH_DISABLED)
+    if not features.is_delegation_token_supported(state.image.features.metadata_version):
+        return ApiError(Errors.UNSUPPORTED_VERSION)
+    return None
+
+
+def _find(state: ControllerState, context: RequestContext, secret: bytes) -> DelegationToken | ApiError:
+    error = _why_not_served(state, context) or _why_disabled(state)
+    if error is not None:
+        return error
+    for token in state.image.delegation_tokens.tokens.values():
+        # In constant time (CVE-2021-38153).
+        if hmac.compare_digest(token_hmac(state, token.token_id), secret):
+            return token
+    return ApiError(Errors.DELEGATION_TOKEN_NOT_FOUND)
+
+
+def _expired(token: DelegationToken, wall_ms: int) -> bool:
+    return min(token.max_timestamp_ms, token.expiration_timestamp_ms) < wall_ms
+
+
+def _may_renew(token: DelegationToken, context: RequestContext) -> bool:
+    principal = str(context.principal)
+    return principal == token.owner or principal in token.renewers
+
+
+def _record(token: DelegationToken, expiration_timestamp_ms: int) -> RecordAndVersion:
+    record = DelegationTokenRecord(
+        owner=token.owner,
+        requester=token.requester,
+        renewers=list(token.renewers),
+        issue_timestamp=token.issue_timestamp_ms,
+        max_timestamp=token.max_timestamp_ms,
+        expiration_timestamp=expiration_timestamp_ms,
+        token_id=token.token_id,
+    )
+    return RecordAndVersion(record, 0)

@@ -1,0 +1,127 @@
+"""AlterUserScramCredentials (KIP-554, KIP-900): credentials of SCRAM users (RFC 5802)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Final
+
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.metadata import features
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_user_scram_credentials_request import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from kraftctl_protocol.generated.alter_user_scram_credentials_response import (
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+)
+from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+HASHES: Final = {1: "sha256", 2: "sha512"}
+"""Mechanism -> hash: SCRAM-SHA-256 and SCRAM-SHA-512."""
+
+ITERATIONS_MIN: Final = 4_096
+ITERATIONS_MAX: Final = 16_384
+"""As in Kafka, for either mechanism."""
+
+
+def alter_user_scram_credentials(
+    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+) -> ControllerResult:
+    """Per user: one deletion or one upsertion in a request, or neither is done."""
+    assert isinstance(request, AlterUserScramCredentialsRequest)
+    errors: dict[str, ApiError] = {}
+    records: dict[str, RecordAndVersion] = {}
+    named = [deletion.name for deletion in request.deletions]
+    named += [upsertion.name for upsertion in request.upsertions]
+    seen: set[str] = set()
+    for name in named:
+        if name in seen:
+            reason = "a user's credentials can be altered once in a request"
+            errors[name] = ApiError(Errors.DUPLICATE_RESOURCE, reason)
+        seen.add(name)
+    for deletion in request.deletions:
+        _add(
+            deletion.name, _why_deletion_refused(state, deletion), _deletion_record(deletion), errors, records
+        )
+    for upsertion in request.upsertions:
+        error = _why_upsertion_refused(state, upsertion)
+        record = None if error is not None else _upsertion_record(upsertion)
+        _add(upsertion.name, error, record, errors, records)
+    done = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in records]
+    refused = [
+        AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
+        for name, error in errors.items()
+    ]
+    response = AlterUserScramCredentialsResponse(results=done + refused)
+    return ControllerResult.atomic_of(list(records.values()), response)
+
+
+def _add(
+    name: str,
+    error: ApiError | None,
+    record: RecordAndVersion | None,
+    errors: dict[str, ApiError],
+    records: dict[str, RecordAndVersion],
+) -> None:
+    if name in errors:
+        return
+    if error is not None:
+        errors[name] = error
+    elif record is not None:
+        records[name] = record
+
+
+def _why_refused(state: ControllerState, name: str, mechanism: int) -> ApiError | None:
+    if not features.is_scram_supported(state.image.features.metadata_version):
+        return ApiError(Errors.UNSUPPORTED_VERSION, "The current metadata.version does not support SCRAM")
+    if not name:
+        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+    if mechanism not in HASHES:
+        return ApiError(Errors.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
+    return None
+
+
+def _why_deletion_refused(state: ControllerState, deletion: ScramCredentialDeletion) -> ApiError | None:
+    error = _why_refused(state, deletion.name, deletion.mechanism)
+    if error is None and state.image.scram.credential(deletion.mechanism, deletion.name) is None:
+        return ApiError(Errors.RESOURCE_NOT_FOUND, "the user has no credential of that mechanism")
+    return error
+
+
+def _why_upsertion_refused(state: ControllerState, upsertion: ScramCredentialUpsertion) -> ApiError | None:
+    error = _why_refused(state, upsertion.name, upsertion.mechanism)
+    if error is None and upsertion.iterations < ITERATIONS_MIN:
+        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+    if error is None and upsertion.iterations > ITERATIONS_MAX:
+        return ApiError(Errors.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+    return error
+
+
+def _deletion_record(deletion: ScramCredentialDeletion) -> RecordAndVersion:
+    record = RemoveUserScramCredentialRecord(name=deletion.name, mechanism=deletion.mechanism)
+    return RecordAndVersion(record, 0)
+
+
+def _upsertion_record(upsertion: ScramCredentialUpsertion) -> RecordAndVersion:
+    """The log keeps what a server needs to check a password, never the salted password itself."""
+    name = HASHES[upsertion.mechanism]
+    client_key = hmac.digest(upsertion.salted_password, b"Client Key", name)
+    record = UserScramCredentialRecord(
+        name=upsertion.name,
+        mechanism=upsertion.mechanism,
+        salt=upsertion.salt,
+        stored_key=hashlib.new(name, client_key).digest(),
+        server_key=hmac.digest(upsertion.salted_password, b"Server Key", name),
+        iterations=upsertion.iterations,
+    )
+    return RecordAndVersion(record, 0)

@@ -1,0 +1,96 @@
+"""StandardAuthorizer (KIP-801): rights by the access control entries in the metadata log.
+
+super.users may do everything, also before the log was read. For everybody else the log must have been read;
+then a matching DENY wins over any ALLOW, and with no entry for the resource at all
+allow.everyone.if.no.acl.found decides.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.acl_filter import covers
+from kraftctl.controller.security.authorization import AclOperation, Authorizer
+from kraftctl.image.acls_image import AclEntry
+from kraftctl.image.metadata_image import MetadataImage
+
+DENY: Final = 2
+
+WILDCARD: Final = "*"
+WILDCARD_PRINCIPAL: Final = "User:*"
+
+IMPLIES_DESCRIBE: Final = (
+    AclOperation.DESCRIBE,
+    AclOperation.READ,
+    AclOperation.WRITE,
+    AclOperation.DELETE,
+    AclOperation.ALTER,
+)
+IMPLIES_DESCRIBE_CONFIGS: Final = (AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS)
+
+
+class StandardAuthorizer(Authorizer):
+    """`super_users` as in the properties file: Type:name."""
+
+    def __init__(self, image: MetadataImage, super_users: list[str], allow_everyone: bool) -> None:
+        self.image = image
+        self._super_users = frozenset(super_users)
+        self._allow_everyone = allow_everyone
+        self._ready = False
+
+    @property
+    def configured(self) -> bool:
+        return True
+
+    @property
+    def ready(self) -> bool:
+        return self._ready
+
+    def metadata_loaded(self) -> None:
+        self._ready = True
+
+    def follow_image(self, image: MetadataImage) -> None:
+        self.image = image
+
+    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
+        principal = f"{context.principal.type}:{context.principal.name}"
+        if principal in self._super_users:
+            return True
+        if not self._ready:
+            # Half of the entries are worse than none: a DENY may be in the other half (KAFKA-13649).
+            return False
+        host = host_address(context.client_address)
+        found = False
+        allowed = False
+        for entry in self.image.acls.acls.values():
+            if entry.resource_type != resource_type or not covers(entry, resource_name):
+                continue
+            found = True
+            if entry.principal not in (principal, WILDCARD_PRINCIPAL) or entry.host not in (host, WILDCARD):
+                continue
+            if _operation_matches(entry, operation):
+                if entry.permission_type == DENY:
+                    return False
+                allowed = True
+        return allowed or (not found and self._allow_everyone)
+
+
+def _operation_matches(entry: AclEntry, operation: int) -> bool:
+    if entry.operation in (AclOperation.ALL, operation):
+        return True
+    if entry.permission_type == DENY:
+        return False
+    if operation == AclOperation.DESCRIBE:
+        return entry.operation in IMPLIES_DESCRIBE
+    if operation == AclOperation.DESCRIBE_CONFIGS:
+        return entry.operation in IMPLIES_DESCRIBE_CONFIGS
+    return False
+
+
+def host_address(address: bytes) -> str:
+    """An address as Java writes it: IPv6 in eight groups, none of them shortened away."""
+    if len(address) == 4:
+        return ".".join([str(byte) for byte in address])
+    groups = [address[index] << 8 | address[index + 1] for index in range(0, len(address) - 1, 2)]
+    return ":".join([f"{group:x}" for group in groups])

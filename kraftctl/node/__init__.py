@@ -1,0 +1,1 @@
+"""A controller node: raft and the metadata state machine behind one `step`."""

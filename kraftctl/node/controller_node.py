@@ -1,0 +1,367 @@
+"""A controller node: raft and the metadata state machine behind one door, `step(event) -> effects`."""
+
+from __future__ import annotations
+
+from kraftctl.controller.committed_records import UnsupportedRecordError
+from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.parked_response import ParkedResponse
+from kraftctl.controller.prepared_result import PreparedResult
+from kraftctl.controller.quorum_controller import QuorumController
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.node.events import (
+    ClientRequest,
+    CloseConnection,
+    LogRead,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    RequestFailed,
+    SnapshotRead,
+    TakeTurn,
+    TurnTaken,
+    WriteSnapshot,
+)
+from kraftctl.node.registration import REGISTRATION_SEND_ID, NodeRegistration
+from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
+from kraftctl.raft import effects, events
+from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.record_batch import RecordBatch
+
+LOAD_BYTES_MAX = 256 * 1024
+"""Read and replayed in one turn of the loop while loading: well below 50 ms of work."""
+
+NO_EPOCH = -1
+
+
+class PreparedRequest:
+    """A request of the controller's own, and what is left to do for it."""
+
+    def __init__(self, context: RequestContext, request: Message, prepared: PreparedResult) -> None:
+        self.context = context
+        self.request = request
+        self.prepared = prepared
+
+
+class ControllerNode:
+    """Routes events; decides nothing of its own.
+
+    The controller replays committed records until it has reached the start of its own epoch
+    (`BecameLeader`), then claims; from there on it replays its own appends at once, before they are
+    committed, and answers when they are.
+    """
+
+    def __init__(self, *, raft: RaftNode, controller: QuorumController, snapshots: SnapshotPolicy) -> None:
+        self._raft = raft
+        self._controller = controller
+        self._snapshots = snapshots
+        self._snapshot: SnapshotInProgress | None = None
+        self._effects: list[NodeEffect] = []
+        self._envelopes: dict[int, Envelope] = {}
+        self._registration = NodeRegistration()
+        self._reading = False
+        self._led_epoch = NO_EPOCH
+        self._led_epoch_start = 0
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When to report `DeadlineReached` at the latest."""
+        deadlines = (
+            self._raft.next_deadline_ms,
+            self._controller.next_deadline_ms,
+            self._registration.next_deadline_ms,
+        )
+        return min([deadline_ms for deadline_ms in deadlines if deadline_ms is not None], default=None)
+
+    @property
+    def may_stop(self) -> bool:
+        """After `ShutdownRequested`: whether everybody knows that this node leads no more."""
+        return self._raft.may_stop
+
+    def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
+        """What must be done, in this order, because `event` happened."""
+        match event:
+            case ClientRequest():
+                self._client_request(event, now_ms, wall_ms)
+            case LogRead() | SnapshotRead():
+                self._load(event)
+            case TurnTaken():
+                self._continue_snapshot(now_ms)
+            case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
+                self._effects.append(self._registration.answered(event.response, now_ms))
+            case _:
+                if isinstance(event, events.RequestCancelled):
+                    self._envelopes.pop(event.request_id, None)
+                elif isinstance(event, events.SnapshotCreated):
+                    self._snapshot = None
+                self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
+        self._go_on(now_ms, wall_ms)
+        done = self._effects
+        self._effects = []
+        return done
+
+    def _go_on(self, now_ms: int, wall_ms: int) -> None:
+        """Whatever became possible or due."""
+        self._read_on()
+        self._claim_if_caught_up(now_ms, wall_ms)
+        self._run_due_tasks(now_ms, wall_ms)
+        self._release(self._controller.waited_too_long(now_ms))
+        self._begin_snapshot_if_due(now_ms, wall_ms)
+        self._register(now_ms)
+        for notice in self._controller.take_notices():
+            self._say(notice)
+        failures = self._controller.failures
+        for line in failures.take_lines():
+            self._effects.append(effects.Notice(effects.ERROR, line))
+        for line in failures.take_request_lines():
+            self._effects.append(RequestFailed(line))
+
+    def _register(self, now_ms: int) -> None:
+        try:
+            registration = self._registration.take_due(self._controller, self._raft, now_ms)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: a timer as any other
+            retry_ms = self._registration.failed(now_ms) - now_ms
+            self._controller.failures.note("Asking to be registered", f"tried again in {retry_ms} ms", error)
+            return
+        if registration is not None:
+            self._effects.append(registration)
+
+    # Requests.
+
+    def _client_request(self, event: ClientRequest, now_ms: int, wall_ms: int) -> None:
+        """Up to the first append, or up to raft, whatever goes wrong goes wrong for this request alone."""
+        try:
+            step = self._prepare(event, now_ms, wall_ms)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005
+            envelope = self._envelopes.get(event.request_id)
+            context = event.context if envelope is None else envelope.context
+            request = event.request if envelope is None else envelope.request
+            self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
+            return
+        match step:
+            case events.RequestReceived():
+                self._carry_out(self._raft.step(step, now_ms, wall_ms), now_ms)
+            case PreparedRequest():
+                self._append(step.prepared, now_ms, wall_ms)
+                self._answer(event.request_id, step, now_ms)
+            case _:
+                self._respond(event.request_id, step)
+
+    def _prepare(
+        self, event: ClientRequest, now_ms: int, wall_ms: int
+    ) -> Message | events.RequestReceived | PreparedRequest:
+        """A refusal, an event for raft, or records and a response: nothing has changed yet."""
+        context, request = event.context, event.request
+        if isinstance(request, EnvelopeRequest):
+            refusal = self._controller.authorize_raft(context, request)
+            if refusal is not None:
+                return refusal
+            opened = open_envelope(context, request)
+            if isinstance(opened, Message):
+                return opened
+            self._envelopes[event.request_id] = opened
+            context, request = opened.context, opened.request
+        if context.api_key in RAFT_API_KEYS:
+            refusal = self._controller.authorize_raft(context, request)
+            if refusal is not None:
+                return refusal
+            return events.RequestReceived(
+                event.request_id, context.listener, context.api_key, context.version, request
+            )
+        self._inform_controller()
+        prepared = self._controller.prepare_request(context, request, now_ms, wall_ms, self._raft.end_offset)
+        return PreparedRequest(context, request, prepared)
+
+    def _inform_controller(self) -> None:
+        raft = self._raft
+        self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
+
+    def _append(self, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
+        """Append what the controller wants written, batch by batch, and replay it at once.
+
+        Nothing in here may fail: what is in the log may be committed and must be in the image, too.
+        """
+        self._controller.begin_append(prepared)
+        for batch in prepared.batches:
+            base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
+            self._controller.replay(batch.records, base_offset)
+            self._snapshots.note(sum(map(len, batch.values)))
+            self._carry_out(effects_of_append, now_ms)
+
+    def _answer(self, request_id: int, step: PreparedRequest, now_ms: int) -> None:
+        response = step.prepared.response
+        assert response is not None, "every request has an answer"
+        if not self._controller.park(request_id, step.context, step.request, response, now_ms):
+            self._respond(request_id, response)
+
+    def _respond(self, request_id: int, response: Message | None) -> None:
+        envelope = self._envelopes.pop(request_id, None)
+        if envelope is not None:
+            response = self._wrapped(envelope, response)
+        if response is None:
+            self._effects.append(CloseConnection(request_id))
+        else:
+            self._effects.append(effects.Respond(request_id, response))
+
+    def _wrapped(self, envelope: Envelope, response: Message | None) -> EnvelopeResponse:
+        if response is None:
+            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
+        try:
+            return wrap_response(envelope, response)
+        except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
+            what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
+            self._controller.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
+            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
+
+    # What raft wants.
+
+    def _carry_out(self, raft_effects: list[effects.RaftEffect], now_ms: int) -> None:
+        """Keep what is the node's own business, hand everything else to the rim, in order."""
+        for effect in raft_effects:
+            match effect:
+                case effects.Respond():
+                    self._respond(effect.request_id, effect.response)
+                case effects.HighWatermarkUpdated():
+                    if self._controller.active:
+                        self._release(self._controller.committed(effect.offset))
+                case effects.BecameLeader():
+                    self._led_epoch = effect.epoch
+                    self._led_epoch_start = effect.epoch_start_offset
+                case effects.LeadershipLost():
+                    self._led_epoch = NO_EPOCH
+                    if self._controller.active:
+                        self._say(f"Renouncing the leadership of epoch {effect.epoch}")
+                        self._release(self._controller.renounce())
+                case effects.LeaderChanged():
+                    self._registration.leader_changed(now_ms)
+                case _:
+                    self._effects.append(effect)
+
+    def _release(self, parked: list[ParkedResponse]) -> None:
+        for entry in parked:
+            self._respond(entry.request_id, entry.response)
+
+    # Reading what is committed, until this controller writes it itself.
+
+    def _read_on(self) -> None:
+        if self._controller.active or self._reading:
+            return
+        offset = self._controller.next_replay_offset
+        latest = self._raft.latest_snapshot_id
+        if offset < self._raft.log_start_offset or (offset == 0 and latest is not None and latest.offset > 0):
+            assert latest is not None, "a log that was cut has a snapshot of what is gone"
+            self._effects.append(ReadSnapshot(latest))
+            self._reading = True
+        elif offset < self._raft.high_watermark:
+            self._effects.append(ReadLog(offset, self._raft.high_watermark, LOAD_BYTES_MAX))
+            self._reading = True
+        elif self._raft.high_watermark >= 0:
+            self._controller.caught_up()
+
+    def _load(self, event: LogRead | SnapshotRead) -> None:
+        """Replay what was read, or end the process when a newer release has written it."""
+        self._reading = False
+        try:
+            if isinstance(event, LogRead):
+                self._replay(event.batches)
+            else:
+                self._replay_snapshot(event)
+        except UnsupportedRecordError as error:
+            self._effects.append(effects.Halt(str(error)))
+
+    def _replay(self, batches: list[RecordBatch]) -> None:
+        if self._controller.active:
+            return
+        for batch in batches:
+            header = batch.header
+            if header.last_offset >= self._raft.high_watermark:
+                break
+            if header.last_offset < self._controller.next_replay_offset:
+                continue
+            if not header.is_control:
+                records = self._controller.decode_committed(batch, "the metadata log")
+                self._controller.replay_committed(records, header.base_offset)
+                self._snapshots.note(header.size_bytes)
+            self._controller.skip_to(header.last_offset + 1)
+
+    def _replay_snapshot(self, event: SnapshotRead) -> None:
+        last_contained_offset = event.snapshot_id.offset - 1
+        self._controller.begin_snapshot()
+        for batch in event.batches:
+            if not batch.header.is_control:
+                records = self._controller.decode_committed(batch, f"snapshot {event.snapshot_id}")
+                self._controller.replay_snapshot(records, last_contained_offset)
+        self._controller.skip_to(event.snapshot_id.offset)
+
+    def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:
+        """Active once everything before the own epoch is replayed and its first record is committed."""
+        if self._led_epoch == NO_EPOCH or self._controller.active:
+            return
+        loaded = self._controller.next_replay_offset
+        if loaded <= self._led_epoch_start or loaded < self._raft.end_offset:
+            return
+        unsupported = self._controller.why_not_claim()
+        if unsupported is not None:
+            self._effects.append(effects.Halt(unsupported))
+            return
+        epoch = self._led_epoch
+        self._say(f"Becoming the active controller at epoch {epoch}, next write offset {loaded}.")
+        self._inform_controller()
+        for prepared in self._controller.claim(epoch, loaded, now_ms, wall_ms):
+            self._append(prepared, now_ms, wall_ms)
+
+    def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
+        while (prepared := self._controller.prepare_due_task(now_ms, self._raft.end_offset)) is not None:
+            self._append(prepared, now_ms, wall_ms)
+
+    # Snapshots.
+
+    def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
+        """Of everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
+
+        Not before metadata.version is committed: readers could not understand the rest.
+        """
+        controller = self._controller
+        if self._snapshot is not None or not self._snapshots.is_due(now_ms):
+            return
+        raft = self._raft
+        end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
+        if controller.last_stable_offset + 1 != end_offset:
+            return
+        epoch = raft.epoch_at(end_offset - 1)
+        if epoch is None or not 0 <= controller.image.features.last_change_offset < end_offset:
+            return
+        self._snapshots.began(now_ms)
+        kraft_version = raft.kraft_version_at(end_offset)
+        voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
+        self._snapshot = SnapshotInProgress(
+            controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
+        )
+        self._continue_snapshot(now_ms)
+
+    def _continue_snapshot(self, now_ms: int) -> None:
+        snapshot = self._snapshot
+        assert snapshot is not None, "nobody else asks for a turn"
+        try:
+            complete = snapshot.write_slice()
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the log is complete without a snapshot
+            snapshot.abandon()
+            self._snapshot = None
+            retry_ms = self._snapshots.failed(now_ms) - now_ms
+            what = f"Generating snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
+            self._controller.failures.note(what, f"tried again in {retry_ms} ms", error)
+            return
+        if not complete:
+            self._effects.append(TakeTurn())
+            return
+        self._snapshots.succeeded()
+        self._say(f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
+        self._effects.append(WriteSnapshot(snapshot.snapshot_id, snapshot.batches))
+
+    def _say(self, text: str) -> None:
+        self._effects.append(effects.Notice(effects.INFO, text))

@@ -1,0 +1,153 @@
+"""What reaches a node beyond raft's own events, and what it asks of the rim beyond raft's effects."""
+
+from __future__ import annotations
+
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.raft.effects import (
+    AppendBatch,
+    FinishSnapshot,
+    FlushLog,
+    Halt,
+    NoteRecovered,
+    Notice,
+    Respond,
+    RespondFetch,
+    RespondFetchSnapshot,
+    SaveSnapshotSlice,
+    SendRequest,
+    StartOver,
+    TruncateLog,
+    WriteQuorumState,
+)
+from kraftctl.raft.events import (
+    DeadlineReached,
+    LogFlushed,
+    LogStartChanged,
+    RequestCancelled,
+    ResignRequested,
+    ResponseReceived,
+    ShutdownRequested,
+    SnapshotCreated,
+    SnapshotDownloaded,
+    Started,
+)
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.record_batch import RecordBatch
+
+
+class ClientRequest:
+    """A decoded request of a broker or a tool. `request_id` is unique while unanswered."""
+
+    def __init__(self, request_id: int, context: RequestContext, request: Message) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.request = request
+
+
+class LogRead:
+    """The answer to `ReadLog`: whole batches, the first of which contains the offset asked for."""
+
+    def __init__(self, batches: list[RecordBatch]) -> None:
+        self.batches = batches
+
+
+class SnapshotRead:
+    """The answer to `ReadSnapshot`: the record batches of the whole checkpoint file."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[RecordBatch]) -> None:
+        self.snapshot_id = snapshot_id
+        self.batches = batches
+
+
+class ReadLog:
+    """Read whole batches from `offset` up to `end_offset` (exclusive), at most `max_bytes` yet at least one;
+    answer `LogRead`.
+
+    Answered in a turn of the loop of its own, so that a long load never starves connections. Other events
+    may come before the answer: all of it must be committed when it is asked for, or it could be truncated
+    and other records be committed in its place until then.
+    """
+
+    def __init__(self, offset: int, end_offset: int, max_bytes: int) -> None:
+        self.offset = offset
+        self.end_offset = end_offset
+        self.max_bytes = max_bytes
+
+
+class ReadSnapshot:
+    """Read this checkpoint; answer `SnapshotRead`."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
+
+
+class WriteSnapshot:
+    """Write these batches as the checkpoint `snapshot_id`, off the loop; answer `SnapshotCreated`."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
+        self.snapshot_id = snapshot_id
+        self.batches = batches
+
+
+class CloseConnection:
+    """Close the connection of this request: it can neither be answered nor refused."""
+
+    def __init__(self, request_id: int) -> None:
+        self.request_id = request_id
+
+
+class RequestFailed:
+    """An ERROR line for the log that a client can provoke as often as it likes."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+class TakeTurn:
+    """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
+
+
+class TurnTaken:
+    """The answer to `TakeTurn`."""
+
+
+NodeEvent = (
+    ClientRequest
+    | LogRead
+    | SnapshotRead
+    | TurnTaken
+    | Started
+    | DeadlineReached
+    | RequestCancelled
+    | ResponseReceived
+    | LogFlushed
+    | SnapshotCreated
+    | SnapshotDownloaded
+    | LogStartChanged
+    | ResignRequested
+    | ShutdownRequested
+)
+
+NodeEffect = (
+    ReadLog
+    | ReadSnapshot
+    | WriteSnapshot
+    | CloseConnection
+    | RequestFailed
+    | TakeTurn
+    | WriteQuorumState
+    | AppendBatch
+    | FlushLog
+    | TruncateLog
+    | SaveSnapshotSlice
+    | FinishSnapshot
+    | StartOver
+    | Respond
+    | RespondFetch
+    | RespondFetchSnapshot
+    | SendRequest
+    | NoteRecovered
+    | Halt
+    | Notice
+)

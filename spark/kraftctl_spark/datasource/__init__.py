@@ -1,0 +1,1 @@
+"""A metadata log as a Spark data source, and the wide table made from it."""

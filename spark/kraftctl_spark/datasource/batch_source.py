@@ -1,0 +1,82 @@
+"""`spark.read.format("kraft")`: what is committed now, or a stretch of it, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kraftctl_spark.datasource.source_options import KraftOptions
+from kraftctl_spark.log.log_range import LogRange, arrow_batches, plan_ranges, rows_of_range
+from kraftctl_spark.log.log_reader import LogPosition, LogReader, OffsetAndEpoch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class KraftBatchReader(DataSourceReader):
+    """Plans once per query, up to where the log is committed then. It takes over no filters: Spark would have
+    to be configured for that."""
+
+    def __init__(self, options: KraftOptions) -> None:
+        self._options = options
+
+    def partitions(self) -> list[InputPartition]:
+        reader = self._options.location.open(self._options.cluster_id)
+        try:
+            return list(plan_batch(reader, self._options.starting_offset, self._options.ending_offset))
+        finally:
+            reader.close()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, LogRange)
+        reader = self._options.location.open(partition.cluster)
+        try:
+            yield from arrow_batches(rows_of_range(reader, partition))
+        finally:
+            reader.close()
+
+
+def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: int | None) -> list[LogRange]:
+    """ValueError for offsets that cannot be read, or not any more."""
+    place = reader.position(0, 0)
+    end = place.high_watermark if ending_offset is None else ending_offset
+    if end > place.high_watermark:
+        raise ValueError(
+            f"option endingOffset={end} is out of range: the log is committed up to {place.high_watermark}"
+        )
+    if ending_offset is None:
+        reader.position(end, place.leader_epoch)  # Refused where a log only seems to end.
+    cluster = reader.cluster_id()
+    if starting_offset is not None:
+        epoch = _epoch_before(reader, starting_offset, end, place)
+        return plan_ranges(starting_offset, end, epoch, place.leader_epoch, cluster)
+    if place.snapshot is None:
+        return plan_ranges(0, end, 0, place.leader_epoch, cluster)
+    return _with_snapshot(place.snapshot, end, place.leader_epoch, cluster)
+
+
+def _with_snapshot(snapshot: OffsetAndEpoch, end: int, epoch: int, cluster: str) -> list[LogRange]:
+    if end < snapshot.offset:
+        raise ValueError(
+            f"option endingOffset={end} is out of range: the log before {snapshot.offset} has been deleted, "
+            "and the snapshot in its place ends there"
+        )
+    ranges = [LogRange(0, snapshot.offset, snapshot.epoch, cluster, True)]
+    return ranges + plan_ranges(snapshot.offset, end, snapshot.epoch, max(epoch, snapshot.epoch), cluster)
+
+
+def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
+    """With which to read from `start` on; ValueError when that cannot be done."""
+    if start > end:
+        raise ValueError(f"option startingOffset={start} is out of range: what is to be read ends at {end}")
+    instead = reader.position(start, place.leader_epoch).snapshot if start > 0 else place.snapshot
+    if instead is None:
+        return place.leader_epoch
+    if instead.offset != start:
+        raise ValueError(
+            f"option startingOffset={start} is out of range: that part of the log has been deleted. Leave it "
+            f"out to begin with a snapshot, or begin at {instead.offset}"
+        )
+    return instead.epoch  # Where the log begins a leader takes no other.

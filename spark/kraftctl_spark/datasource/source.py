@@ -1,0 +1,198 @@
+"""Spark's `format("kraft")`: a stream whose offset is the offset of the metadata log.
+
+Three kinds of process run this: the planner (offsets and partitions), a short-lived one that pickles the
+reader, and workers that run `read`. What the planner remembers reaches a worker only through a `LogRange`.
+
+Spark does not guard against sources that go backwards: the checks are here. An offset names its cluster and
+the epoch it was committed in, and what does not fit stops the query instead of writing wrong rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+
+from kraftctl_spark.datasource.batch_source import KraftBatchReader
+from kraftctl_spark.datasource.source_options import KraftOptions
+from kraftctl_spark.log.log_range import LogRange, arrow_batches, plan_ranges, rows_of_range
+from kraftctl_spark.log.log_reader import LogChangedError, LogReader, WrongClusterError
+from kraftctl_spark.rows.metadata_rows import MetadataRows
+from kraftctl_spark.rows.schema import spark_schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+OFFSET_VERSION = 1
+
+
+@dataclass(frozen=True)
+class KraftOffset:
+    """Where the stream stands: everything before `offset` was read."""
+
+    offset: int
+    epoch: int
+    """Of the record before `offset`, or a later one in which that was known to be committed."""
+    cluster: str
+    snapshot: bool = False
+    """Whether the step to this offset reads the snapshot that ends here instead of the log."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As Spark keeps it in the checkpoint."""
+        fields: dict[str, Any] = {
+            "version": OFFSET_VERSION,
+            "offset": self.offset,
+            "epoch": self.epoch,
+            "cluster": self.cluster,
+        }
+        if self.snapshot:
+            fields["snapshot"] = True
+        return fields
+
+    @staticmethod
+    def from_dict(fields: Mapping[str, Any]) -> KraftOffset:
+        """ValueError for what `to_dict` did not write."""
+        try:
+            version, offset, epoch = int(fields["version"]), int(fields["offset"]), int(fields["epoch"])
+            cluster, snapshot = str(fields["cluster"]), bool(fields.get("snapshot", False))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not an offset of the kraft source: {json.dumps(dict(fields))}") from error
+        if version != OFFSET_VERSION or offset < 0 or epoch < 0:
+            raise ValueError(f"not an offset of this release of the kraft source: {json.dumps(dict(fields))}")
+        return KraftOffset(offset, epoch, cluster, snapshot)
+
+
+class KraftDataSource(DataSource):
+    """Registered by `spark.dataSource.register(KraftDataSource)`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "kraft"
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._options = KraftOptions.parse(options)
+
+    def schema(self) -> StructType:
+        return spark_schema()
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return KraftBatchReader(self._options)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        if (self._options.starting_offset, self._options.ending_offset) != (None, None):
+            raise ValueError(
+                "the options startingOffset and endingOffset are for spark.read: a stream begins with the "
+                "log and goes on where its checkpoint says"
+            )
+        return KraftStreamReader(self._options)
+
+
+class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Plans ranges of committed offsets and reads them."""
+
+    def __init__(self, options: KraftOptions) -> None:
+        self._options = options
+        self._reader: LogReader | None = None
+        self._target: int | None = None
+        """With Trigger.AvailableNow: the high watermark when the query started."""
+        self._latest: KraftOffset | None = None
+        """How far the log is committed, as of the last look."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A connection stays in the process that made it."""
+        return {**self.__dict__, "_reader": None}
+
+    def initialOffset(self) -> dict[str, Any]:
+        return KraftOffset(0, 0, self._log().cluster_id()).to_dict()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        return ReadMaxRows(self._options.offsets_per_trigger)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._target = self._log().position(0, 0).high_watermark
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        """The end of the next range; `start` itself when there is nothing new."""
+        at = self._checked(start)
+        position = self._log().position(at.offset, at.epoch)
+        self._latest = KraftOffset(position.high_watermark, position.leader_epoch, at.cluster)
+        if position.snapshot is not None:
+            return KraftOffset(position.snapshot.offset, position.snapshot.epoch, at.cluster, True).to_dict()
+        if position.high_watermark < at.offset:
+            raise LogChangedError(
+                f"the committed log ends at {position.high_watermark}, but was read up to {at.offset} before"
+            )
+        end = position.high_watermark if self._target is None else min(position.high_watermark, self._target)
+        end = min(end, at.offset + _rows_max(limit))
+        if end <= at.offset:
+            return start
+        epoch = self._log().epoch_of(end - 1)
+        return KraftOffset(end, position.leader_epoch if epoch is None else epoch, at.cluster).to_dict()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:
+        """What Spark's progress shows beside the end of the batch: the difference is the lag."""
+        return None if self._latest is None else self._latest.to_dict()
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """Depends on nothing but its arguments: a planned batch is read again after a restart."""
+        first, last = self._checked(start), self._checked(end)
+        if last.offset < first.offset or last.epoch < first.epoch:
+            raise LogChangedError(f"the stream would go backwards, from {first} to {last}")
+        if last.offset == first.offset:
+            return []
+        if last.snapshot:
+            return [LogRange(first.offset, last.offset, last.epoch, last.cluster, True)]
+        return list(plan_ranges(first.offset, last.offset, first.epoch, last.epoch, last.cluster))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return arrow_batches(self.rows(partition))
+
+    def rows(self, partition: InputPartition) -> Iterator[MetadataRows]:
+        """What a planned partition holds, before it is encoded."""
+        assert isinstance(partition, LogRange)
+        reader = self._options.location.open(partition.cluster)
+        try:
+            yield from rows_of_range(reader, partition)
+        finally:
+            reader.close()
+
+    def commit(self, end: dict[str, Any]) -> None:
+        """Nothing to do: the quorum keeps no state about its observers."""
+
+    def stop(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _checked(self, fields: dict[str, Any]) -> KraftOffset:
+        offset = KraftOffset.from_dict(fields)
+        expected = self._log().cluster_id()
+        if offset.cluster != expected:
+            raise WrongClusterError(
+                f"the checkpoint belongs to cluster {offset.cluster}, but the log to {expected}"
+            )
+        return offset
+
+    def _log(self) -> LogReader:
+        if self._reader is None:
+            self._reader = self._options.location.open(self._options.cluster_id)
+        return self._reader
+
+
+def _rows_max(limit: ReadLimit) -> int:
+    """Spark only ever asks for all or for what `getDefaultReadLimit` said."""
+    if isinstance(limit, ReadMaxRows):
+        return max(1, limit.max_rows)
+    assert isinstance(limit, ReadAllAvailable)
+    return 2**63 - 1

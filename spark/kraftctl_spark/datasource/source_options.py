@@ -1,0 +1,61 @@
+"""The options of `format("kraft")`; Spark hands them over as text, with any case of key."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kraftctl_spark.log.log_location import CLIENT_PREFIX, LOCATION_OPTIONS, LogLocation, parse_location
+
+OFFSETS_PER_TRIGGER_DEFAULT = 1_000_000
+OPTIONS = (*LOCATION_OPTIONS, "clusterId", "maxOffsetsPerTrigger", "startingOffset", "endingOffset")
+SIMILARITY_MIN = 0.8
+"""From here on an option that is not ours is taken for a misspelt one of ours."""
+
+
+@dataclass(frozen=True)
+class KraftOptions:
+    """What was asked for."""
+
+    location: LogLocation
+    cluster_id: str | None = None
+    offsets_per_trigger: int = OFFSETS_PER_TRIGGER_DEFAULT
+    starting_offset: int | None = None
+    """Inclusive; None: what the log begins with."""
+    ending_offset: int | None = None
+    """Exclusive; None: what is committed."""
+
+    @staticmethod
+    def parse(options: Mapping[str, str]) -> KraftOptions:
+        """ValueError that names the option."""
+        given = {key.lower(): value for key, value in options.items()}
+        _refuse_misspelt(given)
+        offsets_per_trigger = _number(given, "maxOffsetsPerTrigger", 1)
+        return KraftOptions(
+            parse_location(given),
+            given.get("clusterid") or None,
+            OFFSETS_PER_TRIGGER_DEFAULT if offsets_per_trigger is None else offsets_per_trigger,
+            _number(given, "startingOffset", 0),
+            _number(given, "endingOffset", 0),
+        )
+
+
+def _number(given: Mapping[str, str], name: str, lowest: int) -> int | None:
+    text = given.get(name.lower())
+    if text is None:
+        return None
+    if not text.strip().isdecimal() or int(text) < lowest:
+        raise ValueError(f"option {name}={text} is not allowed: give a whole number from {lowest} on")
+    return int(text)
+
+
+def _refuse_misspelt(given: Mapping[str, str]) -> None:
+    """Others may belong to who builds on this source."""
+    known = {name.lower(): name for name in OPTIONS}
+    for key in given:
+        if key in known or key.startswith(CLIENT_PREFIX):
+            continue
+        similar = difflib.get_close_matches(key, known, n=1, cutoff=SIMILARITY_MIN)
+        if similar:
+            raise ValueError(f"option {key} is not known: is {known[similar[0]]} meant?")

@@ -1,0 +1,126 @@
+"""Where a metadata log is to be read: on controllers, or in a directory; a plain value for every process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, parse_timeout_ms
+from kraftctl_spark.log.connection import Endpoint
+from kraftctl_spark.log.directory_reader import DirectoryReader
+from kraftctl_spark.log.log_reader import LogReader
+from kraftctl_spark.log.observer import QuorumObserver
+
+CLIENT_PREFIX = "kafka."
+
+
+@dataclass(frozen=True)
+class QuorumLocation:
+    """Any controllers of the quorum: the leader is found from there."""
+
+    bootstrap: tuple[Endpoint, ...]
+    client: ClientConfig = field(default_factory=ClientConfig)
+
+    def open(self, cluster_id: str | None) -> LogReader:
+        """`cluster_id` is what they should belong to; None: whatever they say."""
+        return QuorumObserver(
+            list(self.bootstrap),
+            cluster_id=cluster_id,
+            client_id=self.client.client_id,
+            timeout_s=self.client.timeout_s,
+        )
+
+    def options(self) -> dict[str, str]:
+        """For `format("kraft")`."""
+        return {
+            "bootstrapControllers": ",".join(_endpoint_text(endpoint) for endpoint in self.bootstrap),
+            "kafka.client.id": self.client.client_id,
+            "requestTimeoutMs": str(self.client.request_timeout_ms),
+        }
+
+    def __str__(self) -> str:
+        return "the controllers " + ",".join(_endpoint_text(endpoint) for endpoint in self.bootstrap)
+
+
+@dataclass(frozen=True)
+class DirectoryLocation:
+    """The directory of a controller or broker, the same for every process that reads."""
+
+    directory: Path
+    assume_committed: bool = False
+
+    def open(self, cluster_id: str | None) -> LogReader:
+        """As for a quorum."""
+        return DirectoryReader(self.directory, cluster_id, assume_committed=self.assume_committed)
+
+    def options(self) -> dict[str, str]:
+        """For `format("kraft")`."""
+        return {"directory": str(self.directory), "assumeCommitted": str(self.assume_committed).lower()}
+
+    def __str__(self) -> str:
+        return f"the files in {self.directory}"
+
+
+LogLocation = QuorumLocation | DirectoryLocation
+
+LOCATION_OPTIONS = ("bootstrapControllers", "directory", "assumeCommitted", "requestTimeoutMs")
+
+
+def parse_location(given: Mapping[str, str]) -> LogLocation:
+    """From options with keys in lower case; ValueError that names the option."""
+    bootstrap, directory = given.get("bootstrapcontrollers"), given.get("directory")
+    if bool(bootstrap) == bool(directory):
+        raise ValueError(
+            "exactly one of the options bootstrapControllers (host:port, more of them after commas) and "
+            f"directory (a controller's log.dirs) is needed, not {'both' if bootstrap else 'neither'}"
+        )
+    client = _parse_client(given)
+    assume_committed = parse_boolean("option assumeCommitted", given.get("assumecommitted"))
+    if directory:
+        return DirectoryLocation(Path(directory).absolute(), assume_committed)
+    assert bootstrap is not None
+    if assume_committed:
+        raise ValueError("option assumeCommitted=true is for a directory: controllers say what is committed")
+    try:
+        return QuorumLocation(parse_endpoints(bootstrap), client)
+    except ValueError as error:
+        raise ValueError(f"option bootstrapControllers: {error}") from error
+
+
+def _parse_client(given: Mapping[str, str]) -> ClientConfig:
+    keys = {key: value for key, value in given.items() if key.startswith(CLIENT_PREFIX)}
+    try:
+        client = parse_client_config({key.removeprefix(CLIENT_PREFIX): keys[key] for key in keys})
+    except ValueError as error:
+        raise ValueError(f"option {CLIENT_PREFIX}{error}") from error
+    if "requesttimeoutms" not in given:
+        return client
+    return ClientConfig(
+        client.client_id, parse_timeout_ms("option requestTimeoutMs", given["requesttimeoutms"])
+    )
+
+
+def parse_boolean(name: str, text: str | None) -> bool:
+    """False without a text."""
+    if text is None or text.lower() == "false":
+        return False
+    if text.lower() == "true":
+        return True
+    raise ValueError(f"{name}={text} is not allowed: true or false")
+
+
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    """`host:port,[::1]:port` as pairs; ValueError for anything else."""
+    endpoints: list[Endpoint] = []
+    for part in text.split(","):
+        host, colon, port = part.strip().rpartition(":")
+        if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+            raise ValueError(f"expected host:port but got {part.strip()!r}")
+        endpoints.append((host.removeprefix("[").removesuffix("]"), int(port)))
+    return tuple(endpoints)
+
+
+def _endpoint_text(endpoint: Endpoint) -> str:
+    host, port = endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

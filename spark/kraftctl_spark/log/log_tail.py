@@ -1,0 +1,115 @@
+"""Where a log on disk ends and who votes about it: remembered, so that only what is new has to be looked at.
+
+It begins at the newest checkpoint, which contains what is older. A log that was cut back or replaced since
+the last look is noticed by its last batch.
+"""
+
+from __future__ import annotations
+
+from kraftctl_protocol.control_record import decode_control_key, decode_control_value
+from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import HEADER_BYTES, RecordBatch
+from kraftctl_spark.log.log_reader import OffsetAndEpoch
+from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
+from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
+
+
+class LogTail:
+    """What is known after `advance`."""
+
+    def __init__(self, directory: MetadataDirectory) -> None:
+        self._directory = directory
+        self.end_offset = 0
+        """Of the last whole and sound batch, exclusive."""
+        self.last_epoch = 0
+        self.voters: VotersRecord | None = None
+        """The newest VotersRecord of checkpoint or log; None in a quorum of static voters (KIP-853)."""
+        self.reaches_checkpoint = False
+        """Whether the log goes on where the newest checkpoint ends: else that one takes its place."""
+        self._segment: int | None = None
+        self._position = 0
+        self._last: tuple[int, bytes] | None = None
+        """Position and header of the last batch."""
+
+    def advance(self, files: LogFiles) -> None:
+        """Looks at what `files` have more than last time. FileNotFoundError when they have gone meanwhile."""
+        if self._segment not in files.segments or not self._is_unchanged():
+            self._start_over(files)
+        self._walk(files)
+        newest = files.snapshots[-1].offset if files.snapshots else 0
+        self.reaches_checkpoint = self._segment is not None and self.end_offset >= newest
+
+    def _walk(self, files: LogFiles) -> None:
+        while self._segment is not None:
+            with SegmentFile(self._directory.partition, self._segment) as segment:
+                last = None
+                for place in segment.places(self._position, check_crc=True, next_offset=self.end_offset):
+                    if place.epoch < self.last_epoch:
+                        break
+                    if place.is_control:
+                        self._note_voters(segment.batch(place))
+                    self.end_offset, self.last_epoch, last = place.last_offset + 1, place.epoch, place
+                if last is not None:
+                    self._last = last.position, segment.bytes_at(last.position, HEADER_BYTES)
+                    self._position = last.position + last.size_bytes
+            if self._segment == self.end_offset or self.end_offset not in files.segments:
+                return
+            self._segment, self._position, self._last = self.end_offset, 0, None
+
+    def _is_unchanged(self) -> bool:
+        """An empty segment tells nothing: whoever begins one may have truncated what was before it."""
+        if self._last is None or self._segment is None:
+            return False
+        position, header = self._last
+        with SegmentFile(self._directory.partition, self._segment) as segment:
+            return segment.bytes_at(position, HEADER_BYTES) == header
+
+    def _start_over(self, files: LogFiles) -> None:
+        self._segment, self._position, self._last, self.voters = None, 0, None, None
+        checkpoint = files.checkpoints[-1] if files.checkpoints else OffsetAndEpoch(0, 0)
+        self.end_offset, self.last_epoch = checkpoint.offset, checkpoint.epoch
+        if files.checkpoints:
+            self._note_voters(self._first_batch(checkpoint))
+        self._begin_behind(checkpoint, files)
+
+    def _begin_behind(self, checkpoint: OffsetAndEpoch, files: LogFiles) -> None:
+        """At the batch that the checkpoint ends with, unless that is not in the log any more, or not yet.
+
+        If another one is in its place, a follower is about to delete this log for the snapshot it fetched.
+        """
+        base = max((base for base in files.segments if base < checkpoint.offset), default=None)
+        place = None
+        if base is not None:
+            with SegmentFile(self._directory.partition, base) as segment:
+                place = segment.find(checkpoint.offset - 1)
+        if place is not None and place.epoch != checkpoint.epoch:
+            return
+        if checkpoint.offset in files.segments:
+            self._segment = checkpoint.offset
+        elif base is None:
+            self._begin_without_checkpoint(files)
+        elif place is not None:
+            self._segment, self._position = base, place.position
+            self.end_offset, self.last_epoch = place.base_offset, place.epoch
+
+    def _begin_without_checkpoint(self, files: LogFiles) -> None:
+        """A log whose start was deleted along with all checkpoints; it tells nothing of voters before."""
+        if files.segments and not files.snapshots:
+            self._segment = self.end_offset = files.segments[0]
+            self.last_epoch = 0
+
+    def _note_voters(self, batch: RecordBatch | None) -> None:
+        if batch is None or not batch.header.is_control:
+            return
+        for record in batch.records:
+            try:
+                message = decode_control_value(decode_control_key(record.key), record.value)
+            except DecodeError:
+                continue
+            if isinstance(message, VotersRecord):
+                self.voters = message
+
+    def _first_batch(self, checkpoint: OffsetAndEpoch) -> RecordBatch | None:
+        with open(self._directory.checkpoint_path(checkpoint), "rb") as file:
+            return next(batches_of_file(file.fileno()), None)

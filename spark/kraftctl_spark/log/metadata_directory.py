@@ -1,0 +1,101 @@
+"""A node's directory with its metadata log: which files there are, whose it is. Nothing in it is touched.
+
+Kafka and kraftctl lay it out alike: `meta.properties` and `__cluster_metadata-0` with segments (KIP-595),
+checkpoints (KIP-630) and `quorum-state`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from kraftctl_spark.log.client_config import read_properties
+from kraftctl_spark.log.log_reader import ObserverError, OffsetAndEpoch
+
+PARTITION = "__cluster_metadata-0"
+META_PROPERTIES = "meta.properties"
+QUORUM_STATE = "quorum-state"
+SEGMENT = re.compile(r"(\d{20})\.log")
+CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+BOOTSTRAP = OffsetAndEpoch(0, 0)
+"""The checkpoint of a formatted, still empty log (KIP-853)."""
+
+
+@dataclass(frozen=True)
+class LogFiles:
+    """What there is at one moment; both rising."""
+
+    segments: tuple[int, ...]
+    """By their base offsets."""
+    checkpoints: tuple[OffsetAndEpoch, ...]
+
+    @property
+    def snapshots(self) -> tuple[OffsetAndEpoch, ...]:
+        """The checkpoints that replace a part of the log."""
+        return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint != BOOTSTRAP)
+
+
+@dataclass(frozen=True)
+class MetaProperties:
+    """Whose directory it is; None where that is not said."""
+
+    cluster_id: str | None = None
+    node_id: int | None = None
+    directory_id: str | None = None
+
+
+class MetadataDirectory:
+    """`path` is a metadata.log.dir, an entry of log.dirs, or the partition's directory in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.parent if path.name == PARTITION else path
+        self.partition = self.path / PARTITION
+        if not self.partition.is_dir():
+            raise ObserverError(
+                f"{self.path} holds no {PARTITION}: name the metadata.log.dir of a controller, or the "
+                "first of its log.dirs"
+            )
+
+    def files(self) -> LogFiles:
+        """Unfinished and deleted files do not count: these have other names."""
+        names = os.listdir(self.partition)
+        segments = sorted(int(found[1]) for name in names if (found := SEGMENT.fullmatch(name)))
+        checkpoints = sorted(
+            OffsetAndEpoch(int(found[1]), int(found[2]))
+            for name in names
+            if (found := CHECKPOINT.fullmatch(name))
+        )
+        return LogFiles(tuple(segments), tuple(checkpoints))
+
+    def checkpoint_path(self, checkpoint: OffsetAndEpoch) -> Path:
+        return self.partition / f"{checkpoint.offset:020}-{checkpoint.epoch:010}.checkpoint"
+
+    def meta_properties(self) -> MetaProperties:
+        """Empty without the file."""
+        path = self.path / META_PROPERTIES
+        try:
+            properties = read_properties(path)
+            node_id = properties.get("node.id", properties.get("broker.id"))
+            return MetaProperties(
+                properties.get("cluster.id"),
+                None if node_id is None else int(node_id),
+                properties.get("directory.id"),
+            )
+        except FileNotFoundError:
+            return MetaProperties()
+        except ValueError as error:
+            raise ObserverError(f"{path} cannot be understood: {error}") from error
+
+    def static_voters(self) -> list[int] | None:
+        """The voters of a quorum of kraft.version 0, as its members note them; None when this is none."""
+        path = self.partition / QUORUM_STATE
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            if state["data_version"] != 0:
+                return None
+            return [int(voter["voterId"]) for voter in state.get("currentVoters") or []] or None
+        except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+            return None

@@ -1,0 +1,406 @@
+"""KIP-595, KIP-630: reads the committed part of the metadata log as an observer without a name.
+
+It asks like a follower (Fetch of `__cluster_metadata` partition 0, FetchSnapshot), but with replica id -1:
+the leader answers and keeps no state about it. A leader also sends what is not committed yet, so everything
+here stops at the high watermark. The leader is found by asking any controller: a wrong one tells who it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
+
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kraftctl_protocol.generated.fetch_response import FetchResponse, PartitionData
+from kraftctl_protocol.generated.fetch_snapshot_request import (
+    FetchSnapshotRequest,
+    PartitionSnapshot,
+    SnapshotId,
+    TopicSnapshot,
+)
+from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot as SnapshotSlice
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_protocol.uuids import ONE_UUID
+from kraftctl_spark.log.connection import ControllerConnection, Endpoint, UnusableControllerError
+from kraftctl_spark.log.log_reader import (
+    LogChangedError,
+    LogPosition,
+    ObserverError,
+    OffsetAndEpoch,
+    OffsetsGoneError,
+    WrongClusterError,
+)
+from kraftctl_spark.log.segment_file import batches_of_file
+
+METADATA_TOPIC = "__cluster_metadata"
+CONTROLLER_ENDPOINTS = 2
+"""DescribeCluster's endpoint type for controllers (KIP-919)."""
+FETCH_VERSIONS = (17, 18)
+"""From 17 on a leader tells its endpoint, which is all we have to find it by (KIP-853)."""
+FETCH_BYTES = 262_144
+"""Little enough for the decoded records of an answer to stay in the processor's caches."""
+SNAPSHOT_BYTES = 1_048_576
+FETCH_WAIT_MS = 500
+RETRY_PAUSE_S = 0.05
+SILENCE_MIN_S = 1.0
+"""A leader may hold an answer back for FETCH_WAIT_MS."""
+
+Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
+
+
+class QuorumUnavailableError(ObserverError):
+    """No leader gave a usable answer in time."""
+
+
+class AccessDeniedError(ObserverError):
+    """The quorum does not let us read; it needs ClusterAction on the cluster."""
+
+
+class QuorumObserver:
+    """A `LogReader` of a quorum. Keeps one connection, to the leader once it is known. Not thread-safe."""
+
+    def __init__(
+        self,
+        bootstrap: list[Endpoint],
+        *,
+        cluster_id: str | None = None,
+        client_id: str = "kraftctl-spark",
+        timeout_s: float = 60.0,
+    ) -> None:
+        assert bootstrap, "at least one controller to ask"
+        self._bootstrap = bootstrap
+        self._next_bootstrap = 0
+        self._cluster_id = cluster_id
+        self._client_id = client_id
+        self._timeout_s = timeout_s
+        share_s = timeout_s / (len(bootstrap) + 2)  # The leader that is gone may be among them too.
+        self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
+        """How long one controller may keep silent: time is left to ask the others."""
+        self._leader_epoch = 0
+        self._leader: Endpoint | None = None
+        self._connection: ControllerConnection | None = None
+        self._problem = ""
+        """Why there is no answer yet."""
+
+    def close(self) -> None:
+        """Never raises."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def cluster_id(self) -> str:
+        """As given, else as the controllers say (which needs Alter on the cluster)."""
+        if self._cluster_id is None:
+            self._cluster_id = self._until_answered("DescribeCluster", self._ask_cluster_id)
+        return self._cluster_id
+
+    def position(self, offset: int, epoch: int) -> LogPosition:
+        """What the leader knows about `offset`, where `epoch` is that of what was read before it.
+
+        Waits for a leader that has committed something. LogChangedError if the log is not the one we read.
+        """
+
+        def attempt() -> LogPosition | None:
+            data = self._fetch_log(offset, epoch, 1, 0)
+            if data is None or data.high_watermark < 0:
+                return None
+            snapshot = self._unreadable(data, offset)
+            return LogPosition(data.high_watermark, self._leader_epoch, snapshot)
+
+        return self._until_answered("the high watermark", attempt)
+
+    def epoch_of(self, offset: int) -> int | None:
+        """Epoch of the batch that contains a committed offset; None if the leader does not give it away."""
+
+        def attempt() -> tuple[int | None] | None:
+            data = self._fetch(offset, self._leader_epoch, 1, 0)
+            if data is None:
+                return None
+            if self._unreadable(data, offset) is not None:
+                return (None,)
+            for batch in read_batches(data.records or b"", partial_tail=True):
+                if batch.header.base_offset <= offset <= batch.header.last_offset:
+                    return (batch.header.partition_leader_epoch,)
+            return (None,)
+
+        return self._until_answered(f"the epoch of offset {offset}", attempt)[0]
+
+    def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
+        """Batches that cover [start_offset, end_offset); the outermost ones may reach beyond.
+
+        Everything below `end_offset` must have been committed. `epoch` is that of the record before
+        `start_offset`, or a later one that the log knows. OffsetsGoneError when the range is deleted.
+        """
+        position = start_offset
+        while position < end_offset:
+            for batch in self._until_answered(f"offset {position}", self._attempt_to_read(position, epoch)):
+                if batch.header.last_offset < position or position >= end_offset:
+                    continue
+                if batch.header.base_offset > position:
+                    self._accept_gap(position, batch)
+                yield batch
+                position = batch.header.last_offset + 1
+                epoch = max(epoch, batch.header.partition_leader_epoch)
+
+    def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
+        """All batches of a snapshot, which is fetched into a temporary file before the first is given."""
+        with TemporaryFile() as file:
+            download = _SnapshotDownload(file)
+            while download.size_bytes is None or download.position < download.size_bytes:
+                piece = self._until_answered(
+                    f"snapshot {snapshot}", self._attempt_at_snapshot(snapshot, download)
+                )
+                download.add(piece)
+            file.flush()
+            done = 0
+            for batch in batches_of_file(file.fileno()):
+                done += batch.header.size_bytes
+                yield batch
+            if done != download.size_bytes:
+                raise DecodeError(f"snapshot {snapshot} ends within a batch")
+
+    def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
+        """What is committed from `position` on."""
+
+        def attempt() -> list[RecordBatch] | None:
+            data = self._fetch_log(position, epoch, FETCH_BYTES, FETCH_WAIT_MS)
+            if data is None:
+                return None
+            snapshot = self._unreadable(data, position)
+            if snapshot is not None:
+                raise OffsetsGoneError(
+                    f"offset {position} is gone; the leader offers the snapshot {snapshot}"
+                )
+            committed = [
+                batch
+                for batch in read_batches(data.records or b"", partial_tail=True)
+                if batch.header.last_offset < data.high_watermark
+            ]
+            return committed or None
+
+        return attempt
+
+    def _accept_gap(self, position: int, batch: RecordBatch) -> None:
+        """Only the first record of a log may be out of reach, see `_fetch_log`."""
+        base_offset = batch.header.base_offset
+        if position != 0 or base_offset != 1:
+            raise LogChangedError(
+                f"offset {position} was asked for, but the leader's log goes on at {base_offset}"
+            )
+        log.warning("offset 0 cannot be read: the leader offers a snapshot for it")
+
+    def _unreadable(self, data: PartitionData, offset: int) -> OffsetAndEpoch | None:
+        """The snapshot to read instead of `offset`, if that is what the leader wants."""
+        diverging = data.diverging_epoch
+        if diverging.epoch >= 0:
+            raise LogChangedError(
+                f"the log up to offset {offset} is not the one that was read before: the leader's ends at "
+                f"{diverging.end_offset} in epoch {diverging.epoch}"
+            )
+        snapshot = data.snapshot_id
+        if snapshot.epoch < 0 or snapshot.end_offset < 0:
+            return None
+        return OffsetAndEpoch(snapshot.end_offset, snapshot.epoch)
+
+    def _attempt_at_snapshot(
+        self, snapshot: OffsetAndEpoch, download: _SnapshotDownload
+    ) -> Callable[[], SnapshotSlice | None]:
+        def attempt() -> SnapshotSlice | None:
+            connection = self._connected()
+            version = connection.version(ApiKey.FETCH_SNAPSHOT, 0, 1)
+            download.follow(self._leader_epoch)
+            partition = PartitionSnapshot(
+                partition=0,
+                current_leader_epoch=self._leader_epoch,
+                snapshot_id=SnapshotId(end_offset=snapshot.offset, epoch=snapshot.epoch),
+                position=download.position,
+            )
+            topic = TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
+            request = FetchSnapshotRequest(
+                cluster_id=self._cluster_id, max_bytes=SNAPSHOT_BYTES, topics=[topic]
+            )
+            response = connection.ask(ApiKey.FETCH_SNAPSHOT, version, request)
+            assert isinstance(response, FetchSnapshotResponse)
+            if response.error_code == Errors.UNKNOWN_SERVER_ERROR:
+                self._why_no_snapshot(snapshot, partition.current_leader_epoch)
+                return None
+            self._check_top_level(response.error_code)
+            if len(response.topics) != 1 or len(response.topics[0].partitions) != 1:
+                raise DecodeError("FetchSnapshot was not answered with one partition")
+            answer = response.topics[0].partitions[0]
+            if answer.error_code == Errors.SNAPSHOT_NOT_FOUND:
+                raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}")
+            if answer.error_code == Errors.NONE:
+                if not answer.unaligned_records and download.position < answer.size:
+                    raise DecodeError("FetchSnapshot was answered without any bytes of the snapshot")
+                return answer
+            self._find_leader(
+                answer.error_code,
+                partition.current_leader_epoch,
+                answer.current_leader,
+                response.node_endpoints,
+            )
+            return None
+
+        return attempt
+
+    def _why_no_snapshot(self, snapshot: OffsetAndEpoch, asked_epoch: int) -> None:
+        """Java (4.3 at least) fails over its own answer whenever that has no records: asked in another epoch
+        than the leader's, not the leader, or the snapshot deleted. A Fetch tells which of these it was."""
+        data = self._fetch(0, 0, 1, 0)
+        if data is None or self._leader_epoch != asked_epoch:
+            return
+        newest = OffsetAndEpoch(data.snapshot_id.end_offset, data.snapshot_id.epoch)
+        if newest.epoch >= 0 and newest != snapshot:
+            raise OffsetsGoneError(f"the leader has deleted the snapshot {snapshot}, it has {newest}")
+        raise UnusableControllerError(f"answered with {Errors.UNKNOWN_SERVER_ERROR.name}")
+
+    def _fetch_log(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
+        """Also when the leader has `offset`, but would rather send a snapshot (Kafka 4.3).
+
+        It does so for offset 0: asked for 1 it answers with the batch that contains that, which in general
+        starts at 0. And for who has read only up to an epoch before that of its oldest snapshot.
+        """
+        data = self._fetch(offset, epoch, max_bytes, wait_ms)
+        if data is None or data.snapshot_id.epoch < 0:
+            return data
+        if offset > data.log_start_offset or offset == data.log_start_offset == 0:
+            data = self._fetch(max(1, offset), max(epoch, self._leader_epoch), max_bytes, wait_ms)
+        return data
+
+    def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
+        """A leader's answer to one Fetch; None when it has to be asked again."""
+        connection = self._connected()
+        version = connection.version(ApiKey.FETCH, *FETCH_VERSIONS)
+        partition = FetchPartition(
+            partition=0,
+            current_leader_epoch=max(self._leader_epoch, epoch),
+            fetch_offset=offset,
+            last_fetched_epoch=epoch,
+        )
+        topic = FetchTopic(topic_id=ONE_UUID, partitions=[partition])
+        request = FetchRequest(
+            cluster_id=self._cluster_id, max_wait_ms=wait_ms, max_bytes=max_bytes, topics=[topic]
+        )
+        response = connection.ask(ApiKey.FETCH, version, request)
+        assert isinstance(response, FetchResponse)
+        self._check_top_level(response.error_code)
+        if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
+            raise DecodeError("Fetch was not answered with one partition")
+        data = response.responses[0].partitions[0]
+        if data.error_code != Errors.NONE:
+            self._find_leader(
+                data.error_code, partition.current_leader_epoch, data.current_leader, response.node_endpoints
+            )
+            return None
+        self._leader_epoch = max(self._leader_epoch, data.current_leader.leader_epoch)
+        return data
+
+    def _check_top_level(self, error_code: int) -> None:
+        if error_code == Errors.NONE:
+            return
+        if error_code == Errors.INCONSISTENT_CLUSTER_ID:
+            raise WrongClusterError(f"the controllers do not belong to cluster {self._cluster_id}")
+        if error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
+            raise AccessDeniedError("reading the metadata log needs ClusterAction on the cluster")
+        raise UnusableControllerError(f"answered with {error_of(error_code).name}")
+
+    def _find_leader(
+        self, error_code: int, asked_epoch: int, current_leader: object, endpoints: object
+    ) -> None:
+        """Follows the answer of a node that is not the leader, or knows another epoch than we do."""
+        leader_id: int = getattr(current_leader, "leader_id", -1)
+        leader_epoch: int = getattr(current_leader, "leader_epoch", -1)
+        self._leader_epoch = max(self._leader_epoch, leader_epoch)
+        found: Endpoint | None = None
+        assert isinstance(endpoints, list)
+        for node in endpoints:
+            if node.node_id == leader_id and leader_id >= 0 and leader_epoch == self._leader_epoch:
+                found = (node.host, node.port)
+        self._problem = (
+            f"{error_of(error_code).name} was the answer when asked in epoch {asked_epoch}, and the leader "
+            f"is {leader_id} of epoch {leader_epoch}"
+        )
+        log.debug("%s, at %s", self._problem, found)
+        if found is None or self._connection is None or found != self._connection.endpoint:
+            self._forget_connection()
+            self._leader = found
+
+    def _ask_cluster_id(self) -> str | None:
+        connection = self._connected()
+        version = connection.version(ApiKey.DESCRIBE_CLUSTER, 1, 2)
+        request = DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS)
+        response = connection.ask(ApiKey.DESCRIBE_CLUSTER, version, request)
+        assert isinstance(response, DescribeClusterResponse)
+        if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
+            raise AccessDeniedError("finding out the cluster id needs Alter on the cluster; or set clusterId")
+        if response.error_code != Errors.NONE:
+            raise UnusableControllerError(
+                f"DescribeCluster answered with {error_of(response.error_code).name}"
+            )
+        return response.cluster_id
+
+    def _connected(self) -> ControllerConnection:
+        if self._connection is None:
+            endpoint = self._leader
+            if endpoint is None:
+                endpoint = self._bootstrap[self._next_bootstrap % len(self._bootstrap)]
+                self._next_bootstrap += 1
+            self._connection = ControllerConnection(endpoint, self._client_id, self._silence_s)
+        return self._connection
+
+    def _forget_connection(self) -> None:
+        self.close()
+        self._leader = None
+
+    def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
+        """The first answer that is not None; QuorumUnavailableError after the timeout."""
+        deadline = time.monotonic() + self._timeout_s
+        self._problem = "no leader"
+        while time.monotonic() < deadline:
+            knew = self._leader_epoch
+            try:
+                answer = attempt()
+                if answer is not None:
+                    return answer
+            except (OSError, DecodeError, UnusableControllerError) as error:
+                self._problem = str(error)
+                self._forget_connection()
+            if self._leader_epoch == knew:  # Else something was learned that may help at once.
+                time.sleep(RETRY_PAUSE_S)
+        raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {self._problem}")
+
+
+class _SnapshotDownload:
+    """How far it is. All of it has to come from one leader: each controller writes its snapshots itself, with
+    the same records, but not in the same places."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._leader_epoch = -1
+        self.position = 0
+        self.size_bytes: int | None = None
+
+    def follow(self, leader_epoch: int) -> None:
+        """Begins anew when another leader is going to be asked."""
+        if leader_epoch != self._leader_epoch:
+            self._leader_epoch, self.position, self.size_bytes = leader_epoch, 0, None
+            self._file.seek(0)
+            self._file.truncate()
+
+    def add(self, piece: SnapshotSlice) -> None:
+        data = piece.unaligned_records or b""
+        self._file.write(data)
+        self.position += len(data)
+        self.size_bytes = piece.size

@@ -1,0 +1,261 @@
+"""Decoded records as rows: plain values side by side, no Spark, no Arrow.
+
+Every offset gives exactly one row, whatever it holds. What cannot be decoded keeps its raw bytes and has no
+message: a newer controller may write records that this release does not know, and they must neither stop the
+export nor get lost.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from kraftctl_protocol.control_record import (
+    UnknownControlRecordError,
+    decode_control_key,
+    decode_control_value,
+)
+from kraftctl_protocol.generated.index import record_class
+from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
+from kraftctl_protocol.generated.leader_change_message import LeaderChangeMessage
+from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord
+from kraftctl_protocol.generated.snapshot_header_record import SnapshotHeaderRecord
+from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.message import Field, Message
+from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import Record, RecordBatch
+from kraftctl_protocol.record_columns import NOT_TAKEN, RecordsByKind, type_and_version
+from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
+
+RECORD_TYPE_IDS = range(256)
+"""Where record types are looked for; Kafka numbers them from 0."""
+
+UNKNOWN_TYPE = "Unknown"
+"""`type` of a sound record whose type id nobody here knows."""
+
+UNDECODABLE_TYPE = "Undecodable"
+"""`type` of a record whose bytes make no sense."""
+
+OFFSET_MAX = 2**63 - 1
+
+ROWS_PER_CHUNK = 20_000
+"""How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
+more memory for nothing."""
+
+
+def _data_record_classes() -> list[type[Message]]:
+    classes = (record_class(type_id) for type_id in RECORD_TYPE_IDS)
+    return [found for found in classes if found is not None]
+
+
+CONTROL_RECORD_CLASSES: list[type[Message]] = [
+    LeaderChangeMessage,
+    SnapshotHeaderRecord,
+    SnapshotFooterRecord,
+    KRaftVersionRecord,
+    VotersRecord,
+]
+
+TYPED_CLASSES: list[type[Message]] = [*_data_record_classes(), *CONTROL_RECORD_CLASSES]
+"""All classes that have a struct of their own in a row; those without fields only have their `type`."""
+
+
+def column_name(message: type[Message]) -> str:
+    """The struct column of a record type: `PartitionChangeRecord` is in `partition_change_record`."""
+    return message.__module__.rsplit(".", 1)[-1]
+
+
+def field_name(field: Field) -> str:
+    """The name inside a struct: the schema's, in snake_case."""
+    return field.name.rstrip("_")
+
+
+class RecordKind:
+    """What many records have in common: their type and version, and whether these are understood here."""
+
+    __slots__ = ("in_columns", "is_control", "message", "type", "type_id", "version")
+
+    def __init__(
+        self,
+        type: str,
+        type_id: int | None,
+        version: int | None,
+        is_control: bool,
+        message: type[Message] | None = None,
+        in_columns: bool = False,
+    ) -> None:
+        self.type = type
+        self.type_id = type_id
+        self.version = version
+        self.is_control = is_control
+        self.message = message
+        """The class of the decoded records; None when they could not be decoded."""
+        self.in_columns = in_columns
+        """Whether their fields are in `MetadataRows.columns`, and not in messages."""
+
+    def __repr__(self) -> str:
+        return f"RecordKind({self.type}, type_id={self.type_id}, version={self.version})"
+
+
+class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
+    """Of decoded data records, by class and version."""
+
+    def __missing__(self, key: tuple[type[Message], int]) -> RecordKind:
+        message, version = key
+        kind = self[key] = RecordKind(message.NAME, message.API_KEY, version, False, message)
+        return kind
+
+
+class _ColumnKinds(dict[int, RecordKind]):
+    """Of data records that were decoded into columns, by their number there."""
+
+    def __missing__(self, number: int) -> RecordKind:
+        type_id, version = type_and_version(number)
+        message = record_class(type_id)
+        assert message is not None
+        kind = self[number] = RecordKind(message.NAME, type_id, version, False, message, in_columns=True)
+        return kind
+
+
+_DATA_KINDS = _DataKinds()
+_COLUMN_KINDS = _ColumnKinds()
+_COLUMN_KINDS[NOT_TAKEN] = _DATA_KINDS[Message, 0]  # Stands there until the record is decoded by itself.
+_UNKNOWN_KINDS_REMEMBERED = 1_000
+
+
+@lru_cache(maxsize=_UNKNOWN_KINDS_REMEMBERED)
+def _not_understood(type: str, type_id: int | None, version: int | None, is_control: bool) -> RecordKind:
+    return RecordKind(type, type_id, version, is_control)
+
+
+class MetadataRows:
+    """Rows of a log, or of one snapshot, in its order: a list per column, all of the same length."""
+
+    def __init__(self, snapshot_end_offset: int | None = None) -> None:
+        self.snapshot_end_offset = snapshot_end_offset
+        """The first offset that the snapshot does not contain; None for rows of a log."""
+        self.offsets: list[int] = []
+        """In the log; in a snapshot, whose records have no offset of their own, the place there."""
+        self.epochs: list[int] = []
+        self.timestamps_ms: list[int] = []
+        self.payloads: list[bytes | None] = []
+        self.kinds: list[RecordKind] = []
+        self.messages: list[object] = []
+        """What was decoded, or has the same attributes; None for what is in `columns`, or not understood."""
+        self.columns = RecordsByKind(TYPES_WITH_SECRETS)
+        """The fields of what was decoded into columns at once; what has secrets is not: it may change."""
+        self.aborted: set[int] = set()
+        """Places of rows. Set by who knows the transactions around them."""
+        self.redacted: set[int] = set()
+        """Places of rows. Set by who takes secrets out of `payloads` and `messages`."""
+        self._newer = 0
+        self._by_kind: dict[RecordKind, list[int]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def newer_fields(self) -> int:
+        """How many records have tagged fields that this release does not know; these are in payloads only."""
+        decoded = self.columns.by_kind.values()
+        return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
+
+    @property
+    def types(self) -> list[str]:
+        return [kind.type for kind in self.kinds]
+
+    def by_kind(self) -> dict[RecordKind, list[int]]:
+        """The places of all rows of a kind."""
+        if self._by_kind is None:
+            places: defaultdict[RecordKind, list[int]] = defaultdict(list)
+            for place, kind in enumerate(self.kinds):
+                places[kind].append(place)
+            self._by_kind = dict(places)
+        return self._by_kind
+
+    def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
+        """Those records of a batch that lie in [first_offset, end_offset)."""
+        records = batch.records
+        if batch.header.base_offset < first_offset or batch.header.last_offset >= end_offset:
+            records = [record for record in records if first_offset <= record.offset < end_offset]
+        values = [record.value for record in records]
+        self.offsets += [record.offset for record in records]
+        self.epochs += [batch.header.partition_leader_epoch] * len(records)
+        self.timestamps_ms += [record.timestamp_ms for record in records]
+        self.payloads += values
+        self._by_kind = None
+        if batch.header.is_control:
+            for record in records:
+                self._decode_control(record)
+            return
+        first = len(self.kinds)
+        numbers = self.columns.add(values)
+        self.kinds += map(_COLUMN_KINDS.__getitem__, numbers)
+        self.messages += [None] * len(numbers)
+        place = -1
+        for _ in range(numbers.count(NOT_TAKEN)):
+            place = numbers.index(NOT_TAKEN, place + 1)
+            self.kinds[first + place], self.messages[first + place] = self._decoded(values[place] or b"")
+
+    def _decoded(self, value: bytes) -> tuple[RecordKind, Message | None]:
+        message: Message | None = None
+        try:
+            decoded = decode_metadata_record(value)
+            message = decoded.record
+            self._newer += message.unknown_tagged_fields is not None
+            kind = _DATA_KINDS[type(message), decoded.version]
+        except UnknownRecordError as error:
+            known = record_class(error.record_type)
+            name = UNKNOWN_TYPE if known is None else known.NAME
+            kind = _not_understood(name, error.record_type, error.version, False)
+        except DecodeError:
+            kind = _not_understood(UNDECODABLE_TYPE, None, None, False)
+        return kind, message
+
+    def _decode_control(self, record: Record) -> None:
+        type_id: int | None = None
+        message: Message | None = None
+        try:
+            type_id = decode_control_key(record.key)
+            message = decode_control_value(type_id, record.value)
+            self._newer += message.unknown_tagged_fields is not None
+            kind = RecordKind(message.NAME, type_id, _own_version(message), True, type(message))
+        except UnknownControlRecordError:
+            kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)
+        except DecodeError:
+            kind = _not_understood(UNDECODABLE_TYPE, type_id, None, True)
+        self.kinds.append(kind)
+        self.messages.append(message)
+
+
+def _own_version(message: Message) -> int:
+    """Control records say their version in a field, since nothing frames them."""
+    version = getattr(message, "version", 0)
+    assert isinstance(version, int)
+    return version
+
+
+def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of [first_offset, end_offset), in chunks."""
+    rows = MetadataRows()
+    for batch in batches:
+        rows.add(batch, first_offset, end_offset)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows()
+    if len(rows):
+        yield rows
+
+
+def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
+    rows = MetadataRows(snapshot_end_offset)
+    for batch in batches:
+        rows.add(batch)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows(snapshot_end_offset)
+    if len(rows):
+        yield rows

@@ -1,0 +1,70 @@
+"""Takes out of rows, struct and raw value alike, what `kraftctl_protocol.secrets` says may be secret."""
+
+from __future__ import annotations
+
+from kraftctl_protocol import secrets as redaction
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import FRAME_VERSION, encode_metadata_record
+from kraftctl_protocol.primitives import DecodeError, Reader
+from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
+from kraftctl_spark.rows.metadata_rows import MetadataRows
+
+
+class RedactedScramCredential:
+    """Stands for a UserScramCredentialRecord, whose own fields cannot be null."""
+
+    salt = stored_key = server_key = None
+
+    def __init__(self, record: UserScramCredentialRecord) -> None:
+        self.name = record.name
+        self.mechanism = record.mechanism
+        self.iterations = record.iterations
+
+
+def redact(rows: MetadataRows) -> None:
+    """Changes in place what holds a secret, and says so in `redacted`.
+
+    Bytes that cannot be read are withheld when they are, or may be, of a type that has secrets.
+    """
+    for kind, places in rows.by_kind().items():
+        if kind.is_control:
+            continue
+        if kind.message is None:
+            for place in places:
+                _withhold(rows, place)
+        elif kind.message.API_KEY in TYPES_WITH_SECRETS:
+            for place in places:
+                _redact(rows, place)
+
+
+def _withhold(rows: MetadataRows, place: int) -> None:
+    if _may_hide_secrets(rows.payloads[place] or b""):
+        rows.payloads[place] = None
+        rows.redacted.add(place)
+
+
+def _may_hide_secrets(payload: bytes) -> bool:
+    reader = Reader(payload)
+    try:
+        return reader.read_uvarint() != FRAME_VERSION or reader.read_uvarint() in TYPES_WITH_SECRETS
+    except DecodeError:
+        return True
+
+
+def _redact(rows: MetadataRows, place: int) -> None:
+    record = rows.messages[place]
+    assert isinstance(record, (ConfigRecord, UserScramCredentialRecord))
+    if not redaction.redact(record):
+        return
+    _encode_again(rows, place, record)
+    if isinstance(record, UserScramCredentialRecord):
+        rows.messages[place] = RedactedScramCredential(record)
+
+
+def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
+    version = rows.kinds[place].version
+    assert version is not None
+    rows.payloads[place] = encode_metadata_record(record, version)
+    rows.redacted.add(place)

@@ -1,0 +1,109 @@
+"""The exported table: common columns, then one struct column per record type, derived from Kafka's schemas.
+
+The columns do not depend on the metadata.version of the cluster: a struct has the fields of all versions that
+this release knows, null where a record's version lacks them. Everything is nullable, as in every Parquet file
+that Spark writes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from kraftctl_protocol.message import Field, Message
+from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
+    ("offset", pa.int64(), "Offset in the metadata log; null for what comes out of a snapshot."),
+    ("epoch", pa.int32(), "Epoch of the leader that wrote the record's batch."),
+    ("timestamp", pa.timestamp("us", tz="UTC"), "When the leader appended it."),
+    ("type", pa.string(), "Kafka's name of the record, or Unknown, or Undecodable."),
+    (
+        "type_id",
+        pa.int32(),
+        "Number of the record type: the apiKey of a data record, or a control record's type.",
+    ),
+    ("version", pa.int32(), "Version the record is written in."),
+    ("is_control", pa.bool_(), "Whether it belongs to the raft layer."),
+    ("payload", pa.binary(), "The value as it stands in the log."),
+    ("snapshot_end_offset", pa.int64(), "For rows of a snapshot: the first offset that it does not contain."),
+    ("snapshot_index", pa.int64(), "For rows of a snapshot: position in it."),
+)
+
+_PRIMITIVES: dict[str, pa.DataType] = {
+    "bool": pa.bool_(),
+    "int8": pa.int32(),
+    "int16": pa.int32(),
+    "uint16": pa.int32(),
+    "int32": pa.int32(),
+    "uint32": pa.int64(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "string": pa.string(),
+    "uuid": pa.string(),
+    "bytes": pa.binary(),
+    "records": pa.binary(),
+}
+
+
+def arrow_schema() -> pa.Schema:
+    """Schema of the record batches that the source hands to Spark."""
+    fields = [pa.field(name, kind) for name, kind, _ in COMMON_FIELDS]
+    fields += [pa.field(column_name(message), _struct_type(message)) for message in typed_columns()]
+    return pa.schema(fields)
+
+
+def typed_columns() -> list[type[Message]]:
+    """The record types with a struct column. Parquet has no empty structs: NoOpRecord is only a `type`."""
+    return [message for message in TYPED_CLASSES if message.FIELDS]
+
+
+def _struct_type(message: type[Message]) -> pa.DataType:
+    return pa.struct([pa.field(field_name(field), field_type(field)) for field in message.FIELDS])
+
+
+def field_type(field: Field) -> pa.DataType:
+    """How a field of Kafka's schemas is stored."""
+    name = field.type.removeprefix("[]")
+    kind = _struct_type(field.struct) if field.struct is not None else _PRIMITIVES[name]
+    return pa.list_(pa.field("element", kind)) if field.type.startswith("[]") else kind
+
+
+def spark_schema() -> StructType:
+    """The same as Spark's types."""
+    from pyspark.sql.types import StructField, StructType
+
+    comments = {name: comment for name, _, comment in COMMON_FIELDS}
+    return StructType(
+        [
+            StructField(field.name, _spark_type(field.type), True, _comment(comments.get(field.name)))
+            for field in arrow_schema()
+        ]
+    )
+
+
+def _comment(text: str | None) -> dict[str, str] | None:
+    return None if text is None else {"comment": text}
+
+
+def _spark_type(kind: pa.DataType) -> DataType:
+    from pyspark.sql import types as spark
+
+    if pa.types.is_struct(kind):
+        return spark.StructType([spark.StructField(field.name, _spark_type(field.type)) for field in kind])
+    if pa.types.is_list(kind):
+        return spark.ArrayType(_spark_type(kind.value_type))
+    simple: dict[pa.DataType, DataType] = {
+        pa.bool_(): spark.BooleanType(),
+        pa.int32(): spark.IntegerType(),
+        pa.int64(): spark.LongType(),
+        pa.float64(): spark.DoubleType(),
+        pa.string(): spark.StringType(),
+        pa.binary(): spark.BinaryType(),
+        pa.timestamp("us", tz="UTC"): spark.TimestampType(),
+    }
+    return simple[kind]

@@ -1,0 +1,107 @@
+"""One typed Arrow table per record type, and `records`, which has every record with its raw value.
+
+A table of a type is a flat one: where the record stood in the log, then the fields of Kafka's schema in
+snake_case. What has no table (types without fields, unknown ones, damaged ones) still is in `records`: a
+row there for every offset is the proof that nothing is missing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pyarrow as pa
+
+from kraftctl_spark.rows.columns import common_columns, typed_columns_of
+from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows, column_name, field_name
+from kraftctl_spark.rows.schema import field_type, typed_columns
+
+RECORDS = "records"
+
+_PLACE: tuple[tuple[str, pa.DataType], ...] = (
+    ("offset", pa.int64()),
+    ("log_epoch", pa.int32()),
+    ("timestamp", pa.timestamp("us", tz="UTC")),
+    ("record_version", pa.int32()),
+    ("aborted", pa.bool_()),
+    ("redacted", pa.bool_()),
+    ("snapshot_end_offset", pa.int64()),
+    ("snapshot_index", pa.int64()),
+)
+"""Columns of every table. No field of a record has one of these names."""
+
+_SOURCES = {"log_epoch": "epoch", "record_version": "version"}
+"""Columns that have another name in the wide table."""
+
+_RECORD: tuple[tuple[str, pa.DataType], ...] = (
+    ("type", pa.string()),
+    ("type_id", pa.int32()),
+    ("is_control", pa.bool_()),
+    ("payload", pa.binary()),
+)
+
+
+@cache
+def table_schemas() -> dict[str, pa.Schema]:
+    """All tables by name, `records` first."""
+    place = [pa.field(name, kind) for name, kind in _PLACE]
+    schemas = {RECORDS: pa.schema(place + [pa.field(name, kind) for name, kind in _RECORD])}
+    for message in typed_columns():
+        fields = [pa.field(field_name(field), field_type(field)) for field in message.FIELDS]
+        schemas[column_name(message)] = pa.schema(place + fields)
+    return schemas
+
+
+def encode_tables(rows: MetadataRows) -> dict[str, pa.Table]:
+    """The rows as tables, without those that would be empty; in each one the order of `rows`."""
+    if not len(rows):
+        return {}
+    common = common_columns(rows)
+    place = [common[_SOURCES.get(name, name)] for name, _ in _PLACE]
+    records = place + [common[name] for name, _ in _RECORD]
+    tables = {RECORDS: pa.Table.from_arrays(records, schema=table_schemas()[RECORDS])}
+    for message, typed in typed_columns_of(rows).items():
+        columns = [column.take(typed.places) for column in place] + typed.columns
+        name = column_name(message)
+        tables[name] = pa.Table.from_arrays(columns, schema=table_schemas()[name])
+    return tables
+
+
+class RowCounts:
+    """What the manifest says about the rows of a range."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.unknown = 0
+        """Sound records whose type or version this release does not know."""
+        self.newer_fields = 0
+        """Records with tagged fields that this release does not know."""
+        self.undecodable = 0
+        self.redacted = 0
+        self.aborted = 0
+
+    def add(self, rows: MetadataRows) -> None:
+        self.records += len(rows)
+        self.newer_fields += rows.newer_fields
+        self.redacted += len(rows.redacted)
+        self.aborted += len(rows.aborted)
+        for kind, places in rows.by_kind().items():
+            if kind.type == UNDECODABLE_TYPE:
+                self.undecodable += len(places)
+            elif kind.message is None:
+                self.unknown += len(places)
+
+    def to_dict(self) -> dict[str, int]:
+        return dict(vars(self))
+
+
+def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table that an older release wrote, with nulls for the columns it did not know."""
+    if table.schema.equals(schema):
+        return table
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.schema.names
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)

@@ -1,0 +1,75 @@
+"""KIP-868: which records a metadata transaction took back, and where one still is open.
+
+The records between BeginTransactionRecord and AbortTransactionRecord have no effect. Which of the two ends a
+transaction gets is only known at its end, so the export stops before a transaction that is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
+from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
+from kraftctl_spark.rows.metadata_rows import MetadataRows
+
+BEGIN, END, ABORT = BeginTransactionRecord.NAME, EndTransactionRecord.NAME, AbortTransactionRecord.NAME
+MARKERS = frozenset({BEGIN, END, ABORT})
+
+Marker = tuple[int, str]
+"""Offset and type of a record that begins or ends a transaction."""
+
+OffsetRange = tuple[int, int]
+"""From the first offset to the last one, both inclusive."""
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """What the markers of a stretch of the log say."""
+
+    aborted: tuple[OffsetRange, ...] = field(default=())
+    """What lies between a begin and its abort, without these two."""
+    open_since: int | None = None
+    """Offset of the begin that has no end yet."""
+
+
+def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
+    """`start` is where the stretch starts; normally that is outside of any transaction."""
+    aborted: list[OffsetRange] = []
+    open_since: int | None = None
+    for offset, kind in sorted(markers):
+        if kind == BEGIN:
+            open_since = offset
+            continue
+        first = start if open_since is None else open_since + 1
+        if kind == ABORT and first < offset:
+            aborted.append((first, offset - 1))
+        open_since = None
+    return Transactions(tuple(aborted), open_since)
+
+
+def markers_of(rows: MetadataRows) -> list[Marker]:
+    """In no particular order. A snapshot's records belong to no transaction that could still end.
+
+    A marker counts in any version: without its begin, an abort would take back all that was before it.
+    """
+    if rows.snapshot_end_offset is not None:
+        return []
+    return [
+        (rows.offsets[place], kind.type)
+        for kind, places in rows.by_kind().items()
+        if kind.type in MARKERS
+        for place in places
+    ]
+
+
+def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
+    """The raft layer's own records are part of no transaction."""
+    if not aborted:
+        return
+    rows.aborted = {
+        place
+        for place, (offset, kind) in enumerate(zip(rows.offsets, rows.kinds, strict=True))
+        if not kind.is_control and any(first <= offset <= last for first, last in aborted)
+    }

@@ -1,0 +1,171 @@
+"""Merges the files of many small batches into one per table, and swaps them by one manifest.
+
+The new manifest covers the range of the old ones, which stop to count at its rename. Then their files go, for
+whoever reads the directory as it is would find their rows twice; or after a grace period, for readers that go
+by manifests and take long. An export may append meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_spark.rows.tables import in_schema, table_schemas
+from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
+from kraftctl_spark.tables.table_files import (
+    ROWS_PER_GROUP,
+    RangeWriter,
+    StagedFile,
+    TableFile,
+    publish_files,
+    range_name,
+)
+
+log = logging.getLogger(__name__)
+
+RECORDS_PER_MERGE = 5_000_000
+"""Files are merged up to about this many records each."""
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """What a compaction did."""
+
+    merged_manifests: int
+    files_before: int
+    files_after: int
+    files_removed: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.merged_manifests} batches with {self.files_before} files became {self.files_after}; "
+            f"{self.files_removed} files that had been replaced were removed"
+        )
+
+
+def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compacted:
+    """The caller holds `output.compacting`; an export may go on meanwhile.
+
+    With `spare_large` a file that is larger than all that could be added to it is left alone: for those who
+    compact often, so that a row is not copied each time.
+    """
+    output.remove_merge_leftovers()
+    removed = output.remove_replaced(grace_ms)
+    merged = before = after = 0
+    for run in _runs(output.manifests()):
+        while spare_large and len(run) > 1 and _records(run[:1]) > _records(run[1:]):
+            del run[0]
+        if len(run) < 2:
+            continue
+        with ExitStack() as failed:
+            failed.callback(output.remove_merge_leftovers)
+            manifest = _merge(output, run)
+            output.commit(manifest)
+            failed.pop_all()
+        removed += output.remove_replaced(grace_ms)
+        merged += len(run)
+        before += sum(len(one.files) for one in run)
+        after += len(manifest.files)
+    return Compacted(merged, before, after, removed)
+
+
+def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
+    """Neighbours that become one; a snapshot's rows stay by themselves, and secrets apart from redactions."""
+    run: list[Manifest] = []
+    records = 0
+    for manifest in manifests:
+        size = manifest.counts["records"]
+        changed = manifest.snapshot or bool(run and run[-1].secrets != manifest.secrets)
+        if run and (changed or records + size > RECORDS_PER_MERGE):
+            yield run
+            run, records = [], 0
+        if not manifest.snapshot:
+            run.append(manifest)
+            records += size
+    yield run
+
+
+def _records(manifests: list[Manifest]) -> int:
+    return sum(manifest.counts["records"] for manifest in manifests)
+
+
+def _merge(output: Output, run: list[Manifest]) -> Manifest:
+    first, last = run[0], run[-1]
+    staged: list[StagedFile] = []
+    for table, schema in table_schemas().items():
+        sources = [file for one in run for file in one.files if file.table == table]
+        if not sources:
+            continue
+        with RangeWriter(output.directory, range_name(first.start, last.end - 1), output.hook) as writer:
+            for group in _row_groups(output, sources, schema):
+                writer.write_tables({table: group})
+            staged += writer.finish()
+    counts: Counter[str] = Counter()
+    for one in run:
+        counts.update(one.counts)
+    return Manifest(
+        cluster_id=last.cluster_id,
+        start=first.start,
+        end=last.end,
+        epoch=last.epoch,
+        files=publish_files(output.directory, staged, output.hook),
+        counts=dict(counts),
+        high_watermark=last.high_watermark,
+        missing=tuple(offset for one in run for offset in one.missing),
+        secrets=last.secrets,
+        batches=sum(one.batches for one in run),
+        batch_times_ms=recent_times_ms(run),
+    )
+
+
+def recent_times_ms(manifests: list[Manifest]) -> tuple[int, ...]:
+    """When the last of their batches was committed, and those of the hour before it."""
+    times_ms = sorted(at_ms for one in manifests for at_ms in one.commit_times_ms)
+    return tuple(at_ms for at_ms in times_ms if times_ms[-1] - at_ms < HOUR_MS)
+
+
+def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> Iterator[pa.Table]:
+    """Small files become one group; large ones pass through group by group."""
+    held: list[pa.Table] = []
+    rows = 0
+    for file in files:
+        source = pq.ParquetFile(output.directory / file.path)
+        for index in range(source.num_row_groups):
+            held.append(in_schema(source.read_row_group(index), schema))
+            rows += held[-1].num_rows
+            if rows >= ROWS_PER_GROUP:
+                yield pa.concat_tables(held)
+                held, rows = [], 0
+    if held:
+        yield pa.concat_tables(held)
+
+
+class RegularCompaction:
+    """Compacts after every so many batches of an export, in the same process."""
+
+    def __init__(self, output: Output, batches: int, grace_ms: int) -> None:
+        self._output = output
+        self._batches = batches
+        self._grace_ms = grace_ms
+        self._done = 0
+
+    def after_batch(self) -> None:
+        """A full disk must not stop the export here: merging can wait, and needs more space than a batch."""
+        self._done += 1
+        if not self._batches or self._done < self._batches:
+            return
+        self._done = 0
+        with self._output.compacting(wait=False) as alone:
+            if not alone:
+                log.info("another process compacts %s, or makes a report of it", self._output.directory)
+                return
+            try:
+                log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
+            except OSError as error:
+                log.warning("small files stay as they are for now: %s", error)

@@ -1,0 +1,162 @@
+"""Brings the tables up to an offset: plans tasks, has them run somewhere, commits a manifest.
+
+Where it starts is what the manifests say, whatever the caller believes: asked to go where it has been it does
+nothing, asked to skip something it does that first. Hence neither a lost checkpoint nor a batch that is done
+again can lose or double a row.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+
+from kraftctl_spark.log.log_reader import LogChangedError, LogReader
+from kraftctl_spark.rows.transactions import Transactions, resolve
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, plan_tasks
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
+from kraftctl_spark.tables.table_files import publish_files
+
+TaskRunner = Callable[[list[ExportTask]], list[TaskReport]]
+"""Runs all tasks, in any order and place."""
+
+log = logging.getLogger(__name__)
+
+
+class Exporter:
+    """Owns an output while it is locked. `reader` must read the same log as the tasks do."""
+
+    def __init__(
+        self, output: Output, settings: TaskSettings, reader: LogReader, run_tasks: TaskRunner
+    ) -> None:
+        self._output = output
+        self._settings = settings
+        self._reader = reader
+        self._run_tasks = run_tasks
+        self._swept = False
+
+    def export_to(self, end: int, end_epoch: int) -> Position:
+        """Commits what is missing below `end`; returns how far the tables go.
+
+        That is not `end` when a transaction is open there: its records follow once it has ended.
+        """
+        self._sweep()
+        position = checked_position(self._output, self._settings.cluster_id)
+        while position.offset < end:
+            began_s = time.monotonic()
+            with ExitStack() as failed:
+                failed.callback(self._output.remove_leftovers)
+                done = self._export_some(position, end, end_epoch)
+                if done is not None:
+                    self._output.commit(done[0])
+                failed.pop_all()
+            if done is None:
+                break
+            manifest, timestamp_ms = done
+            lag_ms = time.time_ns() // 1_000_000 - timestamp_ms
+            log.info("%s", progress_line(manifest, time.monotonic() - began_s, lag_ms))
+            position = Position(manifest.end, manifest.epoch, manifest.cluster_id)
+        return position
+
+    def _sweep(self) -> None:
+        """Once more than at the start: a writer that was killed then may have taken seconds to be gone."""
+        if not self._swept:
+            removed = self._output.remove_leftovers()
+            if removed:
+                log.info("removed %d files that an interrupted export had left behind", removed)
+            self._swept = True
+
+    def _export_some(self, position: Position, end: int, end_epoch: int) -> tuple[Manifest, int] | None:
+        """What to commit, and the timestamp of its last record; None when a transaction is in the way."""
+        place = self._reader.position(position.offset, position.epoch)
+        if place.snapshot is not None:
+            task = ExportTask(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
+            reports = self._run_tasks([task])
+            return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)
+        if place.high_watermark < end:
+            raise LogChangedError(
+                f"the committed log ends at {place.high_watermark}, but was planned up to {end} before: it "
+                "lost its end, or --assume-committed was given then"
+            )
+        tasks = plan_tasks(position.offset, end, position.epoch, max(end_epoch, position.epoch))
+        reports = self._run_tasks(tasks)
+        transactions = resolve(position.offset, (marker for report in reports for marker in report.markers))
+        stable_end = end if transactions.open_since is None else transactions.open_since
+        reports = self._done_again(reports, transactions, stable_end)
+        if stable_end == position.offset:
+            log.info("offset %d begins a transaction that is still open", stable_end)
+            return None
+        return self._manifest(reports, stable_end, place.high_watermark)
+
+    def _done_again(
+        self, reports: list[TaskReport], transactions: Transactions, end: int
+    ) -> list[TaskReport]:
+        """The reports of all tasks below `end`, after those that had to know about transactions ran again."""
+        final: list[TaskReport] = []
+        again: list[ExportTask] = []
+        for report in reports:
+            task = report.task
+            within = tuple(
+                (first, last)
+                for first, last in transactions.aborted
+                if first < min(task.end, end) and last >= task.start
+            )
+            if task.end <= end and not within:
+                final.append(report)
+            elif task.start < end:
+                again.append(replace(task, end=min(task.end, end), aborted=within))
+        if again:
+            final += self._run_tasks(again)
+        kept = {staged.temporary for report in final for staged in report.files}
+        for report in reports:
+            for staged in report.files:
+                if staged.temporary not in kept:
+                    (self._output.directory / staged.temporary).unlink(missing_ok=True)
+        return sorted(final, key=lambda report: report.task.start)
+
+    def _manifest(
+        self, reports: list[TaskReport], end: int, high_watermark: int, snapshot: bool = False
+    ) -> tuple[Manifest, int]:
+        """Of files that have their names by then."""
+        ordered = sorted(reports, key=lambda report: report.task.start)
+        counts: Counter[str] = Counter()
+        for report in ordered:
+            counts.update(report.counts)
+        staged = [one for report in ordered for one in report.files]
+        manifest = Manifest(
+            cluster_id=self._settings.cluster_id,
+            start=ordered[0].task.start,
+            end=end,
+            epoch=ordered[-1].epoch,
+            files=publish_files(self._output.directory, staged, self._output.hook),
+            counts=dict(counts),
+            high_watermark=high_watermark,
+            snapshot=snapshot,
+            missing=tuple(offset for report in ordered for offset in report.missing),
+            secrets=self._settings.include_secrets,
+        )
+        return manifest, ordered[-1].timestamp_ms
+
+
+def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
+    """One batch, and what is left; the age of its last record is how old the tables are."""
+    records = manifest.counts["records"]
+    return (
+        f"committed offsets {manifest.start} to {manifest.end - 1}: {records} records in "
+        f"{len(manifest.files)} files, {records / max(took_s, 0.001):.0f} records/s; "
+        f"lag {manifest.lag} records, {max(0, lag_ms)} ms"
+    )
+
+
+def checked_position(output: Output, cluster_id: str) -> Position:
+    """Where the export stands; ExportRefusedError when the tables are of another cluster."""
+    position = output.position()
+    if position.cluster_id not in (None, cluster_id):
+        raise ExportRefusedError(
+            f"{output.directory} holds the metadata of cluster {position.cluster_id}, but the log belongs "
+            f"to {cluster_id}: choose another output directory, or name the right controllers"
+        )
+    return position

@@ -1,0 +1,173 @@
+"""How an export is doing, from its manifests: how far, how far behind, how much, and what was strange."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_protocol.generated.index import record_class
+from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
+from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
+
+MICROS_PER_MS = 1_000
+
+
+@dataclass
+class TableProgress:
+    """What the live manifests say about a table."""
+
+    rows: int = 0
+    files: int = 0
+    bytes: int = 0
+
+    def add(self, rows: int, size_bytes: int) -> None:
+        self.rows += rows
+        self.files += 1
+        self.bytes += size_bytes
+
+
+@dataclass
+class Progress:
+    """Everything that `kraftctl-export status` tells. Times are ms since 1970; None when nothing is there."""
+
+    cluster_id: str | None
+    offset: int
+    """Everything before it is in the tables."""
+    epoch: int
+    high_watermark: int | None
+    """As the last batch saw it."""
+    lag_records: int
+    """Committed offsets that the last batch left to do."""
+    last_timestamp_ms: int | None
+    """Of the last record in the tables."""
+    last_commit_at_ms: int | None
+    lag_ms: int | None
+    """Age of the last record when it was committed to the tables."""
+    since_last_commit_ms: int | None
+    batches: int
+    batches_last_hour: int
+    manifests: int
+    total: TableProgress
+    tables: dict[str, TableProgress]
+    unknown: int
+    """Records of a type or version that this release does not know; their bytes are in `records`."""
+    unknown_types: dict[str, int]
+    """The same by `type id/version`."""
+    newer_fields: int
+    """Records with tagged fields that this release does not know; these too are in `records` only."""
+    undecodable: int
+    redacted: int
+    aborted: int
+    snapshots: list[tuple[int, int]]
+    """Ranges [start, end) that a snapshot stands for, since the log had lost them."""
+    missing: list[int]
+    """Offsets that no leader gives away; only ever 0."""
+    with_secrets: list[tuple[int, int]] = field(default_factory=list)
+    """Ranges [start, end) that were written with --include-secrets."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        return asdict(self)
+
+
+def progress(output: Output, now_ms: int | None = None) -> Progress:
+    """Reads the manifests, the end of `records`, and where there are unknown records what these are."""
+    at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+    return output.read(lambda live: _progress(output, live, at_ms))
+
+
+def _progress(output: Output, live: list[Manifest], now_ms: int) -> Progress:
+    last = live[-1] if live else None
+    tables = {name: TableProgress() for name in table_schemas()}
+    total = TableProgress()
+    counts: Counter[str] = Counter()
+    for manifest in live:
+        counts.update(manifest.counts)
+        for file in manifest.files:
+            tables.setdefault(file.table, TableProgress()).add(file.rows, file.bytes)
+            total.add(file.rows, file.bytes)
+    commits = [at_ms for one in live for at_ms in one.commit_times_ms]
+    last_commit_at_ms = max(commits, default=None)
+    last_timestamp_ms = _last_timestamp_ms(output, live)
+    return Progress(
+        cluster_id=last.cluster_id if last else None,
+        offset=last.end if last else 0,
+        epoch=last.epoch if last else 0,
+        high_watermark=last.high_watermark if last else None,
+        lag_records=last.lag if last else 0,
+        last_timestamp_ms=last_timestamp_ms,
+        last_commit_at_ms=last_commit_at_ms,
+        lag_ms=_between(last_timestamp_ms, last_commit_at_ms),
+        since_last_commit_ms=_between(last_commit_at_ms, now_ms),
+        batches=sum(manifest.batches for manifest in live),
+        batches_last_hour=sum(now_ms - at_ms < HOUR_MS for at_ms in commits),
+        manifests=len(live),
+        total=total,
+        tables={name: table for name, table in tables.items() if table.files},
+        unknown=counts["unknown"],
+        unknown_types=_unknown_types(output, live),
+        newer_fields=counts["newer_fields"],
+        undecodable=counts["undecodable"],
+        redacted=counts["redacted"],
+        aborted=counts["aborted"],
+        snapshots=[(one.start, one.end) for one in live if one.snapshot],
+        missing=[offset for one in live for offset in one.missing],
+        with_secrets=_joined((one.start, one.end) for one in live if one.secrets),
+    )
+
+
+def _between(earlier_ms: int | None, later_ms: int | None) -> int | None:
+    return None if earlier_ms is None or later_ms is None else max(0, later_ms - earlier_ms)
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in ranges:
+        if joined and joined[-1][1] == start:
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return joined
+
+
+def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
+    """Of the newest batch that has rows; None if it is no date."""
+    paths = [file.path for one in live for file in one.files if file.table == RECORDS]
+    if not paths:
+        return None
+    source = pq.ParquetFile(output.directory / paths[-1])
+    stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
+    micros: int | None = stamps[-1].cast(pa.int64()).as_py()
+    return None if micros is None else micros // MICROS_PER_MS
+
+
+def _unknown_types(output: Output, live: list[Manifest]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    columns = ["type", "type_id", "record_version", "is_control"]
+    for manifest in live:
+        if not manifest.counts.get("unknown"):
+            continue
+        for file in manifest.files:
+            if file.table == RECORDS:
+                rows = pq.ParquetFile(output.directory / file.path).read(columns=columns)
+                kinds = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
+                found.update({_name(kind): kind["count_all"] for kind in kinds if not _is_understood(kind)})
+    return dict(sorted(found.items()))
+
+
+def _name(kind: dict[str, Any]) -> str:
+    return f"{'control ' if kind['is_control'] else ''}{kind['type_id']}/{kind['record_version']}"
+
+
+def _is_understood(kind: dict[str, Any]) -> bool:
+    """As `rows.py` decides it; what is not even sound counts elsewhere."""
+    if kind["type"] in (UNKNOWN_TYPE, UNDECODABLE_TYPE) or kind["is_control"]:
+        return bool(kind["type"] != UNKNOWN_TYPE)
+    known = record_class(kind["type_id"])
+    return known is not None and known.LOWEST_VERSION <= kind["record_version"] <= known.HIGHEST_VERSION

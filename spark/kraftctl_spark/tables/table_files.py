@@ -1,0 +1,150 @@
+"""The Parquet files of one range: written side by side, one per table that has rows, named by offsets.
+
+Who writes them is not who names them. A task may run twice at once, or go on after its batch was done again;
+so it leaves durable files under names that nobody reads, and the one process that commits gives the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_spark.rows.tables import table_schemas
+from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, writing
+
+COMPRESSION = "zstd"
+ROWS_PER_GROUP = 50_000
+"""How many rows of a table are held in memory at most; a log range never has more."""
+
+FSYNCS_AT_ONCE = 16
+"""A file system confirms several in the time of one."""
+
+
+def range_name(first: int, last: int) -> str:
+    """Of everything that belongs to the offsets [first, last]; sorts like the offsets."""
+    return f"{first:020}-{last:020}"
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file as the manifest names it."""
+
+    table: str
+    path: str
+    """Relative to the output directory."""
+    rows: int
+    bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """A durable file that has a temporary name still."""
+
+    temporary: str
+    """Relative to the output directory."""
+    file: TableFile
+
+
+def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_hook) -> tuple[TableFile, ...]:
+    """Gives files their names, in place of what had them; the commit makes the names durable."""
+    files = []
+    for one in staged:
+        path = output / one.file.path
+        with writing(path):
+            # NFS may remember for a while that the directory was not there, and only asks again for this.
+            path.parent.mkdir(exist_ok=True)
+            (output / one.temporary).replace(path)
+        files.append(one.file)
+        hook("file-renamed")
+    return tuple(files)
+
+
+class RangeWriter:
+    """Tables in, one file per table out. Nothing has its final name before `publish_files`."""
+
+    def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
+        self._output = output
+        self._name = name
+        self._hook = hook
+        self._held: dict[str, list[pa.Table]] = {}
+        self._writers: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._rows: dict[str, int] = {}
+
+    def __enter__(self) -> RangeWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Removes what was not finished."""
+        for temporary, writer in self._writers.values():
+            with suppress(OSError):  # What cannot be written to its end is removed all the same.
+                writer.close()
+            temporary.unlink(missing_ok=True)
+        self._writers = {}
+
+    def add(self, tables: dict[str, pa.Table]) -> None:
+        """What comes together to row groups of `ROWS_PER_GROUP`."""
+        for name, table in tables.items():
+            held = self._held.setdefault(name, [])
+            held.append(table)
+            if sum(one.num_rows for one in held) >= ROWS_PER_GROUP:
+                together = pa.concat_tables(held)
+                self.write_tables({name: together.slice(0, ROWS_PER_GROUP)})
+                self._held[name] = [together.slice(ROWS_PER_GROUP)]
+
+    def write_tables(self, tables: dict[str, pa.Table]) -> None:
+        """One row group each."""
+        for name, table in tables.items():
+            if name not in self._writers:
+                self._writers[name] = self._open(name)
+            with writing(self._path(name)):
+                self._writers[name][1].write_table(table, row_group_size=ROWS_PER_GROUP)
+            self._rows[name] = self._rows.get(name, 0) + table.num_rows
+
+    def _open(self, name: str) -> tuple[Path, pq.ParquetWriter]:
+        path = self._path(name)
+        temporary = temporary_path(path)
+        try:
+            with writing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                return temporary, pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def finish(self) -> list[StagedFile]:
+        """What was written, durable. From here on it is the caller's."""
+        for name, held in self._held.items():
+            if any(table.num_rows for table in held):
+                self.write_tables({name: pa.concat_tables(held)})
+        self._held = {}
+        for name, (_, writer) in self._writers.items():
+            with writing(self._path(name)):
+                writer.close()
+        self._hook("files-written")
+        with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
+            list(pool.map(fsync, [temporary for temporary, _ in self._writers.values()]))
+        staged = [self._staged(name, temporary) for name, (temporary, _) in self._writers.items()]
+        self._writers = {}
+        self._hook("files-durable")
+        return staged
+
+    def _staged(self, table: str, temporary: Path) -> StagedFile:
+        path = str(self._path(table).relative_to(self._output))
+        file = TableFile(table, path, self._rows[table], temporary.stat().st_size)
+        return StagedFile(str(temporary.relative_to(self._output)), file)
+
+    def _path(self, table: str) -> Path:
+        return self._output / table / f"{self._name}.parquet"

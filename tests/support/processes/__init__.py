@@ -1,0 +1,1 @@
+"""Real processes: controllers, brokers, Kafka's tools, Spark, a browser."""
