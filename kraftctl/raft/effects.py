@@ -87,7 +87,7 @@ class Respond:
 
 class RespondFetch:
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
-    batches), put them into `response.responses[0].partitions[0].records`, and send it.
+    batches), and send `response_with` them.
 
     At most `max_bytes`, yet always at least one batch. Voters are given what is not committed
     yet, observers are not: what they never saw they never have to forget.
@@ -102,11 +102,14 @@ class RespondFetch:
         self.end_offset = end_offset
         self.max_bytes = max_bytes
 
+    def response_with(self, records: bytes) -> FetchResponse:
+        """The answer, complete: it has room for the records of the one partition there is."""
+        self.response.responses[0].partitions[0].records = records
+        return self.response
+
 
 class RespondFetchSnapshot:
-    """Read `size_bytes` of the checkpoint file from `position` into
-    `response.topics[0].partitions[0].unaligned_records`, and send it.
-    """
+    """Read `size_bytes` of the checkpoint file from `position`, and send `response_with` them."""
 
     def __init__(
         self,
@@ -121,6 +124,11 @@ class RespondFetchSnapshot:
         self.snapshot_id = snapshot_id
         self.position = position
         self.size_bytes = size_bytes
+
+    def response_with(self, data: bytes) -> FetchSnapshotResponse:
+        """The answer, complete: it has room for the bytes of the one snapshot there is."""
+        self.response.topics[0].partitions[0].unaligned_records = data
+        return self.response
 
 
 class HighWatermarkUpdated:

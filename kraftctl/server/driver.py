@@ -352,8 +352,7 @@ class Driver:
             self._respond_with_records(effect, records)
 
     def _respond_with_records(self, effect: effects.RespondFetch, records: bytes) -> None:
-        effect.response.responses[0].partitions[0].records = records
-        self._respond(effect.request_id, effect.response)
+        self._respond(effect.request_id, effect.response_with(records))
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
         if effect.request_id not in self._pending:
@@ -361,8 +360,7 @@ class Driver:
         where = (effect.snapshot_id, effect.position, effect.size_bytes)
 
         def respond(data: bytes) -> None:
-            effect.response.topics[0].partitions[0].unaligned_records = data
-            self._respond(effect.request_id, effect.response)
+            self._respond(effect.request_id, effect.response_with(data))
 
         self._read(partial(self._storage.read_snapshot_slice, *where), respond)
 
