@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.election_state import ElectionState
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
@@ -193,15 +195,22 @@ class Halt:
         self.text = text
 
 
-INFO = "INFO"
-WARN = "WARN"
-ERROR = "ERROR"
+DEBUG: Final = "DEBUG"
+INFO: Final = "INFO"
+WARN: Final = "WARN"
+ERROR: Final = "ERROR"
+
+RAFT: Final = "raft"
+"""The source of every notice of raft's; the node adds its own."""
 
 
 class Notice:
-    """A line for the log, in Kafka's terms; `level` is INFO, WARN or ERROR."""
+    """A line for the log, in Kafka's terms. `source` names the part that reports it, `level` is DEBUG,
+    INFO, WARN or ERROR.
+    """
 
-    def __init__(self, level: str, text: str) -> None:
+    def __init__(self, source: str, level: str, text: str) -> None:
+        self.source = source
         self.level = level
         self.text = text
 
