@@ -55,7 +55,7 @@ def examples(n: int) -> list[Value]:
         effects.SendRequest(n, 1, "host", 9093, VoteRequest.API_KEY, VoteRequest()),
         effects.NoteRecovered(),
         effects.Halt(f"{n}"),
-        effects.Notice(effects.INFO, f"{n}"),
+        effects.Notice(effects.RAFT, effects.INFO, f"{n}"),
         events.Started(),
         events.DeadlineReached(),
         events.RequestReceived(n, "CONTROLLER", VoteRequest.API_KEY, 2, VoteRequest()),
@@ -74,7 +74,7 @@ def examples(n: int) -> list[Value]:
         node_events.ReadSnapshot(snapshot_id),
         node_events.WriteSnapshot(snapshot_id, [b"batch"]),
         node_events.CloseConnection(n),
-        node_events.RequestFailed(f"{n}"),
+        node_events.RequestFailed("kafka", f"{n}"),
         node_events.TakeTurn(),
         node_events.TurnTaken(),
     ]
@@ -111,7 +111,9 @@ def test_every_effect_and_event_compares_and_prints(at: int) -> None:
             "AppendBatch(base_offset=5, last_offset=6, epoch=2, batch=<1000 bytes>, is_control=True)",
             id="long-bytes",
         ),
-        pytest.param(Notice("INFO", "text"), "Notice(level='INFO', text='text')", id="text"),
+        pytest.param(
+            Notice("kafka", "INFO", "text"), "Notice(source='kafka', level='INFO', text='text')", id="text"
+        ),
         pytest.param(
             SnapshotDownloaded(OffsetAndEpoch(7, 3), 9),
             "SnapshotDownloaded(snapshot_id=OffsetAndEpoch(offset=7, epoch=3), size_bytes=9, "
@@ -130,7 +132,7 @@ def test_a_value_prints_its_fields_in_the_order_of_its_constructor(value: Value,
 
 
 def test_long_fields_are_shortened() -> None:
-    text = repr(Notice("INFO", "x" * 100_000))
+    text = repr(Notice("kafka", "INFO", "x" * 100_000))
     assert len(text) < 1000
     assert text.endswith("...)")
 
