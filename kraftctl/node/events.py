@@ -98,9 +98,10 @@ class CloseConnection:
 
 
 class RequestFailed:
-    """An ERROR line for the log that a client can provoke as often as it likes."""
+    """An ERROR line for the log that a client can provoke as often as it likes; `source` as in Notice."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, source: str, text: str) -> None:
+        self.source = source
         self.text = text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.election_state import ElectionState
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
@@ -87,7 +89,7 @@ class Respond:
 
 class RespondFetch:
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
-    batches), put them into `response.responses[0].partitions[0].records`, and send it.
+    batches), and send `response_with` them.
 
     At most `max_bytes`, yet always at least one batch. Voters are given what is not committed
     yet, observers are not: what they never saw they never have to forget.
@@ -102,11 +104,14 @@ class RespondFetch:
         self.end_offset = end_offset
         self.max_bytes = max_bytes
 
+    def response_with(self, records: bytes) -> FetchResponse:
+        """The answer, complete: it has room for the records of the one partition there is."""
+        self.response.responses[0].partitions[0].records = records
+        return self.response
+
 
 class RespondFetchSnapshot:
-    """Read `size_bytes` of the checkpoint file from `position` into
-    `response.topics[0].partitions[0].unaligned_records`, and send it.
-    """
+    """Read `size_bytes` of the checkpoint file from `position`, and send `response_with` them."""
 
     def __init__(
         self,
@@ -121,6 +126,11 @@ class RespondFetchSnapshot:
         self.snapshot_id = snapshot_id
         self.position = position
         self.size_bytes = size_bytes
+
+    def response_with(self, data: bytes) -> FetchSnapshotResponse:
+        """The answer, complete: it has room for the bytes of the one snapshot there is."""
+        self.response.topics[0].partitions[0].unaligned_records = data
+        return self.response
 
 
 class HighWatermarkUpdated:
@@ -185,15 +195,22 @@ class Halt:
         self.text = text
 
 
-INFO = "INFO"
-WARN = "WARN"
-ERROR = "ERROR"
+DEBUG: Final = "DEBUG"
+INFO: Final = "INFO"
+WARN: Final = "WARN"
+ERROR: Final = "ERROR"
+
+RAFT: Final = "raft"
+"""The source of every notice of raft's; the node adds its own."""
 
 
 class Notice:
-    """A line for the log, in Kafka's terms; `level` is INFO, WARN or ERROR."""
+    """A line for the log, in Kafka's terms. `source` names the part that reports it, `level` is DEBUG,
+    INFO, WARN or ERROR.
+    """
 
-    def __init__(self, level: str, text: str) -> None:
+    def __init__(self, source: str, level: str, text: str) -> None:
+        self.source = source
         self.level = level
         self.text = text
 

@@ -374,13 +374,11 @@ class RaftCluster:
         elif isinstance(effect, RespondFetch):
             batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
             records = b"".join(batch.batch for batch in batches)
-            effect.response.responses[0].partitions[0].records = records
-            self._respond(replica, effect.request_id, effect.response)
+            self._respond(replica, effect.request_id, effect.response_with(records))
         elif isinstance(effect, RespondFetchSnapshot):
             data = replica.disk.snapshot_files[effect.snapshot_id]
             wanted = data[effect.position : effect.position + effect.size_bytes]
-            effect.response.topics[0].partitions[0].unaligned_records = wanted
-            self._respond(replica, effect.request_id, effect.response)
+            self._respond(replica, effect.request_id, effect.response_with(wanted))
         elif isinstance(effect, Respond):
             if effect.request_id in replica.waiting:
                 self.checks.answered(replica.node_id, replica.waiting[effect.request_id][4], effect)
