@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.prepared_result import PreparedResult
@@ -176,7 +177,8 @@ class ControllerNode:
                 event.request_id, context.listener, context.api_key, context.version, request
             )
         self._inform_controller()
-        prepared = self._controller.prepare_request(context, request, now_ms, wall_ms, self._raft.end_offset)
+        moment = Moment(now_ms, wall_ms, self._raft.end_offset)
+        prepared = self._controller.prepare_request(context, request, moment)
         return PreparedRequest(context, request, prepared)
 
     def _inform_controller(self) -> None:
@@ -316,11 +318,14 @@ class ControllerNode:
             CONTROLLER, f"Becoming the active controller at epoch {epoch}, next write offset {loaded}."
         )
         self._inform_controller()
-        for prepared in self._controller.claim(epoch, loaded, now_ms, wall_ms):
+        for prepared in self._controller.claim(epoch, Moment(now_ms, wall_ms, loaded)):
             self._append(prepared, now_ms, wall_ms)
 
     def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
-        while (prepared := self._controller.prepare_due_task(now_ms, self._raft.end_offset)) is not None:
+        while True:
+            prepared = self._controller.prepare_due_task(Moment(now_ms, wall_ms, self._raft.end_offset))
+            if prepared is None:
+                return
             self._append(prepared, now_ms, wall_ms)
 
     # Snapshots.

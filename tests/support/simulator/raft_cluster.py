@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
@@ -64,7 +65,7 @@ def versions(request: Message, version: int) -> Message:
         listener=LISTENER,
         client_address=b"",
     )
-    response = api_versions(state, context, request, 0).response
+    response = api_versions(state, context, request, Moment(0, 0, 0)).response
     assert response is not None
     return response
 
