@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.value import Value
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
-class WriteQuorumState:
+class WriteQuorumState(Value):
     """Replace the quorum-state file and fsync it *before* the next effect: a vote is a promise."""
 
     def __init__(self, state: ElectionState) -> None:
         self.state = state
 
 
-class AppendBatch:
+class AppendBatch(Value):
     """Append one encoded record batch to the log (not yet flushed). Offsets are both inclusive.
 
     Whoever replays the log skips control batches but counts their offsets.
@@ -34,7 +35,7 @@ class AppendBatch:
         self.is_control = is_control
 
 
-class FlushLog:
+class FlushLog(Value):
     """Fsync the log up to `end_offset` off the loop, then report `LogFlushed`.
 
     Never asked for twice at a time: appends that arrive meanwhile share the next flush.
@@ -44,14 +45,14 @@ class FlushLog:
         self.end_offset = end_offset
 
 
-class TruncateLog:
+class TruncateLog(Value):
     """Drop every record at or above `end_offset`; uncommitted by contract."""
 
     def __init__(self, end_offset: int) -> None:
         self.end_offset = end_offset
 
 
-class SaveSnapshotSlice:
+class SaveSnapshotSlice(Value):
     """Write `data` at `position` of a checkpoint that is being downloaded; position 0 begins it anew.
 
     At most one download is under way: another one's beginning is this one's end.
@@ -63,7 +64,7 @@ class SaveSnapshotSlice:
         self.data = data
 
 
-class FinishSnapshot:
+class FinishSnapshot(Value):
     """The download is complete: check it, fsync it, give it its name; then, before any other event,
     report `SnapshotDownloaded`.
     """
@@ -72,14 +73,14 @@ class FinishSnapshot:
         self.snapshot_id = snapshot_id
 
 
-class StartOver:
+class StartOver(Value):
     """Drop the whole log and all older snapshots: the log goes on, empty, where `snapshot_id` ends."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
 
 
-class Respond:
+class Respond(Value):
     """Send this answer."""
 
     def __init__(self, request_id: int, response: Message) -> None:
@@ -87,7 +88,7 @@ class Respond:
         self.response = response
 
 
-class RespondFetch:
+class RespondFetch(Value):
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
     batches), and send `response_with` them.
 
@@ -110,7 +111,7 @@ class RespondFetch:
         return self.response
 
 
-class RespondFetchSnapshot:
+class RespondFetchSnapshot(Value):
     """Read `size_bytes` of the checkpoint file from `position`, and send `response_with` them."""
 
     def __init__(
@@ -133,14 +134,14 @@ class RespondFetchSnapshot:
         return self.response
 
 
-class HighWatermarkUpdated:
+class HighWatermarkUpdated(Value):
     """Everything below `offset` (exclusive) is committed, for ever. Only rises, even across epochs."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
 
 
-class BecameLeader:
+class BecameLeader(Value):
     """This node leads `epoch`. Its LeaderChange record sits at `epoch_start_offset`, appended already.
 
     The controller becomes active once the high watermark has passed `epoch_start_offset`: only
@@ -152,14 +153,14 @@ class BecameLeader:
         self.epoch_start_offset = epoch_start_offset
 
 
-class LeadershipLost:
+class LeadershipLost(Value):
     """This node led `epoch` and does no more: whatever is not committed may vanish."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
 
 
-class LeaderChanged:
+class LeaderChanged(Value):
     """The leader of `epoch` became known (`leader_id` -1: unknown). Also emitted for ourselves."""
 
     def __init__(self, leader_id: int, epoch: int) -> None:
@@ -167,7 +168,7 @@ class LeaderChanged:
         self.epoch = epoch
 
 
-class SendRequest:
+class SendRequest(Value):
     """Send `request` to a peer in the highest version both know; report `ResponseReceived`.
 
     `destination_id` is negative for a bootstrap server whose id is not known yet.
@@ -184,11 +185,11 @@ class SendRequest:
         self.request = request
 
 
-class NoteRecovered:
+class NoteRecovered(Value):
     """Note durably that this replica knows again what it may have forgotten: from now on it votes."""
 
 
-class Halt:
+class Halt(Value):
     """End the process: going on could lose what is committed. `text` says why, and what to do next."""
 
     def __init__(self, text: str) -> None:
@@ -204,7 +205,7 @@ RAFT: Final = "raft"
 """The source of every notice of raft's; the node adds its own."""
 
 
-class Notice:
+class Notice(Value):
     """A line for the log, in Kafka's terms. `source` names the part that reports it, `level` is DEBUG,
     INFO, WARN or ERROR.
     """

@@ -13,7 +13,7 @@ FAULTS = (
         "kraftctl/server/driver.py",
         "self._node.step(event, self._clock.now_ms(), self._clock.wall_ms())",
         "sorted(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()),"
-        " key=lambda effect: isinstance(effect, effects.WriteQuorumState))",
+        " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')",
         ("tests/server/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",
     ),
@@ -99,7 +99,7 @@ FAULTS = (
     ),
     PlantedFault(
         "end-of-recovery-is-not-stored",
-        "kraftctl/server/driver.py",
+        "kraftctl/server/effect_executor.py",
         "                self._store(effect, storage.note_recovered)\n",
         "                pass\n",
         ("tests/server/test_effect_order.py",),
