@@ -7,6 +7,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.features_image import FinalizedFeatures
 from kraftctl.metadata import features
@@ -87,7 +88,7 @@ def is_served(api_key: int, version: int) -> bool:
 
 
 def api_versions(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Answered by active and standby alike, before any authentication.
 

@@ -25,6 +25,7 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.describe_cluster import describe_cluster
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.feature_control import update_features
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.producer_id_control import allocate_producer_ids
 from kraftctl.controller.replication_control.alter_partition import alter_partition
 from kraftctl.controller.replication_control.assign_replicas_to_dirs import assign_replicas_to_dirs
@@ -50,7 +51,8 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 
-Handler = Callable[[ControllerState, RequestContext, Message, int], ControllerResult]
+Handler = Callable[[ControllerState, RequestContext, Message, Moment], ControllerResult]
+"""`handler(state, context, request, moment)`: reads all four, changes none; see ControllerResult."""
 
 NO_CLUSTER_RIGHT: Final = 0
 """Anybody may ask, or the handler looks at rights itself, per resource."""
@@ -96,7 +98,7 @@ def _configs(image: MetadataImage) -> list[object]:
 
 
 def _already_authenticated(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """SaslHandshake and SaslAuthenticate belong before the first other request."""
     response = error_response(context.api_key, request, context.version, Errors.ILLEGAL_SASL_STATE)
@@ -104,7 +106,7 @@ def _already_authenticated(
 
 
 def _unsupported(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Kafka's controller lists these, too, and answers the same: brokers serve them."""
     error = Errors.UNKNOWN_SERVER_ERROR

@@ -37,11 +37,10 @@ class ControllerState:
     """One controller.
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
-    `heartbeats` holds nothing on a standby. `next_offset` is where the records of the present request will
-    begin. `notices` are lines for the log that nobody has taken yet, `unusable_values` what they said about
-    stored values. `leader_id` (-1 unknown), `kraft_version` and `voter_ids` are what raft last reported.
-    `committed_features` are the finalized features as they are committed; the rest of
-    the image is read as it is.
+    `heartbeats` holds nothing on a standby. `notices` are lines for the log that were not taken yet,
+    `unusable_values` what they said about stored values. `leader_id` (-1 unknown), `kraft_version` and
+    `voter_ids` are what raft last reported. `committed_features` are the finalized features as they are
+    committed; the rest of the image is read as it is.
     """
 
     def __init__(
@@ -65,8 +64,6 @@ class ControllerState:
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
         self.notices: list[str] = []
         self.unusable_values = UnusableValues()
-        self.next_offset = 0
-        self.wall_ms = 0
 
     @property
     def active(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import AclOperation
 from kraftctl.metadata import features
@@ -34,7 +35,7 @@ CLUSTER_OPERATIONS: Final = (
 
 
 def describe_cluster(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """The endpoints of the listener the request came in on."""
     assert isinstance(request, DescribeClusterRequest)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Final
 
+from kraftctl.controller.notice_sources import CONTROLLER
+
 REASON_LENGTH_MAX: Final = 300
 """Characters of an exception's text in a line of the log: it may quote what a client sent."""
 
@@ -25,12 +27,12 @@ class Failures:
 
     def __init__(self) -> None:
         self.metadata_error_count = 0
-        self._lines: list[str] = []
+        self._lines: list[tuple[str, str]] = []
         self._request_lines: list[str] = []
 
-    def note(self, what: str, outcome: str, error: Exception) -> None:
-        """`what`, which runs by itself, failed with `error`; `outcome` is what became of it."""
-        self._lines.append(self._line(what, outcome, error))
+    def note(self, what: str, outcome: str, error: Exception, source: str = CONTROLLER) -> None:
+        """`what`, which `source` runs by itself, failed with `error`; `outcome` is what became of it."""
+        self._lines.append((source, self._line(what, outcome, error)))
 
     def note_request(self, what: str, outcome: str, error: Exception) -> None:
         """The same for a request, which clients may repeat at will."""
@@ -43,8 +45,8 @@ class Failures:
             f"(failures since the start: {self.metadata_error_count})"
         )
 
-    def take_lines(self) -> list[str]:
-        """Lines for the log about what runs by itself, each given once."""
+    def take_lines(self) -> list[tuple[str, str]]:
+        """Source and text of lines for the log about what runs by itself, each given once."""
         lines = self._lines
         if lines:
             self._lines = []

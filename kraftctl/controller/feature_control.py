@@ -17,6 +17,7 @@ from typing import Final
 from kraftctl.controller.configuration_control.config_alterer import elr_safety_records
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState, KRaftVersionUpgrader
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
@@ -45,7 +46,7 @@ DISABLED: Final = VersionRange(0, 0)
 
 
 def update_features(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Atomic. The records of enabling ELR come before its FeatureLevelRecord (KIP-966)."""
     assert isinstance(request, UpdateFeaturesRequest)

@@ -23,6 +23,7 @@ from kraftctl.controller.cluster_control.stalls import Stalls
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.failures import pause_ms
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.elect_leaders import (
     elect_preferred_leaders,
     elect_unclean_leaders,
@@ -47,9 +48,9 @@ NEVER: Final = (1 << 62) - 1
 
 
 class PeriodicTask:
-    """`run` takes now_ms and sets `due_ms` anew; `name` completes "the task to ..."."""
+    """`run` sets `due_ms` anew; `name` completes "the task to ..."."""
 
-    def __init__(self, name: str, due_ms: int, run: Callable[[int], ControllerResult | None]) -> None:
+    def __init__(self, name: str, due_ms: int, run: Callable[[Moment], ControllerResult | None]) -> None:
         self.name = name
         self.due_ms = due_ms
         self.run = run
@@ -71,7 +72,6 @@ class PeriodicTasks:
         self._preferred_interval_ms = config.leader_imbalance_check_interval_seconds * 1_000
         self._unclean_interval_ms = config.unclean_leader_election_interval_ms
         self._sweep_interval_ms = config.delegation_token_expiry_check_interval_ms
-        self._wall_minus_monotonic_ms = state.wall_ms - now_ms
         self._stalls = Stalls(HEARTBEATS_AFTER_STALL * config.broker_heartbeat_interval_ms)
         self._fencing = StaleBrokerFencing(state, self._stalls)
         self._fence = PeriodicTask("fence a stale broker", now_ms, self._fence_stale_broker)
@@ -122,9 +122,9 @@ class PeriodicTasks:
                 return task
         return None
 
-    def run(self, task: PeriodicTask, now_ms: int) -> ControllerResult | None:
+    def run(self, task: PeriodicTask, moment: Moment) -> ControllerResult | None:
         """What `task` has to write. Raises whatever goes wrong in it."""
-        return task.run(now_ms)
+        return task.run(moment)
 
     def succeeded(self, task: PeriodicTask) -> None:
         """What `task` returned is going to be appended."""
@@ -145,32 +145,32 @@ class PeriodicTasks:
 
     # The tasks.
 
-    def _fence_stale_broker(self, now_ms: int) -> ControllerResult | None:
-        result = self._fencing.run(now_ms)
-        self._fence.due_ms = now_ms + (SLICE_MS if self._fencing.more else IMMEDIATE_MS)
+    def _fence_stale_broker(self, moment: Moment) -> ControllerResult | None:
+        result = self._fencing.run(moment.now_ms)
+        self._fence.due_ms = moment.now_ms + (SLICE_MS if self._fencing.more else IMMEDIATE_MS)
         return result
 
-    def _register(self, now_ms: int) -> ControllerResult | None:
-        self._registration.due_ms = now_ms + REGISTRATION_RETRY_MS
+    def _register(self, moment: Moment) -> ControllerResult | None:
+        self._registration.due_ms = moment.now_ms + REGISTRATION_RETRY_MS
         if not needs_registration(self._state.image, self._own):
             return None
         return ControllerResult.atomic_of([self._own.to_record()])
 
-    def _write_no_op(self, now_ms: int) -> ControllerResult | None:
-        self._no_op.due_ms = now_ms + self._no_op_interval_ms
+    def _write_no_op(self, moment: Moment) -> ControllerResult | None:
+        self._no_op.due_ms = moment.now_ms + self._no_op_interval_ms
         return ControllerResult.of([RecordAndVersion(NoOpRecord(), 0)])
 
-    def _elect_preferred(self, now_ms: int) -> ControllerResult | None:
+    def _elect_preferred(self, moment: Moment) -> ControllerResult | None:
         result, more = elect_preferred_leaders(self._state)
-        self._preferred.due_ms = now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
+        self._preferred.due_ms = moment.now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
         return result
 
-    def _sweep_tokens(self, now_ms: int) -> ControllerResult | None:
-        result, more = sweep_expired_tokens(self._state, now_ms + self._wall_minus_monotonic_ms)
-        self._sweep.due_ms = now_ms + (IMMEDIATE_MS if more else self._sweep_interval_ms)
+    def _sweep_tokens(self, moment: Moment) -> ControllerResult | None:
+        result, more = sweep_expired_tokens(self._state, moment)
+        self._sweep.due_ms = moment.now_ms + (IMMEDIATE_MS if more else self._sweep_interval_ms)
         return result
 
-    def _elect_unclean(self, now_ms: int) -> ControllerResult | None:
+    def _elect_unclean(self, moment: Moment) -> ControllerResult | None:
         result, more = elect_unclean_leaders(self._state)
-        self._unclean.due_ms = now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
+        self._unclean.due_ms = moment.now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
         return result

@@ -7,6 +7,7 @@ from typing import Final
 from kraftctl.controller.cluster_control.process_broker_heartbeat import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
@@ -22,7 +23,7 @@ PRODUCER_ID_MAX: Final = (1 << 63) - 1
 
 
 def allocate_producer_ids(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """The next block; nobody else ever gets one of its ids."""
     assert isinstance(request, AllocateProducerIdsRequest)

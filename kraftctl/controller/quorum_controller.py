@@ -34,6 +34,7 @@ from kraftctl.controller.deferred_event_queue import DeferredEventQueue
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import Failures, shortened
 from kraftctl.controller.local_registration import local_registration
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.prepared_result import PreparedResult, prepare_result
@@ -185,26 +186,25 @@ class QuorumController:
         reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
         return None if reason is None else bootstrap_refusal(self.state.config.metadata_log_dir, reason)
 
-    def claim(self, epoch: int, end_offset: int, now_ms: int, wall_ms: int) -> list[PreparedResult]:
+    def claim(self, epoch: int, moment: Moment) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
 
-        The image must have every record before `end_offset`, and all of them must be committed; only control
-        batches of the new epoch may not be yet.
+        The image must have every record before the next offset of `moment`, and all of them must be
+        committed; only control batches of the new epoch may not be yet.
         """
         assert not self.active, "already active"
-        assert end_offset >= self._next_replay_offset, "the image is ahead of the log"
-        self._next_replay_offset = end_offset
+        assert moment.next_offset >= self._next_replay_offset, "the image is ahead of the log"
+        self._next_replay_offset = moment.next_offset
         self.caught_up()
         self.image.journal.enabled = True
         self.image.journal.commit_to(self._committed_end)
         state = self.state
         state.claim_epoch = epoch
-        state.wall_ms = wall_ms
         state.heartbeats = BrokerHeartbeatManager(state.config.broker_session_timeout_ms)
         brokers = self.image.cluster.brokers
-        state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], now_ms)
+        state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], moment.now_ms)
         self._name_unusable_values()
-        self._tasks = PeriodicTasks(state, self.own_registration, now_ms)
+        self._tasks = PeriodicTasks(state, self.own_registration, moment.now_ms)
         return [self.prepare(result) for result in self._activation_results()]
 
     def _name_unusable_values(self) -> None:
@@ -268,10 +268,8 @@ class QuorumController:
             error = Errors.NOT_CONTROLLER if envelope else Errors.UNKNOWN_SERVER_ERROR
         return self._refusal(context, request, error)
 
-    def handle(
-        self, context: RequestContext, request: Message, now_ms: int, wall_ms: int, next_offset: int
-    ) -> ControllerResult:
-        """What becomes of a request. `next_offset` is the offset the next record of the log will have."""
+    def handle(self, context: RequestContext, request: Message, moment: Moment) -> ControllerResult:
+        """Records and response of a request."""
         api = APIS.get(context.api_key)
         if api is None:
             return ControllerResult.of([], self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR))
@@ -283,16 +281,12 @@ class QuorumController:
             return ControllerResult.of([], self._refusal(context, request, error))
         if api.active_only and not self.active:
             return ControllerResult.of([], self._refusal(context, request, Errors.NOT_CONTROLLER))
-        self.state.next_offset = next_offset
-        self.state.wall_ms = wall_ms
-        return api.handler(self.state, context, request, now_ms)
+        return api.handler(self.state, context, request, moment)
 
     def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
         return error_response(context.api_key, request, context.version, error)
 
-    def prepare_request(
-        self, context: RequestContext, request: Message, now_ms: int, wall_ms: int, next_offset: int
-    ) -> PreparedResult:
+    def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
         """`handle`, and everything that can go wrong before the first append.
 
         What this raises is a bug of ours that concerns this request alone: `refuse_failed` answers it.
@@ -300,7 +294,7 @@ class QuorumController:
         state = self.state
         state.mutation_quotas.begin_request()
         try:
-            result = self.handle(context, request, now_ms, wall_ms, next_offset)
+            result = self.handle(context, request, moment)
             prepared = self.prepare(result)
             if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
                 refusal = self._refusal(context, request, Errors.POLICY_VIOLATION)
@@ -328,7 +322,7 @@ class QuorumController:
         self.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
         return refusal
 
-    def prepare_due_task(self, now_ms: int, next_offset: int) -> PreparedResult | None:
+    def prepare_due_task(self, moment: Moment) -> PreparedResult | None:
         """Records of at most one task that is due, None when nothing is; call again once they are replayed.
 
         A task that fails is counted and tried again after a pause that grows; the others run as before.
@@ -336,14 +330,13 @@ class QuorumController:
         tasks = self._tasks
         if tasks is None:
             return None
-        self.state.next_offset = next_offset
-        while (task := tasks.take_due(now_ms)) is not None:
+        while (task := tasks.take_due(moment.now_ms)) is not None:
             try:
-                result = tasks.run(task, now_ms)
+                result = tasks.run(task, moment)
                 prepared = None if result is None else self.prepare(result)
             except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
-                what, retry_ms = tasks.failed(task, now_ms)
-                self.failures.note(what, f"tried again in {retry_ms - now_ms} ms", error)
+                what, retry_ms = tasks.failed(task, moment.now_ms)
+                self.failures.note(what, f"tried again in {retry_ms - moment.now_ms} ms", error)
                 continue
             tasks.succeeded(task)
             if prepared is not None and prepared.batches:

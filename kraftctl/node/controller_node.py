@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.moment import Moment
+from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
@@ -114,19 +116,20 @@ class ControllerNode:
         self._begin_snapshot_if_due(now_ms, wall_ms)
         self._register(now_ms)
         for notice in self._controller.take_notices():
-            self._say(notice)
+            self._notice(CONTROLLER, notice)
         failures = self._controller.failures
-        for line in failures.take_lines():
-            self._effects.append(effects.Notice(effects.ERROR, line))
+        for source, line in failures.take_lines():
+            self._effects.append(effects.Notice(source, effects.ERROR, line))
         for line in failures.take_request_lines():
-            self._effects.append(RequestFailed(line))
+            self._effects.append(RequestFailed(CONTROLLER, line))
 
     def _register(self, now_ms: int) -> None:
         try:
             registration = self._registration.take_due(self._controller, self._raft, now_ms)
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005: a timer as any other
             retry_ms = self._registration.failed(now_ms) - now_ms
-            self._controller.failures.note("Asking to be registered", f"tried again in {retry_ms} ms", error)
+            outcome = f"tried again in {retry_ms} ms"
+            self._controller.failures.note("Asking to be registered", outcome, error, REGISTRATION)
             return
         if registration is not None:
             self._effects.append(registration)
@@ -174,7 +177,8 @@ class ControllerNode:
                 event.request_id, context.listener, context.api_key, context.version, request
             )
         self._inform_controller()
-        prepared = self._controller.prepare_request(context, request, now_ms, wall_ms, self._raft.end_offset)
+        moment = Moment(now_ms, wall_ms, self._raft.end_offset)
+        prepared = self._controller.prepare_request(context, request, moment)
         return PreparedRequest(context, request, prepared)
 
     def _inform_controller(self) -> None:
@@ -235,7 +239,7 @@ class ControllerNode:
                 case effects.LeadershipLost():
                     self._led_epoch = NO_EPOCH
                     if self._controller.active:
-                        self._say(f"Renouncing the leadership of epoch {effect.epoch}")
+                        self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
                         self._release(self._controller.renounce())
                 case effects.LeaderChanged():
                     self._registration.leader_changed(now_ms)
@@ -310,13 +314,18 @@ class ControllerNode:
             self._effects.append(effects.Halt(unsupported))
             return
         epoch = self._led_epoch
-        self._say(f"Becoming the active controller at epoch {epoch}, next write offset {loaded}.")
+        self._notice(
+            CONTROLLER, f"Becoming the active controller at epoch {epoch}, next write offset {loaded}."
+        )
         self._inform_controller()
-        for prepared in self._controller.claim(epoch, loaded, now_ms, wall_ms):
+        for prepared in self._controller.claim(epoch, Moment(now_ms, wall_ms, loaded)):
             self._append(prepared, now_ms, wall_ms)
 
     def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
-        while (prepared := self._controller.prepare_due_task(now_ms, self._raft.end_offset)) is not None:
+        while True:
+            prepared = self._controller.prepare_due_task(Moment(now_ms, wall_ms, self._raft.end_offset))
+            if prepared is None:
+                return
             self._append(prepared, now_ms, wall_ms)
 
     # Snapshots.
@@ -354,14 +363,14 @@ class ControllerNode:
             self._snapshot = None
             retry_ms = self._snapshots.failed(now_ms) - now_ms
             what = f"Generating snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
-            self._controller.failures.note(what, f"tried again in {retry_ms} ms", error)
+            self._controller.failures.note(what, f"tried again in {retry_ms} ms", error, SNAPSHOT)
             return
         if not complete:
             self._effects.append(TakeTurn())
             return
         self._snapshots.succeeded()
-        self._say(f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
+        self._notice(SNAPSHOT, f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
         self._effects.append(WriteSnapshot(snapshot.snapshot_id, snapshot.batches))
 
-    def _say(self, text: str) -> None:
-        self._effects.append(effects.Notice(effects.INFO, text))
+    def _notice(self, source: str, text: str) -> None:
+        self._effects.append(effects.Notice(source, effects.INFO, text))

@@ -31,12 +31,13 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
     Started,
 )
+from kraftctl.raft.value import Value
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
 
 
-class ClientRequest:
+class ClientRequest(Value):
     """A decoded request of a broker or a tool. `request_id` is unique while unanswered."""
 
     def __init__(self, request_id: int, context: RequestContext, request: Message) -> None:
@@ -45,14 +46,14 @@ class ClientRequest:
         self.request = request
 
 
-class LogRead:
+class LogRead(Value):
     """The answer to `ReadLog`: whole batches, the first of which contains the offset asked for."""
 
     def __init__(self, batches: list[RecordBatch]) -> None:
         self.batches = batches
 
 
-class SnapshotRead:
+class SnapshotRead(Value):
     """The answer to `ReadSnapshot`: the record batches of the whole checkpoint file."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[RecordBatch]) -> None:
@@ -60,7 +61,7 @@ class SnapshotRead:
         self.batches = batches
 
 
-class ReadLog:
+class ReadLog(Value):
     """Read whole batches from `offset` up to `end_offset` (exclusive), at most `max_bytes` yet at least one;
     answer `LogRead`.
 
@@ -75,14 +76,14 @@ class ReadLog:
         self.max_bytes = max_bytes
 
 
-class ReadSnapshot:
+class ReadSnapshot(Value):
     """Read this checkpoint; answer `SnapshotRead`."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
 
 
-class WriteSnapshot:
+class WriteSnapshot(Value):
     """Write these batches as the checkpoint `snapshot_id`, off the loop; answer `SnapshotCreated`."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
@@ -90,25 +91,26 @@ class WriteSnapshot:
         self.batches = batches
 
 
-class CloseConnection:
+class CloseConnection(Value):
     """Close the connection of this request: it can neither be answered nor refused."""
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
 
 
-class RequestFailed:
-    """An ERROR line for the log that a client can provoke as often as it likes."""
+class RequestFailed(Value):
+    """An ERROR line for the log that a client can provoke as often as it likes; `source` as in Notice."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, source: str, text: str) -> None:
+        self.source = source
         self.text = text
 
 
-class TakeTurn:
+class TakeTurn(Value):
     """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
 
 
-class TurnTaken:
+class TurnTaken(Value):
     """The answer to `TakeTurn`."""
 
 

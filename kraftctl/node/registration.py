@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.failures import pause_ms
+from kraftctl.controller.notice_sources import REGISTRATION
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
 from kraftctl.raft.raft_node import RaftNode
@@ -76,11 +77,12 @@ class NodeRegistration:
         self._is_under_way = False
         if isinstance(response, ControllerRegistrationResponse) and response.error_code == Errors.NONE:
             self._send_at_ms = now_ms + REPLAY_MS
-            return Notice(INFO, "The active controller knows this one now")
+            return Notice(REGISTRATION, INFO, "The active controller knows this one now")
         self._send_at_ms = now_ms + self._backoff_ms
         self._backoff_ms = min(2 * self._backoff_ms, BACKOFF_MS_MAX)
         if not isinstance(response, ControllerRegistrationResponse):
-            return Notice(INFO, "The active controller did not answer ControllerRegistration")
+            return Notice(REGISTRATION, INFO, "The active controller did not answer ControllerRegistration")
         error = error_of(response.error_code)
         level = INFO if error in PASSING_ERRORS else ERROR
-        return Notice(level, f"ControllerRegistration failed with {error.name}: {response.error_message}")
+        text = f"ControllerRegistration failed with {error.name}: {response.error_message}"
+        return Notice(REGISTRATION, level, text)

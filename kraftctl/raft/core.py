@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from kraftctl.raft.effects import HighWatermarkUpdated, Notice, RaftEffect
+from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
@@ -64,7 +64,7 @@ class RaftCore:
         self.effects.append(effect)
 
     def notice(self, level: str, text: str) -> None:
-        self.effects.append(Notice(level, text))
+        self.effects.append(Notice(RAFT, level, text))
 
     def take_effects(self) -> list[RaftEffect]:
         effects = self.effects

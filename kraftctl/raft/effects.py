@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.value import Value
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
-class WriteQuorumState:
+class WriteQuorumState(Value):
     """Replace the quorum-state file and fsync it *before* the next effect: a vote is a promise."""
 
     def __init__(self, state: ElectionState) -> None:
         self.state = state
 
 
-class AppendBatch:
+class AppendBatch(Value):
     """Append one encoded record batch to the log (not yet flushed). Offsets are both inclusive.
 
     Whoever replays the log skips control batches but counts their offsets.
@@ -32,7 +35,7 @@ class AppendBatch:
         self.is_control = is_control
 
 
-class FlushLog:
+class FlushLog(Value):
     """Fsync the log up to `end_offset` off the loop, then report `LogFlushed`.
 
     Never asked for twice at a time: appends that arrive meanwhile share the next flush.
@@ -42,14 +45,14 @@ class FlushLog:
         self.end_offset = end_offset
 
 
-class TruncateLog:
+class TruncateLog(Value):
     """Drop every record at or above `end_offset`; uncommitted by contract."""
 
     def __init__(self, end_offset: int) -> None:
         self.end_offset = end_offset
 
 
-class SaveSnapshotSlice:
+class SaveSnapshotSlice(Value):
     """Write `data` at `position` of a checkpoint that is being downloaded; position 0 begins it anew.
 
     At most one download is under way: another one's beginning is this one's end.
@@ -61,7 +64,7 @@ class SaveSnapshotSlice:
         self.data = data
 
 
-class FinishSnapshot:
+class FinishSnapshot(Value):
     """The download is complete: check it, fsync it, give it its name; then, before any other event,
     report `SnapshotDownloaded`.
     """
@@ -70,14 +73,14 @@ class FinishSnapshot:
         self.snapshot_id = snapshot_id
 
 
-class StartOver:
+class StartOver(Value):
     """Drop the whole log and all older snapshots: the log goes on, empty, where `snapshot_id` ends."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
 
 
-class Respond:
+class Respond(Value):
     """Send this answer."""
 
     def __init__(self, request_id: int, response: Message) -> None:
@@ -85,9 +88,9 @@ class Respond:
         self.response = response
 
 
-class RespondFetch:
+class RespondFetch(Value):
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
-    batches), put them into `response.responses[0].partitions[0].records`, and send it.
+    batches), and send `response_with` them.
 
     At most `max_bytes`, yet always at least one batch. Voters are given what is not committed
     yet, observers are not: what they never saw they never have to forget.
@@ -102,11 +105,14 @@ class RespondFetch:
         self.end_offset = end_offset
         self.max_bytes = max_bytes
 
+    def response_with(self, records: bytes) -> FetchResponse:
+        """The answer, complete: it has room for the records of the one partition there is."""
+        self.response.responses[0].partitions[0].records = records
+        return self.response
 
-class RespondFetchSnapshot:
-    """Read `size_bytes` of the checkpoint file from `position` into
-    `response.topics[0].partitions[0].unaligned_records`, and send it.
-    """
+
+class RespondFetchSnapshot(Value):
+    """Read `size_bytes` of the checkpoint file from `position`, and send `response_with` them."""
 
     def __init__(
         self,
@@ -122,15 +128,20 @@ class RespondFetchSnapshot:
         self.position = position
         self.size_bytes = size_bytes
 
+    def response_with(self, data: bytes) -> FetchSnapshotResponse:
+        """The answer, complete: it has room for the bytes of the one snapshot there is."""
+        self.response.topics[0].partitions[0].unaligned_records = data
+        return self.response
 
-class HighWatermarkUpdated:
+
+class HighWatermarkUpdated(Value):
     """Everything below `offset` (exclusive) is committed, for ever. Only rises, even across epochs."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
 
 
-class BecameLeader:
+class BecameLeader(Value):
     """This node leads `epoch`. Its LeaderChange record sits at `epoch_start_offset`, appended already.
 
     The controller becomes active once the high watermark has passed `epoch_start_offset`: only
@@ -142,14 +153,14 @@ class BecameLeader:
         self.epoch_start_offset = epoch_start_offset
 
 
-class LeadershipLost:
+class LeadershipLost(Value):
     """This node led `epoch` and does no more: whatever is not committed may vanish."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
 
 
-class LeaderChanged:
+class LeaderChanged(Value):
     """The leader of `epoch` became known (`leader_id` -1: unknown). Also emitted for ourselves."""
 
     def __init__(self, leader_id: int, epoch: int) -> None:
@@ -157,7 +168,7 @@ class LeaderChanged:
         self.epoch = epoch
 
 
-class SendRequest:
+class SendRequest(Value):
     """Send `request` to a peer in the highest version both know; report `ResponseReceived`.
 
     `destination_id` is negative for a bootstrap server whose id is not known yet.
@@ -174,26 +185,33 @@ class SendRequest:
         self.request = request
 
 
-class NoteRecovered:
+class NoteRecovered(Value):
     """Note durably that this replica knows again what it may have forgotten: from now on it votes."""
 
 
-class Halt:
+class Halt(Value):
     """End the process: going on could lose what is committed. `text` says why, and what to do next."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
 
-INFO = "INFO"
-WARN = "WARN"
-ERROR = "ERROR"
+DEBUG: Final = "DEBUG"
+INFO: Final = "INFO"
+WARN: Final = "WARN"
+ERROR: Final = "ERROR"
+
+RAFT: Final = "raft"
+"""The source of every notice of raft's; the node adds its own."""
 
 
-class Notice:
-    """A line for the log, in Kafka's terms; `level` is INFO, WARN or ERROR."""
+class Notice(Value):
+    """A line for the log, in Kafka's terms. `source` names the part that reports it, `level` is DEBUG,
+    INFO, WARN or ERROR.
+    """
 
-    def __init__(self, level: str, text: str) -> None:
+    def __init__(self, source: str, level: str, text: str) -> None:
+        self.source = source
         self.level = level
         self.text = text
 

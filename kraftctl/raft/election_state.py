@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.value import Value
 
 UNKNOWN_LEADER_ID = -1
 NOT_VOTED = -1
@@ -11,7 +12,7 @@ EPOCH_MAX = (1 << 31) - 2
 """The last one that an election can follow: epochs are int32."""
 
 
-class ElectionState:
+class ElectionState(Value):
     """One epoch with its elected leader, if known, and the vote this replica gave in it, if any.
 
     `current_voters` is written to files of data version 0 only, where nobody reads it.

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from kraftctl.raft.value import Value
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
-class Started:
+class Started(Value):
     """The very first event: storage is recovered, listeners may accept."""
 
 
-class DeadlineReached:
+class DeadlineReached(Value):
     """The time named by `RaftNode.next_deadline_ms` has come; early or late calls are harmless."""
 
 
-class RequestReceived:
+class RequestReceived(Value):
     """A decoded raft request; `listener_name` decides which endpoint of the leader the answer names.
 
     `request_id` is ours and unique among unanswered requests.
@@ -31,14 +32,14 @@ class RequestReceived:
         self.request = request
 
 
-class RequestCancelled:
+class RequestCancelled(Value):
     """Nobody waits for this answer any more: its connection closed."""
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
 
 
-class ResponseReceived:
+class ResponseReceived(Value):
     """A peer answered the `SendRequest` of this `send_id`; `response` is None when it never will."""
 
     def __init__(self, send_id: int, response: Message | None) -> None:
@@ -46,14 +47,14 @@ class ResponseReceived:
         self.response = response
 
 
-class LogFlushed:
+class LogFlushed(Value):
     """Everything below `end_offset` (exclusive) is on disk: the answer to `FlushLog`."""
 
     def __init__(self, end_offset: int) -> None:
         self.end_offset = end_offset
 
 
-class SnapshotCreated:
+class SnapshotCreated(Value):
     """A checkpoint file got its final name; replicas may be sent to it from now on."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch, size_bytes: int) -> None:
@@ -61,7 +62,7 @@ class SnapshotCreated:
         self.size_bytes = size_bytes
 
 
-class SnapshotDownloaded:
+class SnapshotDownloaded(Value):
     """The answer to `FinishSnapshot`, with what the header says; `size_bytes` 0: it was damaged."""
 
     def __init__(
@@ -77,21 +78,21 @@ class SnapshotDownloaded:
         self.voters = voters
 
 
-class LogStartChanged:
+class LogStartChanged(Value):
     """Retention removed the log and the snapshots below `start_offset` (inclusive)."""
 
     def __init__(self, start_offset: int) -> None:
         self.start_offset = start_offset
 
 
-class ResignRequested:
+class ResignRequested(Value):
     """The controller gave up this epoch (its own failure); ignored when the epoch has passed."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
 
 
-class ShutdownRequested:
+class ShutdownRequested(Value):
     """The process is about to stop: refuse new work, answer what is parked, hand leadership over."""
 
 

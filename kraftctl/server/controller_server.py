@@ -27,6 +27,7 @@ from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl.storage.metadata_partition import MetadataPartition
 
 logger = logging.getLogger("kraftctl.server")
+storage_logger = logging.getLogger("kraftctl.storage")
 
 
 async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event) -> None:
@@ -48,7 +49,7 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     server = SocketServer(config)
     try:
         for notice in partition.notices:
-            logger.warning("%s", notice)
+            storage_logger.warning("%s", notice)
         await server.bind()
         driver = Driver(
             build_node(config, meta, partition, server.bound_ports),

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
+from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import (
@@ -56,7 +57,16 @@ RESIGN_SECONDS_MAX = 2.0
 
 T = TypeVar("T")
 
-_LEVELS = {effects.INFO: logging.INFO, effects.WARN: logging.WARNING, effects.ERROR: logging.ERROR}
+_LEVELS = {
+    effects.DEBUG: logging.DEBUG,
+    effects.INFO: logging.INFO,
+    effects.WARN: logging.WARNING,
+    effects.ERROR: logging.ERROR,
+}
+_LOGGERS = {
+    source: logging.getLogger(f"kraftctl.{source}")
+    for source in (effects.RAFT, CONTROLLER, SNAPSHOT, REGISTRATION)
+}
 
 
 class RetentionDue:
@@ -112,7 +122,7 @@ class Driver:
         # Apart, so that commits do not wait while a large snapshot is written.
         self._snapshot_writer = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._failed_requests = RateLimitedLog(logger, self._loop.time)
+        self._failed_requests = RateLimitedLog(_LOGGERS[CONTROLLER], self._loop.time)
         self._may_stop = asyncio.Event()
         self.probe = TurnProbe(logger, self._loop.time)
         self.failed: asyncio.Future[object] = self._loop.create_future()
@@ -278,7 +288,7 @@ class Driver:
             case TakeTurn():
                 self._loop.call_soon(self.offer, TurnTaken())
             case effects.Notice():
-                logger.log(_LEVELS[effect.level], "%s", effect.text)
+                _LOGGERS[effect.source].log(_LEVELS[effect.level], "%s", effect.text)
             case RequestFailed():
                 self._failed_requests.log(logging.ERROR, "%s", effect.text)
             case effects.SendRequest():
@@ -352,8 +362,7 @@ class Driver:
             self._respond_with_records(effect, records)
 
     def _respond_with_records(self, effect: effects.RespondFetch, records: bytes) -> None:
-        effect.response.responses[0].partitions[0].records = records
-        self._respond(effect.request_id, effect.response)
+        self._respond(effect.request_id, effect.response_with(records))
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
         if effect.request_id not in self._pending:
@@ -361,8 +370,7 @@ class Driver:
         where = (effect.snapshot_id, effect.position, effect.size_bytes)
 
         def respond(data: bytes) -> None:
-            effect.response.topics[0].partitions[0].unaligned_records = data
-            self._respond(effect.request_id, effect.response)
+            self._respond(effect.request_id, effect.response_with(data))
 
         self._read(partial(self._storage.read_snapshot_slice, *where), respond)
 

@@ -15,6 +15,8 @@ _LEVEL_NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
 _PARTS = {
     "kraftctl.controller": "QuorumController",
     "kraftctl.raft": "RaftManager",
+    "kraftctl.snapshot": "SnapshotGenerator",
+    "kraftctl.registration": "ControllerRegistrationManager",
     "kraftctl.storage": "MetadataLog",
     "kraftctl.server": "ControllerServer",
 }

@@ -50,7 +50,7 @@ def ask(
     ]
     request = AssignReplicasToDirsRequest(broker_id=broker_id, broker_epoch=epoch, directories=directories)
     request = AssignReplicasToDirsRequest.decode(request.encode(0), 0)
-    result = assign_replicas_to_dirs(state.controller, state.context(73, 0), request, 0)
+    result = assign_replicas_to_dirs(state.controller, state.context(73, 0), request, state.moment())
     assert isinstance(result.response, AssignReplicasToDirsResponse)
     result.response.encode(0)
     return result

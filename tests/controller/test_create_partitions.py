@@ -29,7 +29,7 @@ def ask(
 ) -> ControllerResult:
     request = CreatePartitionsRequest(topics=list(topics), validate_only=validate_only)
     request = CreatePartitionsRequest.decode(request.encode(version), version)
-    result = create_partitions(state.controller, state.context(37, version), request, 0)
+    result = create_partitions(state.controller, state.context(37, version), request, state.moment())
     assert isinstance(result.response, CreatePartitionsResponse)
     result.response.encode(version)
     assert result.is_atomic

@@ -54,7 +54,7 @@ def ask(
 ) -> ControllerResult:
     request = CreateTopicsRequest(topics=list(topics), validate_only=validate_only)
     request = CreateTopicsRequest.decode(request.encode(version), version)
-    result = create_topics(state.controller, state.context(19, version), request, now_ms)
+    result = create_topics(state.controller, state.context(19, version), request, state.moment(now_ms))
     assert isinstance(result.response, CreateTopicsResponse)
     result.response.encode(version)
     assert result.is_atomic

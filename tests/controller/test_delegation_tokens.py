@@ -122,6 +122,16 @@ def test_expired_tokens_are_swept():
     assert [entry.record.NAME for entry in active.pass_time(3_600_000)] == ["RemoveDelegationTokenRecord"]
 
 
+@pytest.mark.parametrize(("step_ms", "removed"), [(DAY_MS, True), (-DAY_MS, False)], ids=["ahead", "back"])
+def test_the_sweep_follows_a_wall_clock_that_is_stepped(step_ms, removed):
+    """As when time is synchronized only after this controller became active."""
+    active = enabled()
+    ask(active, CreateDelegationTokenRequest())
+    active.wall_ahead_ms += step_ms
+    records = active.pass_time(3_600_000 if removed else DAY_MS + 3_600_000)
+    assert bool(records) == removed
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_every_version(version):
     assert ask(enabled(), CreateDelegationTokenRequest(), version=version).error_code == 0

@@ -30,7 +30,7 @@ def cluster(**properties: str) -> MetadataState:
 
 def ask(state: MetadataState, request: DeleteTopicsRequest, version: int = 6) -> ControllerResult:
     request = DeleteTopicsRequest.decode(request.encode(version), version)
-    result = delete_topics(state.controller, state.context(20, version), request, 0)
+    result = delete_topics(state.controller, state.context(20, version), request, state.moment())
     assert isinstance(result.response, DeleteTopicsResponse)
     result.response.encode(version)
     assert result.is_atomic

@@ -30,7 +30,7 @@ def ask(
         asked = [TopicPartitions(topic=name, partitions=indexes) for name, indexes in partitions.items()]
     request = ElectLeadersRequest(election_type=election_type, topic_partitions=asked)
     request = ElectLeadersRequest.decode(request.encode(version), version)
-    result = elect_leaders(state.controller, state.context(43, version), request, 0)
+    result = elect_leaders(state.controller, state.context(43, version), request, state.moment())
     assert isinstance(result.response, ElectLeadersResponse)
     result.response.encode(version)
     return result

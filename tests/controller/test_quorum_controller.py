@@ -12,6 +12,7 @@ from kraftctl.controller.apis import APIS, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.batch_limits import BATCH_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult, encode_records
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.record_checks import ALLOWED_SINCE, encode_checked
@@ -117,7 +118,7 @@ class TestClaim:
         first = ActiveController()
         controller = standby()
         controller.replay_committed(first.records, 1)
-        assert controller.claim(2, first.end_offset, 0, 0) == []
+        assert controller.claim(2, Moment(0, 0, first.end_offset)) == []
         controller.image.journal.commit_to(first.end_offset)
 
     def test_a_half_open_transaction_is_aborted_and_the_bootstrap_repeated(self):
@@ -125,7 +126,7 @@ class TestClaim:
         half = [BeginTransactionRecord(name="Bootstrap records"), bootstrap_records()[0].record]
         controller.replay_committed(half, 1)
         assert controller.last_stable_offset == 0
-        results = controller.claim(2, 3, 0, 0)
+        results = controller.claim(2, Moment(0, 0, 3))
         assert names(results[0].batches[0].records)[:2] == ["AbortTransaction", "BeginTransaction"]
         end = append_prepared(controller, results[0], 3)
         assert controller.image.features.metadata_version == features.LATEST_PRODUCTION
@@ -139,7 +140,7 @@ class TestClaim:
         controller.replay_committed(bootstrap, 1)
         begin = 1 + len(bootstrap)
         controller.replay_committed([BeginTransactionRecord(name="of another leader")], begin)
-        (result,) = controller.claim(2, begin + 1, 0, 0)
+        (result,) = controller.claim(2, Moment(0, 0, begin + 1))
         end = append_prepared(controller, result, begin + 1)
         assert controller.image.journal.transaction_start is None
         assert controller.last_stable_offset == begin - 1
@@ -152,7 +153,7 @@ class TestClaim:
         first.register(2)
         controller = standby()
         controller.replay_committed(first.records, 1)
-        controller.claim(2, first.end_offset, 5_000, 5_000)
+        controller.claim(2, Moment(5_000, 5_000, first.end_offset))
         heartbeats = controller.state.heartbeats
         brokers = controller.image.cluster.brokers
         assert heartbeats.has_valid_session(1, brokers[1].epoch, 5_000 + 9_000)
@@ -393,7 +394,7 @@ class TestRouting:
         for version in range(SERVED_VERSIONS[api_key][0], SERVED_VERSIONS[api_key][1] + 1):
             request = kind()
             context = first.context(request, version)
-            result = controller.handle(context, request, 0, 0, 0)
+            result = controller.handle(context, request, first.moment)
             assert result.records == []
             result.response.encode(version)
 

@@ -57,7 +57,9 @@ def ask(
         ],
     )
     request = AlterPartitionReassignmentsRequest.decode(request.encode(version), version)
-    result = alter_partition_reassignments(state.controller, state.context(45, version), request, 0)
+    result = alter_partition_reassignments(
+        state.controller, state.context(45, version), request, state.moment()
+    )
     assert isinstance(result.response, AlterPartitionReassignmentsResponse)
     result.response.encode(version)
     assert result.is_atomic
@@ -94,13 +96,13 @@ def set_isr(state: MetadataState, leader: int, isr: list[int]) -> ControllerResu
         broker_epoch=BROKER_EPOCH + leader,
         topics=[TopicData(topic_id=uuid(1), partitions=[data])],
     )
-    return state.apply(alter_partition(state.controller, state.context(56, 3), request, 0))
+    return state.apply(alter_partition(state.controller, state.context(56, 3), request, state.moment()))
 
 
 def listed(state: MetadataState, *names: tuple[str, list[int]]) -> list[OngoingTopicReassignment]:
     topics = [ListPartitionReassignmentsTopics(name=n, partition_indexes=i) for n, i in names] or None
     request = ListPartitionReassignmentsRequest(topics=topics)
-    result = list_partition_reassignments(state.controller, state.context(46, 0), request, 0)
+    result = list_partition_reassignments(state.controller, state.context(46, 0), request, state.moment())
     assert result.records == []
     assert isinstance(result.response, ListPartitionReassignmentsResponse)
     return result.response.topics

@@ -155,7 +155,7 @@ class ClusterLife:
             topics=[ReassignableTopic(name="foo", partitions=[asked])]
         )
         context = self.state.context(45, 1)
-        result = alter_partition_reassignments(self.state.controller, context, request, 0)
+        result = alter_partition_reassignments(self.state.controller, context, request, self.state.moment())
         self.append(result.records)
 
     def elect_preferred(self) -> None:

@@ -246,7 +246,7 @@ class TestAuthorizer:
         version = request_type(api_key).HIGHEST_VERSION
         request = request_type(api_key)()
         context = active.context(request, version, principal=ALICE)
-        result = active.controller.handle(context, request, active.now_ms, 0, active.end_offset)
+        result = active.controller.handle(context, request, active.moment)
         assert result.records == []
         operation = APIS[api_key].cluster_operation
         if operation == NO_CLUSTER_RIGHT:
@@ -259,7 +259,7 @@ class TestAuthorizer:
             active,
             acl(operation, kind=ResourceType.CLUSTER, name="kafka-cluster"),
         )
-        allowed = active.controller.handle(context, request, active.now_ms, 0, active.end_offset)
+        allowed = active.controller.handle(context, request, active.moment)
         assert f"error_code={code}" not in repr(allowed.response)
 
     @pytest.mark.parametrize("api_key", sorted(RAFT_CLUSTER_OPERATIONS), ids=lambda key: ApiKey(key).name)

@@ -158,7 +158,7 @@ class TestApiVersions:
         controller = QuorumController(
             active.config, CLUSTER_ID, random.Random(1), bootstrap_records(), ENDPOINTS
         )
-        response = controller.handle(active.context(self.REQUEST, None), self.REQUEST, 0, 0, 0).response
+        response = controller.handle(active.context(self.REQUEST, None), self.REQUEST, active.moment).response
         assert (response.finalized_features, response.finalized_features_epoch) == ([], -1)
 
 

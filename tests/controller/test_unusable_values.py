@@ -69,7 +69,7 @@ def activate_again(active: ActiveController) -> list[str]:
     """The controller after a change of leaders: what it says about the log it finds."""
     active.controller.take_notices()
     active.controller.renounce()
-    for result in active.controller.claim(2, active.end_offset, active.now_ms, active.now_ms):
+    for result in active.controller.claim(2, active.moment):
         active.write_prepared(result)
     return active.controller.take_notices()
 

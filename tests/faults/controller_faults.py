@@ -43,8 +43,8 @@ FAULTS = (
     PlantedFault(
         "broker-epoch-of-another-offset",
         "kraftctl/controller/cluster_control/register_broker.py",
-        "        record.broker_epoch = state.next_offset\n",
-        "        record.broker_epoch = state.next_offset - 1\n",
+        "        record.broker_epoch = moment.next_offset\n",
+        "        record.broker_epoch = moment.next_offset - 1\n",
         ("tests/controller/test_register_broker.py",),
         "KAFKA-15213: a broker's epoch is the offset of its registration, or the broker waits for ever.",
     ),

@@ -81,7 +81,7 @@ def test_an_operators_unclean_election_starts_recovery() -> None:
     request = ElectLeadersRequest(
         election_type=1, topic_partitions=[TopicPartitions(topic="foo", partitions=[0])]
     )
-    result = elect_leaders(state.controller, state.context(43, 2), request, 0)
+    result = elect_leaders(state.controller, state.context(43, 2), request, state.moment())
     change = change_of([entry.record for entry in result.records])
     assert (change.leader, change.isr, change.leader_recovery_state) == (2, [2], RECOVERING)
 

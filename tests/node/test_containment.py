@@ -17,6 +17,7 @@ from kraftctl.controller.apis import APIS, Api
 from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
+from kraftctl.controller.moment import Moment
 from kraftctl.node.snapshot_generation import SnapshotInProgress
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -65,8 +66,8 @@ def plant() -> Iterator[Callable[[int, Callable[[ControllerResult], ControllerRe
     def change(api_key: int, spoil: Callable[[ControllerResult], ControllerResult]) -> None:
         api = before[api_key]
 
-        def handler(state, context, request, now_ms):
-            return spoil(api.handler(state, context, request, now_ms))
+        def handler(state, context, request, moment):
+            return spoil(api.handler(state, context, request, moment))
 
         APIS[api_key] = Api(handler, api.cluster_operation, api.active_only, api.reads)
 
@@ -263,8 +264,8 @@ class TestTasks:
         run = task.run
         attempts_ms: list[int] = []
 
-        def failing(now_ms: int) -> ControllerResult:
-            attempts_ms.append(now_ms)
+        def failing(moment: Moment) -> ControllerResult:
+            attempts_ms.append(moment.now_ms)
             raise Planted("no NoOpRecord")
 
         task.run = failing

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from typing import Any
 
+import pytest
+
+from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
+from kraftctl.node.events import RequestFailed
 from kraftctl.raft import effects, events
 from tests.server.drivers import driver_of
 
@@ -89,3 +94,35 @@ def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
         assert isinstance(driver.failed.exception(), AssertionError)
 
     asyncio.run(scenario())
+
+
+class NoticingNode(Node):
+    """Has something to say from each of its parts."""
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
+        return [
+            effects.Notice(effects.RAFT, effects.INFO, "voted"),
+            effects.Notice(CONTROLLER, effects.DEBUG, "refused"),
+            effects.Notice(SNAPSHOT, effects.WARN, "slow"),
+            effects.Notice(REGISTRATION, effects.ERROR, "unknown"),
+            RequestFailed(CONTROLLER, "failed"),
+        ]
+
+
+def test_a_notice_is_logged_under_its_source_and_level(caplog: pytest.LogCaptureFixture) -> None:
+    """Operators filter by logger, and turn on what is logged at DEBUG."""
+
+    async def scenario() -> None:
+        node: Any = NoticingNode()
+        storage: Any = Storage()
+        driver_of(node, storage).start()
+
+    with caplog.at_level(logging.DEBUG, "kraftctl"):
+        asyncio.run(scenario())
+    assert [line for line in caplog.record_tuples if line[0] != "asyncio"] == [
+        ("kraftctl.raft", logging.INFO, "voted"),
+        ("kraftctl.controller", logging.DEBUG, "refused"),
+        ("kraftctl.snapshot", logging.WARNING, "slow"),
+        ("kraftctl.registration", logging.ERROR, "unknown"),
+        ("kraftctl.controller", logging.ERROR, "failed"),
+    ]

@@ -33,6 +33,8 @@ def output() -> Iterator[io.StringIO]:
     [
         ("kraftctl.controller", "QuorumController"),
         ("kraftctl.raft.node", "RaftManager"),
+        ("kraftctl.snapshot", "SnapshotGenerator"),
+        ("kraftctl.registration", "ControllerRegistrationManager"),
         ("kraftctl.server.listener", "ControllerServer"),
         ("asyncio", "ControllerServer"),
     ],

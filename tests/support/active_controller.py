@@ -6,6 +6,7 @@ import random
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
@@ -98,12 +99,18 @@ class ActiveController:
         )
         self.controller.follow_quorum(NODE_ID, kraft_version, [NODE_ID])
         self.now_ms = 1_000_000
+        self.wall_ahead_ms = 0
         self.log: list[tuple[int, RecordAndVersion]] = []
         self.batches: list[list[RecordAndVersion]] = []
         self.end_offset = 1
-        for prepared in self.controller.claim(1, self.end_offset, self.now_ms, self.now_ms):
+        for prepared in self.controller.claim(1, self.moment):
             self.write_prepared(prepared)
         self.run_due_tasks()
+
+    @property
+    def moment(self) -> Moment:
+        """The present one. The wall clock is `wall_ahead_ms` ahead of the monotonic one."""
+        return Moment(self.now_ms, self.now_ms + self.wall_ahead_ms, self.end_offset)
 
     def write(self, result: ControllerResult) -> None:
         """Append and commit."""
@@ -129,7 +136,7 @@ class ActiveController:
 
     def run_due_task(self) -> bool:
         """At most one task that has something to write; whether there was one."""
-        prepared = self.controller.prepare_due_task(self.now_ms, self.end_offset)
+        prepared = self.controller.prepare_due_task(self.moment)
         if prepared is not None:
             self.write_prepared(prepared)
         return prepared is not None
@@ -169,7 +176,7 @@ class ActiveController:
         """What becomes of the request; nothing is written."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
-        result = self.controller.handle(used, decoded, self.now_ms, self.now_ms, self.end_offset)
+        result = self.controller.handle(used, decoded, self.moment)
         if result.response is not None:
             result.response.encode(used.version)
         return result
@@ -180,7 +187,7 @@ class ActiveController:
         """The response, everything written and committed. Raises what goes wrong before the first append."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
-        prepared = self.controller.prepare_request(used, decoded, self.now_ms, self.now_ms, self.end_offset)
+        prepared = self.controller.prepare_request(used, decoded, self.moment)
         self.write_prepared(prepared)
         assert prepared.response is not None
         prepared.response.encode(used.version)

@@ -7,6 +7,7 @@ import random
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
@@ -70,6 +71,10 @@ class MetadataState:
         if elr:
             self.feature(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 1)
 
+    def moment(self, now_ms: int = 0) -> Moment:
+        """What a handler needs besides the state."""
+        return Moment(now_ms, now_ms, self.next_offset)
+
     @property
     def metadata_version(self) -> int:
         return self.image.features.metadata_version
@@ -80,7 +85,6 @@ class MetadataState:
         decoded = decode_metadata_record(encode_metadata_record(record, version))
         replay(self.image, decoded.record, offset)
         self.next_offset += 1
-        self.controller.next_offset = self.next_offset
         return offset
 
     def append_all(self, records: list[RecordAndVersion]) -> None:

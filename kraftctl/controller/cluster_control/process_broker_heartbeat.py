@@ -10,6 +10,7 @@ from kraftctl.controller.cluster_control import broker_control_state
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import (
     records_for_controlled_shutdown,
     records_for_fenced_broker,
@@ -34,12 +35,12 @@ CORDONED_LOG_DIRS_RECORD_VERSION = 3
 
 
 def process_broker_heartbeat(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """What becomes of the broker, and the records that say so."""
     assert isinstance(request, BrokerHeartbeatRequest)
     # Before anything else: whatever this heartbeat leads to, the broker is alive (KAFKA-17793).
-    state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, now_ms)
+    state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:
         return ControllerResult.of([], BrokerHeartbeatResponse(error_code=error.code))
@@ -56,7 +57,7 @@ def process_broker_heartbeat(
         is_fenced=gone or following == broker_control_state.FENCED,
         should_shut_down=gone,
     )
-    last_offset = state.next_offset + len(records) - 1
+    last_offset = moment.next_offset + len(records) - 1
     outcome = HeartbeatOutcome(state.heartbeats, request, following, last_offset)
     return ControllerResult.of(records, response, outcome)
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import records_for_new_incarnation
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
@@ -46,11 +47,11 @@ NO_STORED_EPOCH = -2
 
 
 def register_broker(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """The registration, or why it is refused. The epoch in the response is valid once committed."""
     assert isinstance(request, BrokerRegistrationRequest)
-    refusal = why_refused(state, request, now_ms)
+    refusal = why_refused(state, request, moment.now_ms)
     if refusal is not None:
         return ControllerResult.of([], BrokerRegistrationResponse(error_code=refusal.code))
     existing = state.image.cluster.broker(request.broker_id)
@@ -64,7 +65,7 @@ def register_broker(
     metadata_version = state.image.features.metadata_version
     record = _registration_record(request, metadata_version)
     if new_incarnation:
-        record.broker_epoch = state.next_offset
+        record.broker_epoch = moment.next_offset
     else:
         assert existing is not None
         record.fenced = existing.fenced

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
@@ -25,7 +26,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
 def register_controller(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Another controller, or this one, registers."""
     assert isinstance(request, ControllerRegistrationRequest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import records_for_unregistered_broker
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
@@ -13,7 +14,7 @@ from kraftctl_protocol.message import Message
 
 
 def unregister_broker(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Allowed even while the broker is alive, as in Kafka: it must be restarted to come back."""
     assert isinstance(request, UnregisterBrokerRequest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftctl.controller.configuration_control.config_alterer import ConfigAlterer, ConfigChange
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.metadata.config_definitions import config_resource
@@ -26,7 +27,7 @@ Resource = tuple[int, str]
 
 
 def incremental_alter_configs(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """SET, DELETE, APPEND and SUBTRACT single keys."""
     assert isinstance(request, IncrementalAlterConfigsRequest)
@@ -55,7 +56,7 @@ def incremental_alter_configs(
 
 
 def legacy_alter_configs(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Replace all configs of a resource."""
     assert isinstance(request, AlterConfigsRequest)

@@ -6,6 +6,7 @@ from kraftctl.controller.configuration_control.config_alterer import config_keys
 from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.metadata.config_definitions import config_resource, config_source
@@ -46,7 +47,7 @@ class _Layer:
 
 
 def describe_configs(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """One result per resource."""
     assert isinstance(request, DescribeConfigsRequest)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.isr_eligibility import (
     UNKNOWN_BROKER_EPOCH,
     ineligible_replicas_for_isr,
@@ -53,7 +54,7 @@ BROKER_EPOCHS_SINCE = 3
 
 
 def alter_partition(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Changes ISRs as the leader asks, partition by partition; the records need not be atomic."""
     assert isinstance(request, AlterPartitionRequest)

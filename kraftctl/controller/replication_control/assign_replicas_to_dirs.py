@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
@@ -23,7 +24,7 @@ from kraftctl_protocol.uuids import Uuid
 
 
 def assign_replicas_to_dirs(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Records the directories; replicas put into an offline one leave their ISRs in the same list."""
     assert isinstance(request, AssignReplicasToDirsRequest)

@@ -6,6 +6,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
@@ -35,12 +36,14 @@ STRICT_QUOTA_SINCE: Final = 3
 
 
 def create_partitions(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """One atomic batch for the topics that pass; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
     strict = context.version >= STRICT_QUOTA_SINCE
-    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
+    quota = state.mutation_quotas.quota_for(
+        state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
+    )
     response = CreatePartitionsResponse()
     records: list[RecordAndVersion] = []
     counts: dict[str, int] = {}

@@ -19,6 +19,7 @@ from kraftctl.controller.configuration_control.effective_configs import (
 )
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
@@ -56,12 +57,14 @@ STRICT_QUOTA_SINCE: Final = 6
 
 
 def create_topics(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """The topics that pass all checks; with validate_only their records are dropped in the end."""
     assert isinstance(request, CreateTopicsRequest)
     strict = context.version >= STRICT_QUOTA_SINCE
-    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
+    quota = state.mutation_quotas.quota_for(
+        state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
+    )
     refused = _refused_up_front(state, context, request.topics)
     topics = [topic for topic in request.topics if topic.name not in refused]
     if _partition_total(topics, state.config.num_partitions) > PARTITIONS_PER_REQUEST_MAX:

@@ -6,6 +6,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import AclOperation, ResourceType
@@ -26,12 +27,14 @@ STRICT_QUOTA_SINCE: Final = 5
 
 
 def delete_topics(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """One atomic batch. Results are shuffled, so that their order does not tell hidden from absent topics."""
     assert isinstance(request, DeleteTopicsRequest)
     strict = context.version >= STRICT_QUOTA_SINCE
-    quota = state.mutation_quotas.quota_for(state.image.client_quotas, context, strict=strict, now_ms=now_ms)
+    quota = state.mutation_quotas.quota_for(
+        state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
+    )
     if not state.config.delete_topic_enable:
         return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
     deletion = _TopicDeletion(state, context, quota)

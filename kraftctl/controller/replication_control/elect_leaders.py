@@ -6,6 +6,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_PREFERRED,
     ELECT_UNCLEAN,
@@ -33,7 +34,7 @@ ELECTIONS_PER_RUN_MAX: Final = 1_000
 
 
 def elect_leaders(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Elects for the partitions asked for; null asks for all, and then says nothing of those in order."""
     assert isinstance(request, ElectLeadersRequest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.replication_control.partition_reassignment import (
     PlannedReassignment,
@@ -43,7 +44,7 @@ from kraftctl_protocol.uuids import Uuid
 
 
 def alter_partition_reassignments(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Errors are per partition; the records of the others are one atomic batch."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
@@ -142,7 +143,7 @@ class _Reassignments:
 
 
 def list_partition_reassignments(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Reassignments under way, of the partitions asked for or, with null topics, of all."""
     assert isinstance(request, ListPartitionReassignmentsRequest)

@@ -7,6 +7,7 @@ from typing import Final
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import LITERAL, PREFIXED, AclFilter
 from kraftctl.controller.security.authorization import CLUSTER_NAME, AclOperation, ResourceType
@@ -41,7 +42,7 @@ ALLOW: Final = 3
 
 
 def create_acls(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """An entry that exists already is a success without a record."""
     assert isinstance(request, CreateAclsRequest)
@@ -84,7 +85,7 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
 
 
 def delete_acls(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Every entry that one of the filters matches, in one atomic batch."""
     assert isinstance(request, DeleteAclsRequest)
@@ -124,7 +125,7 @@ def delete_acls(
 
 
 def describe_acls(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """The entries that match, grouped by resource pattern."""
     assert isinstance(request, DescribeAclsRequest)

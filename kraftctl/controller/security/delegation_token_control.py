@@ -12,6 +12,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import AclOperation, ResourceType
 from kraftctl.image.delegation_tokens_image import DelegationToken
@@ -45,7 +46,7 @@ TOKENS_PER_SWEEP_MAX: Final = 1_000
 
 
 def create_delegation_token(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """A token for the requester, or for somebody whose User resource allows CreateTokens."""
     assert isinstance(request, CreateDelegationTokenRequest)
@@ -76,7 +77,7 @@ def create_delegation_token(
     lifetime_ms = state.config.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
-    max_ms = min(state.wall_ms + lifetime_ms, TIMESTAMP_MAX)
+    max_ms = min(moment.wall_ms + lifetime_ms, TIMESTAMP_MAX)
     token = DelegationToken(
         token_id=uuid_to_string(random_uuid(state.rng)),
         owner=owner,
@@ -84,9 +85,9 @@ def create_delegation_token(
         renewers=tuple(
             [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]
         ),
-        issue_timestamp_ms=state.wall_ms,
+        issue_timestamp_ms=moment.wall_ms,
         max_timestamp_ms=max_ms,
-        expiration_timestamp_ms=min(max_ms, state.wall_ms + state.config.delegation_token_expiry_time_ms),
+        expiration_timestamp_ms=min(max_ms, moment.wall_ms + state.config.delegation_token_expiry_time_ms),
     )
     response.issue_timestamp_ms = token.issue_timestamp_ms
     response.expiry_timestamp_ms = token.expiration_timestamp_ms
@@ -97,7 +98,7 @@ def create_delegation_token(
 
 
 def renew_delegation_token(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """By its owner or a renewer, up to the token's own limit."""
     assert isinstance(request, RenewDelegationTokenRequest)
@@ -105,7 +106,7 @@ def renew_delegation_token(
     token = _find(state, context, request.hmac)
     if isinstance(token, ApiError):
         response.error_code = token.code
-    elif _expired(token, state.wall_ms):
+    elif _expired(token, moment.wall_ms):
         response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
     elif not _may_renew(token, context):
         response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
@@ -113,13 +114,13 @@ def renew_delegation_token(
         period_ms = state.config.delegation_token_expiry_time_ms
         if request.renew_period_ms > 0:
             period_ms = min(period_ms, request.renew_period_ms)
-        response.expiry_timestamp_ms = min(token.max_timestamp_ms, state.wall_ms + period_ms)
+        response.expiry_timestamp_ms = min(token.max_timestamp_ms, moment.wall_ms + period_ms)
         return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
     return ControllerResult.atomic_of([], response)
 
 
 def expire_delegation_token(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """A negative period ends the token now; another one sets when it ends."""
     assert isinstance(request, ExpireDelegationTokenRequest)
@@ -130,22 +131,24 @@ def expire_delegation_token(
     elif not _may_renew(token, context):
         response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
     elif request.expiry_time_period_ms < 0:
-        response.expiry_timestamp_ms = state.wall_ms
+        response.expiry_timestamp_ms = moment.wall_ms
         removal = RemoveDelegationTokenRecord(token_id=token.token_id)
         return ControllerResult.atomic_of([RecordAndVersion(removal, 0)], response)
-    elif _expired(token, state.wall_ms):
+    elif _expired(token, moment.wall_ms):
         response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
     else:
         response.expiry_timestamp_ms = min(
-            token.max_timestamp_ms, state.wall_ms + request.expiry_time_period_ms
+            token.max_timestamp_ms, moment.wall_ms + request.expiry_time_period_ms
         )
         return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
     return ControllerResult.atomic_of([], response)
 
 
-def sweep_expired_tokens(state: ControllerState, wall_ms: int) -> tuple[ControllerResult, bool]:
+def sweep_expired_tokens(state: ControllerState, moment: Moment) -> tuple[ControllerResult, bool]:
     """Remove tokens that ran out: also whether there may be more to do at once."""
-    expired = [token for token in state.image.delegation_tokens.tokens.values() if _expired(token, wall_ms)]
+    expired = [
+        token for token in state.image.delegation_tokens.tokens.values() if _expired(token, moment.wall_ms)
+    ]
     records = [
         RecordAndVersion(RemoveDelegationTokenRecord(token_id=token.token_id), 0)
         for token in expired[:TOKENS_PER_SWEEP_MAX]

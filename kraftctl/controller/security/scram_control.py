@@ -8,6 +8,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
@@ -35,7 +36,7 @@ ITERATIONS_MAX: Final = 16_384
 
 
 def alter_user_scram_credentials(
-    state: ControllerState, context: RequestContext, request: Message, now_ms: int
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Per user: one deletion or one upsertion in a request, or neither is done."""
     assert isinstance(request, AlterUserScramCredentialsRequest)

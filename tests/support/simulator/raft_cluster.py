@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
@@ -64,7 +65,7 @@ def versions(request: Message, version: int) -> Message:
         listener=LISTENER,
         client_address=b"",
     )
-    response = api_versions(state, context, request, 0).response
+    response = api_versions(state, context, request, Moment(0, 0, 0)).response
     assert response is not None
     return response
 
@@ -373,13 +374,11 @@ class RaftCluster:
         elif isinstance(effect, RespondFetch):
             batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
             records = b"".join(batch.batch for batch in batches)
-            effect.response.responses[0].partitions[0].records = records
-            self._respond(replica, effect.request_id, effect.response)
+            self._respond(replica, effect.request_id, effect.response_with(records))
         elif isinstance(effect, RespondFetchSnapshot):
             data = replica.disk.snapshot_files[effect.snapshot_id]
             wanted = data[effect.position : effect.position + effect.size_bytes]
-            effect.response.topics[0].partitions[0].unaligned_records = wanted
-            self._respond(replica, effect.request_id, effect.response)
+            self._respond(replica, effect.request_id, effect.response_with(wanted))
         elif isinstance(effect, Respond):
             if effect.request_id in replica.waiting:
                 self.checks.answered(replica.node_id, replica.waiting[effect.request_id][4], effect)

@@ -214,8 +214,7 @@ class SimulatedNode:
             case effects.RespondFetch():
                 found = self.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
                 records = b"".join(entry.batch for entry in found)
-                effect.response.responses[0].partitions[0].records = records
-                self.answers[effect.request_id] = effect.response
+                self.answers[effect.request_id] = effect.response_with(records)
             case effects.Respond() | effects.RespondFetchSnapshot():
                 assert effect.request_id not in self.answers, "a request is answered once"
                 self.answers[effect.request_id] = effect.response

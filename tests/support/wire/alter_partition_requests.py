@@ -59,7 +59,7 @@ def request_for(
 
 def ask(state: MetadataState, version: int, request: AlterPartitionRequest) -> ControllerResult:
     """The handler's result; its response must be writable in that version."""
-    result = alter_partition(state.controller, state.context(56, version), request, 0)
+    result = alter_partition(state.controller, state.context(56, version), request, state.moment())
     assert result.response is not None
     assert isinstance(result.response, AlterPartitionResponse)
     result.response.encode(version)

@@ -1,0 +1,17 @@
+"""When a handler or a task runs, and where its records begin: what it may read besides state and request."""
+
+from __future__ import annotations
+
+
+class Moment:
+    """One turn of the controller.
+
+    `now_ms` is monotonic: deadlines and sessions. `wall_ms` is the wall clock, which may step: only for data
+    that leaves the process, such as timestamps of tokens. `next_offset` is the offset that the first record
+    of the result gets in the log.
+    """
+
+    def __init__(self, now_ms: int, wall_ms: int, next_offset: int) -> None:
+        self.now_ms = now_ms
+        self.wall_ms = wall_ms
+        self.next_offset = next_offset

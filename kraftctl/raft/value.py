@@ -1,0 +1,45 @@
+"""Equality and a readable form for effects and events, so that tests compare them and logs print them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BYTES_SHOWN: Final = 16
+"""Long enough for a directory id."""
+
+TEXT_SHOWN: Final = 400
+"""Characters of one field: enough for the messages of elections, not for what they carry."""
+
+
+class Value:
+    """A value: equal to another of its class when all fields are equal, and not hashable.
+
+    Nothing of this costs at construction: a subclass sets its fields in a plain `__init__`.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return False
+        return all(getattr(self, name) == getattr(other, name) for name in field_names(self))
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={_shown(getattr(self, name))}" for name in field_names(self)]
+        return f"{type(self).__name__}({', '.join(fields)})"
+
+
+def field_names(value: object) -> list[str]:
+    """The attributes of `value` in the order of its `__init__`, whether it is compiled or not."""
+    names: list[str] = list(getattr(value, "__mypyc_attrs__", ()) or getattr(value, "__dict__", ()))
+    return names
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bytes):
+        if len(value) > BYTES_SHOWN:
+            return f"<{len(value)} bytes>"
+        return repr(value)
+    if isinstance(value, list):
+        text = f"[{', '.join([_shown(each) for each in value])}]"
+    else:
+        text = repr(value)
+    return text if len(text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}..."
