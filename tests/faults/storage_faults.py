@@ -83,10 +83,10 @@ FAULTS = (
     ),
     PlantedFault(
         "checksum-is-not-compared",
-        "kraftctl/storage/batch_scan.py",
-        "        if crc32c(view[position + CRC_START : batch_end]) != crc:\n",
-        "        if crc == 0:\n",
-        ("tests/storage/test_batch_scan.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
+        "protocol/kraftctl_protocol/batch_framing.py",
+        "        if actual_crc(buffer, at, size_bytes) != stated_crc(buffer, at):\n",
+        "        if stated_crc(buffer, at) == 0:\n",
+        ("tests/protocol/test_batch_framing.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
         "Rotten bits are replayed.",
     ),
     PlantedFault(
