@@ -90,11 +90,11 @@ $(STAMPS)/compiled-$(TREE): $(WHEEL)
 	$(BIN)/kraftctl --version
 	touch $@
 
-SAY_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
+NOTE_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
 
 # All tests, two lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
 test: setup
-	$(SAY_WITHOUT_BROWSER)
+	$(NOTE_WITHOUT_BROWSER)
 	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
 
 # The pure core from source, with fewer seeds and examples.
@@ -102,7 +102,7 @@ test-quick: $(STAMPS)/dev
 	@$(BIN)/python tests/lanes.py quick $(PYTEST_ARGS)
 
 test-compiled: setup
-	$(SAY_WITHOUT_BROWSER)
+	$(NOTE_WITHOUT_BROWSER)
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
