@@ -387,7 +387,11 @@ class ControllerNode:
         kraft_version = raft.kraft_version_at(end_offset)
         voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
         self._snapshot = SnapshotInProgress(
-            controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
+            controller.image,
+            OffsetAndEpoch(end_offset, epoch),
+            wall_ms=wall_ms,
+            kraft_version=kraft_version,
+            voters=voters,
         )
         self._continue_snapshot(now_ms)
 

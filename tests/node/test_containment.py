@@ -367,7 +367,9 @@ def test_a_snapshot_that_cannot_be_generated_is_tried_again_later():
 def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
     """The voters are encoded with the first slice, where a failure is contained."""
     image = serving(1).controller.image
-    snapshot = SnapshotInProgress(image, OffsetAndEpoch(5, 1), 0, 1, cast("Any", "no voters"))
+    snapshot = SnapshotInProgress(
+        image, OffsetAndEpoch(5, 1), wall_ms=0, kraft_version=1, voters=cast("Any", "no voters")
+    )
     with pytest.raises((EncodeError, TypeError)):
         snapshot.write_slice()
     snapshot.abandon()
