@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.moment import Moment
@@ -94,22 +96,40 @@ class ControllerNode:
                 self._load(event)
             case TurnTaken():
                 self._continue_snapshot(now_ms)
-            case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
-                self._effects.append(self._registration.answered(event.response, now_ms))
+            case events.ResponseReceived():
+                if event.send_id == REGISTRATION_SEND_ID:
+                    self._effects.append(self._registration.answered(event.response, now_ms))
+                else:
+                    self._step_raft(event, now_ms, wall_ms)
+            case events.RequestCancelled():
+                self._envelopes.pop(event.request_id, None)
+                self._step_raft(event, now_ms, wall_ms)
+            case events.SnapshotCreated():
+                self._snapshot = None
+                self._step_raft(event, now_ms, wall_ms)
+            case (
+                events.LogFlushed()
+                | events.DeadlineReached()
+                | events.Started()
+                | events.SnapshotDownloaded()
+                | events.LogStartChanged()
+                | events.ResignRequested()
+                | events.ShutdownRequested()
+            ):
+                self._step_raft(event, now_ms, wall_ms)
             case _:
-                if isinstance(event, events.RequestCancelled):
-                    self._envelopes.pop(event.request_id, None)
-                elif isinstance(event, events.SnapshotCreated):
-                    self._snapshot = None
-                self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
-        self._go_on(now_ms, wall_ms)
+                assert_never(event)
+        self._advance(now_ms, wall_ms)
         done = self._effects
         self._effects = []
         return done
 
-    def _go_on(self, now_ms: int, wall_ms: int) -> None:
-        """Whatever became possible or due."""
-        self._read_on()
+    def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
+        self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
+
+    def _advance(self, now_ms: int, wall_ms: int) -> None:
+        """Do what has become possible or due."""
+        self._read_next()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
@@ -148,12 +168,14 @@ class ControllerNode:
             return
         match step:
             case events.RequestReceived():
-                self._carry_out(self._raft.step(step, now_ms, wall_ms), now_ms)
+                self._step_raft(step, now_ms, wall_ms)
             case PreparedRequest():
                 self._append(step.prepared, now_ms, wall_ms)
                 self._answer(event.request_id, step, now_ms)
-            case _:
+            case Message():
                 self._respond(event.request_id, step)
+            case _:
+                assert_never(step)
 
     def _prepare(
         self, event: ClientRequest, now_ms: int, wall_ms: int
@@ -243,8 +265,24 @@ class ControllerNode:
                         self._release(self._controller.renounce())
                 case effects.LeaderChanged():
                     self._registration.leader_changed(now_ms)
-                case _:
+                case (
+                    effects.AppendBatch()
+                    | effects.FlushLog()
+                    | effects.RespondFetch()
+                    | effects.SendRequest()
+                    | effects.Notice()
+                    | effects.WriteQuorumState()
+                    | effects.TruncateLog()
+                    | effects.SaveSnapshotSlice()
+                    | effects.FinishSnapshot()
+                    | effects.StartOver()
+                    | effects.RespondFetchSnapshot()
+                    | effects.NoteRecovered()
+                    | effects.Halt()
+                ):
                     self._effects.append(effect)
+                case _:
+                    assert_never(effect)
 
     def _release(self, parked: list[ParkedResponse]) -> None:
         for entry in parked:
@@ -252,7 +290,7 @@ class ControllerNode:
 
     # Reading what is committed, until this controller writes it itself.
 
-    def _read_on(self) -> None:
+    def _read_next(self) -> None:
         if self._controller.active or self._reading:
             return
         offset = self._controller.next_replay_offset

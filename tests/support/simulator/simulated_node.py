@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
@@ -245,8 +245,18 @@ class SimulatedNode:
             case effects.SendRequest():
                 assert len(self.voters) > 1, "a single voter has nobody to ask"
                 self.sent.append(effect)
-            case _:
+            case (
+                effects.AppendBatch()
+                | effects.WriteQuorumState()
+                | effects.TruncateLog()
+                | effects.SaveSnapshotSlice()
+                | effects.FinishSnapshot()
+                | effects.StartOver()
+                | effects.NoteRecovered()
+            ):
                 self.disk.apply(effect)
+            case _:
+                assert_never(effect)
 
     def _write_snapshot(self, effect: WriteSnapshot) -> None:
         data = b"".join(effect.batches)
