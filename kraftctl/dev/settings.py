@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+from kraftctl_protocol.log_file_names import META_PROPERTIES
+
 CONTROLLER_LISTENER = "CONTROLLER"
 BROKER_LISTENER = "PLAINTEXT"
 
@@ -92,7 +94,7 @@ def write_meta_properties(log_directory: Path, *, cluster_id: str, node_id: int)
     directory_id = random_id()
     log_directory.mkdir(parents=True, exist_ok=True)
     write_properties(
-        log_directory / "meta.properties",
+        log_directory / META_PROPERTIES,
         {"version": "1", "cluster.id": cluster_id, "node.id": str(node_id), "directory.id": directory_id},
     )
     return directory_id

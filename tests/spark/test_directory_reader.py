@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.log import segment_file
 from kraftctl_spark.log.directory_reader import DamagedLogError, DirectoryReader
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     ObserverError,
-    OffsetAndEpoch,
     OffsetsGoneError,
     WrongClusterError,
 )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kraftctl_protocol.batch_framing import BatchPlace
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
@@ -23,7 +24,6 @@ from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
     ObserverError,
-    OffsetAndEpoch,
     OffsetsGoneError,
     WrongClusterError,
 )
