@@ -21,11 +21,12 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import MetaProperties, MetaPropertiesEnsemble, write_meta_properties
+from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, write_meta_properties
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
 from kraftctl.storage.recovery_point import create_recovery_point, read_recovery_point
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl_protocol.uuids import uuid_to_string

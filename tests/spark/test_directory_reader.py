@@ -350,6 +350,9 @@ def test_whose_directory_it_is(directory: LogDirectory, tmp_path: Path) -> None:
     assert DirectoryReader(directory.partition).cluster_id() == CLUSTER_ID
     with pytest.raises(WrongClusterError, match=f"belongs to cluster {CLUSTER_ID}, not to cluster another"):
         DirectoryReader(directory.path, "another")
+    (directory.path / "meta.properties").write_text(f"version=2\ncluster.id={CLUSTER_ID}\n")
+    with pytest.raises(ObserverError, match=r"meta\.properties cannot be understood: version 2"):
+        reader_of(directory)
     (directory.path / "meta.properties").unlink()
     with pytest.raises(ObserverError, match=r"no meta\.properties that names its cluster"):
         reader_of(directory)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 SECURITY_PROTOCOL = "security.protocol"
 PLAINTEXT = "PLAINTEXT"
@@ -67,50 +66,3 @@ def _check_known(key: str, value: str) -> None:
             "begin with ssl. and sasl."
         )
     raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
-
-
-def read_properties(path: Path) -> dict[str, str]:
-    """A Java properties file. OSError, or ValueError for what is not text."""
-    properties: dict[str, str] = {}
-    logical = ""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        line = line.lstrip(" \t\f")
-        if not logical and line.startswith(("#", "!")):
-            continue
-        if _continues(line):
-            logical += line[:-1]
-            continue
-        logical += line
-        if logical:
-            key, value = _key_and_value(logical)
-            properties[key] = value
-        logical = ""
-    return properties
-
-
-def _continues(line: str) -> bool:
-    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
-
-
-def _key_and_value(line: str) -> tuple[str, str]:
-    """`=`, `:` or white space ends a key, unless a backslash stands before it."""
-    end = 0
-    while end < len(line) and line[end] not in "=: \t\f":
-        end += 2 if line[end] == "\\" else 1
-    rest = line[end:].lstrip(" \t\f")
-    if rest.startswith(("=", ":")):
-        rest = rest[1:].lstrip(" \t\f")
-    return _unescape(line[:end]), _unescape(rest)
-
-
-def _unescape(text: str) -> str:
-    named = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
-    result, at = "", 0
-    while at < len(text):
-        if text[at] != "\\" or at + 1 == len(text):
-            result, at = result + text[at], at + 1
-        elif text[at + 1] == "u":
-            result, at = result + chr(int(text[at + 2 : at + 6], 16)), at + 6
-        else:
-            result, at = result + named.get(text[at + 1], text[at + 1]), at + 2
-    return result

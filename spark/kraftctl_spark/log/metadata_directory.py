@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_protocol.log_file_names import (
     META_PROPERTIES,
     PARTITION_DIRECTORY,
@@ -19,8 +20,8 @@ from kraftctl_protocol.log_file_names import (
     parse_checkpoint_file_name,
     parse_segment_file_name,
 )
+from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
-from kraftctl_spark.log.client_config import read_properties
 from kraftctl_spark.log.log_reader import ObserverError
 
 
@@ -36,15 +37,6 @@ class LogFiles:
     def snapshots(self) -> tuple[OffsetAndEpoch, ...]:
         """The checkpoints that replace a part of the log."""
         return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint != BOOTSTRAP_SNAPSHOT_ID)
-
-
-@dataclass(frozen=True)
-class MetaProperties:
-    """Whose directory it is; None where that is not said."""
-
-    cluster_id: str | None = None
-    node_id: int | None = None
-    directory_id: str | None = None
 
 
 class MetadataDirectory:
@@ -73,15 +65,9 @@ class MetadataDirectory:
         """Empty without the file."""
         path = self.path / META_PROPERTIES
         try:
-            properties = read_properties(path)
-            node_id = properties.get("node.id", properties.get("broker.id"))
-            return MetaProperties(
-                properties.get("cluster.id"),
-                None if node_id is None else int(node_id),
-                properties.get("directory.id"),
-            )
+            return parse_meta_properties(decode_properties(path.read_bytes()))
         except FileNotFoundError:
-            return MetaProperties()
+            return MetaProperties(None, None, None)
         except ValueError as error:
             raise ObserverError(f"{path} cannot be understood: {error}") from error
 
