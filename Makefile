@@ -121,6 +121,7 @@ format: $(STAMPS)/dev
 
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table README.md
 
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from kraftctl.apis.api import Owner
 from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.moment import Moment
@@ -29,9 +30,8 @@ from kraftctl.node.events import (
 from kraftctl.node.registration import REGISTRATION_SEND_ID, NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
-from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
+from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -182,19 +182,18 @@ class ControllerNode:
     ) -> Message | events.RequestReceived | PreparedRequest:
         """A refusal, an event for raft, or records and a response: nothing has changed yet."""
         context, request = event.context, event.request
-        if isinstance(request, EnvelopeRequest):
-            refusal = self._controller.authorize_raft(context, request)
-            if refusal is not None:
-                return refusal
+        error = self._controller.why_refused(context)
+        if error is None and context.api.owner == Owner.NODE:
             opened = open_envelope(context, request)
             if isinstance(opened, Message):
                 return opened
             self._envelopes[event.request_id] = opened
             context, request = opened.context, opened.request
-        if context.api_key in RAFT_API_KEYS:
-            refusal = self._controller.authorize_raft(context, request)
-            if refusal is not None:
-                return refusal
+            error = self._controller.why_refused(context)
+        if error is not None:
+            refused = self._controller.refused(context, request, error)
+            return PreparedRequest(context, request, refused)
+        if context.api.owner == Owner.RAFT:
             return events.RequestReceived(
                 event.request_id, context.listener, context.api_key, context.version, request
             )
@@ -387,7 +386,11 @@ class ControllerNode:
         kraft_version = raft.kraft_version_at(end_offset)
         voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
         self._snapshot = SnapshotInProgress(
-            controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
+            controller.image,
+            OffsetAndEpoch(end_offset, epoch),
+            wall_ms=wall_ms,
+            kraft_version=kraft_version,
+            voters=voters,
         )
         self._continue_snapshot(now_ms)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import assert_never
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
@@ -71,7 +72,7 @@ def versions(request: Message, version: int) -> Message:
     """A replica's answer to a leader that is about to make a voter of it, by the real handler."""
     state = ControllerState(ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, MetadataImage(), random.Random(0))
     context = RequestContext(
-        api_key=ApiVersionsRequest.API_KEY,
+        api=API_TABLE[ApiVersionsRequest.API_KEY],
         version=version,
         client_id="raft",
         principal=ANONYMOUS,

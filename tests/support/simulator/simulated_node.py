@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TypeVar, assert_never
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
@@ -164,7 +165,7 @@ class SimulatedNode:
         """The id under which the answer will appear."""
         self._requests += 1
         context = RequestContext(
-            api_key=request.API_KEY,
+            api=API_TABLE[request.API_KEY],
             version=request.HIGHEST_VERSION if version is None else version,
             client_id="test",
             principal=ANONYMOUS,
