@@ -25,10 +25,10 @@ def test_what_is_honoured() -> None:
         pytest.param(
             "security.protocol", "SASL_SSL", "security.protocol=SASL_SSL .* only PLAINTEXT", id="tls"
         ),
-        pytest.param("sasl.mechanism", "PLAIN", "sasl.mechanism=PLAIN .* PLAINTEXT only", id="sasl"),
-        pytest.param("ssl.truststore.location", "/x.jks", "ssl.truststore.location=/x.jks", id="ssl"),
-        pytest.param("ssl.truststore.password", "word", r"password=\(hidden\)", id="password"),
-        pytest.param("sasl.jaas.config", "word", r"sasl.jaas.config=\(hidden\)", id="jaas"),
+        pytest.param("sasl.mechanism", "PLAIN", "sasl.mechanism is not .* PLAINTEXT only", id="sasl"),
+        pytest.param("ssl.truststore.location", "/x.jks", "ssl.truststore.location is not", id="ssl"),
+        pytest.param("ssl.truststore.password", "word", "password is not supported", id="password"),
+        pytest.param("sasl.jaas.config", "word", "sasl.jaas.config is not supported", id="jaas"),
         pytest.param(
             "request.timeout.ms", "1 s", "request.timeout.ms=1 s .* whole number above 0", id="text"
         ),

@@ -15,7 +15,6 @@ CLIENT_ID = "client.id"
 REQUEST_TIMEOUT_MS = "request.timeout.ms"
 KEYS = (SECURITY_PROTOCOL, CLIENT_ID, REQUEST_TIMEOUT_MS)
 SECURITY_PREFIXES = ("ssl.", "sasl.")
-SECRET_WORDS = ("password", "jaas", "secret", "key", "credential")
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,9 @@ class ClientConfig:
 
 
 def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
-    """ValueError that names the key, its value, and what is allowed."""
-    for key, value in properties.items():
-        _check_known(key, value)
+    """ValueError that names the key and what is allowed."""
+    for key in properties:
+        _check_known(key)
     protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT)
     if protocol.upper() != PLAINTEXT:
         raise ValueError(
@@ -56,13 +55,13 @@ def parse_timeout_ms(key: str, text: str | None) -> int:
     return int(text)
 
 
-def _check_known(key: str, value: str) -> None:
+def _check_known(key: str) -> None:
+    """Values are not repeated: that of a key which is not supported may be a secret."""
     if key in KEYS:
         return
     if key.startswith(SECURITY_PREFIXES):
-        shown = "(hidden)" if any(word in key for word in SECRET_WORDS) else value
         raise ValueError(
-            f"{key}={shown} is not supported: connections are {PLAINTEXT} only, so remove the keys that "
-            "begin with ssl. and sasl."
+            f"{key} is not supported: connections are {PLAINTEXT} only, so remove the keys that begin with"
+            " ssl. and sasl."
         )
     raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
