@@ -6,18 +6,13 @@ are known to be none are listed.
 
 from __future__ import annotations
 
+from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from kraftctl_protocol.readable_config_names import (
     READABLE_BROKER_CONFIGS,
     READABLE_CLIENT_METRICS_CONFIGS,
     READABLE_GROUP_CONFIGS,
     READABLE_TOPIC_CONFIGS,
 )
-
-TOPIC = 2
-BROKER = 4
-CLIENT_METRICS = 16
-GROUP = 32
-"""Resource types as in ConfigRecord."""
 
 _READABLE = {
     TOPIC: READABLE_TOPIC_CONFIGS,

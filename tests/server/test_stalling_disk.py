@@ -472,6 +472,6 @@ def test_a_long_turn_is_measured_and_named(
         partition.close()
 
     run(life)
-    lines = [line for line in caplog.messages if "event loop was busy" in line]
+    lines = [line for line in caplog.messages if "event loop was blocked" in line]
     assert len(lines) == 1
     assert "ResignRequested" in lines[0]
