@@ -120,10 +120,7 @@ class RaftNode:
         core = self._core
         core.now_ms = now_ms
         core.wall_ms = wall_ms
-        if isinstance(event, RequestReceived):
-            self._handle_request(event)
-        else:
-            self._handle(event)
+        self._handle(event)
         end_recovery_if_caught_up(core)
         run_timers(core)
         settle_change(core)
@@ -227,12 +224,12 @@ class RaftNode:
     def _handle(self, event: RaftEvent) -> None:
         core = self._core
         match event:
+            case RequestReceived():
+                self._handle_request(event)
             case LogFlushed():
                 log_flushed(core, event.end_offset)
             case DeadlineReached():
                 pass
-            case RequestReceived():
-                self._handle_request(event)
             case RequestCancelled():
                 core.parked.remove(event.request_id)
             case ResponseReceived():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, assert_never
 
 from kraftctl.raft.effects import (
     AppendBatch,
@@ -296,7 +296,8 @@ def effect_line(effect: RaftEffect) -> str:
             return f"{effect.level} {effect.text}"
         case SendRequest():
             return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
-    return repr(effect)
+        case _:
+            assert_never(effect)
 
 
 def render(message: Message) -> str:
