@@ -2,14 +2,14 @@
 #
 #   make build      .venv with a compiled `kraftctl` in it
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
-#   make test       the whole suite against compiled code, and what is pure once more uncompiled
+#   make test       the whole suite against compiled code, and the pure tests from source as well
 #   make test-quick   the pure core, uncompiled, in seconds
-#   make soak       what takes long, with a seed and for a time
-#   make faults     plants known defects, one by one, and expects tests to notice each
-#   make export-demo  a page of plots about a small real cluster, in about two minutes
+#   make soak       the long random tests, with a given seed and duration
+#   make faults     plants known defects, one at a time, and expects a test to notice each
+#   make export-demo  an HTML page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
-# Compiled code is only ever inside .venv: the tree has no .so that could hide an edited source.
+# Compiled code is only in .venv: the tree has no .so that could hide an edited source.
 # `PYTHONPATH=$(SOURCES)` before a command of .venv runs the sources as they are, uncompiled.
 
 SHELL := /bin/bash
@@ -30,7 +30,7 @@ CHROMIUM := $(shell command -v chromium || command -v chromium-browser || comman
 BENCH_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' 2>/dev/null | sort)
-# A source that was removed changes no time stamp of another: its absence is in this name.
+# Removing a source changes no timestamp of the others: this checksum of all names changes instead.
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
@@ -38,7 +38,7 @@ WHEEL := build/wheel/.built-$(TREE)
 
 build: $(STAMPS)/compiled-$(TREE)
 
-# The build, and what tests, checks and the exporter need besides.
+# The build, and the packages that only tests, checks and the exporter need.
 setup: build $(STAMPS)/dev
 
 dev: setup
@@ -52,7 +52,7 @@ $(STAMPS)/venv:
 	mkdir -p $(STAMPS)
 	touch $@
 
-# What requirements.lock names, as files: the build and the tests of the wheel take everything from here, by hash.
+# The files that requirements.lock names: the build and the tests of the wheel install from here, by hash.
 build/requirements/.complete: requirements.lock | $(STAMPS)/venv
 	rm -rf build/requirements
 	$(PIP) download --require-hashes -r requirements.lock -d build/requirements
@@ -66,9 +66,9 @@ $(STAMPS)/dev: requirements-dev.lock $(STAMPS)/requirements
 	$(PIP) install --require-hashes -r requirements-dev.lock
 	touch $@
 
-# The wheel is made as pip makes it for a user: of what the sdist holds, by an interpreter without any of our
-# requirements, with build tools in an environment of their own. (mypy also looks into the environment of the pip
-# that runs it, so .venv would not do.) build/source/build keeps the objects: only what has changed is compiled again.
+# The wheel is built as a user's pip builds it: from the contents of the sdist, by an interpreter without any of our
+# requirements, with the build tools in a separate environment. (mypy also looks into the environment of the pip
+# that runs it, so .venv cannot be used.) build/source/build keeps the objects: only changed code is compiled again.
 $(WHEEL): $(PACKAGED) pyproject.toml setup.py MANIFEST.in build/requirements/.complete | $(STAMPS)/requirements
 	rm -rf build/wheel build/sdist kraftctl.egg-info
 	mkdir -p build/wheel build/source
@@ -79,30 +79,30 @@ $(WHEEL): $(PACKAGED) pyproject.toml setup.py MANIFEST.in build/requirements/.co
 	find build/source -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 	tar -xzf build/sdist/kraftctl-*.tar.gz --strip-components=1 -C build/source
 	[ -x build/venv/bin/python ] || $(PYTHON) -m venv build/venv
-	@echo "compiling kraftctl: some minutes the first time"
+	@echo "compiling kraftctl: this takes some minutes the first time"
 	$(subst $(BIN),build/venv/bin,$(PIP)) wheel --no-deps --no-index --find-links build/requirements -w build/wheel build/source
 	touch $@
 
-# What is installed and tested is that wheel.
+# That wheel is installed and tested.
 $(STAMPS)/compiled-$(TREE): $(WHEEL)
 	rm -f $(STAMPS)/compiled-*
 	$(PIP) install --no-deps --no-index --force-reinstall build/wheel/kraftctl-*.whl
 	$(BIN)/kraftctl --version
 	touch $@
 
-SAY_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: leaving out what opens the report in a browser")
+NOTE_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
 
-# Everything, two lanes side by side; PYTEST_ARGS takes options, paths are for the targets below.
+# All tests, two lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
 test: setup
-	$(SAY_WITHOUT_BROWSER)
+	$(NOTE_WITHOUT_BROWSER)
 	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
 
-# The pure core from its sources, with fewer seeds and examples.
+# The pure core from source, with fewer seeds and examples.
 test-quick: $(STAMPS)/dev
 	@$(BIN)/python tests/lanes.py quick $(PYTEST_ARGS)
 
 test-compiled: setup
-	$(SAY_WITHOUT_BROWSER)
+	$(NOTE_WITHOUT_BROWSER)
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
@@ -121,15 +121,16 @@ format: $(STAMPS)/dev
 
 generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
+	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table README.md
 
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
 
-# `--records 500000 --runs 1` for a first look: BENCH_ARGS="--records 500000 --runs 1"
+# For a quick look: BENCH_ARGS="--records 500000 --runs 1"
 bench-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/export.py $(BENCH_ARGS)
 
-# New versions of what we depend on; the lock files name exact versions and hashes, and no index.
+# Updates the dependencies. The lock files contain exact versions and hashes, and no index.
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
 lock: $(STAMPS)/venv
@@ -141,19 +142,19 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-# What takes long, with a seed and for a time: SOAK names some of it, `SOAK_ARGS="--seed 7 --minutes 30"`.
-# Each fault of tests/faults/catalogue.py is planted into a copy; FAULTS="name name" takes some.
+# Plants each fault of tests/faults/catalogue.py into a copy of the sources; FAULTS="name name" selects some.
 .PHONY: faults
 FAULTS ?=
 faults: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python tests/faults/run.py $(FAULTS)
 
+# The long random tests: SOAK="raft export" selects some, SOAK_ARGS="--seed 7 --minutes 30" sets seed and duration.
 .PHONY: soak soak-export
 SOAK ?=
 SOAK_ARGS ?=
 soak: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/run.py $(SOAK_ARGS) $(SOAK)
 
-# 100 kills of an export while a controller's log grows; `SOAK_ARGS="--kills 20 --seed 7"` for another run.
+# Kills an export 100 times while a controller's log grows; SOAK_ARGS="--kills 20 --seed 7" changes the run.
 soak-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/spark/soak/run.py $(SOAK_ARGS)

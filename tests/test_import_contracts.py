@@ -13,16 +13,19 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 VIOLATIONS = {
-    "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.apis"),
+    "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.request_handlers"),
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
+    "Effects are carried out": ("kraftctl/server/executor_protocols.py", "import kraftctl.server.peers"),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
     "The exporter speaks": (
         "kraftctl_spark/rows/metadata_rows.py",
         "import kraftctl.config.controller_config",
     ),
     "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows.metadata_rows"),
-    "Rows are made without Spark": ("kraftctl_spark/rows/metadata_rows.py", "import pyspark"),
+    "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
+    "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
+    "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
 }
 
 

@@ -165,6 +165,33 @@ def test_nothing_is_caught_blindly() -> None:
     assert blind == []
 
 
+CLOSED_MATCHES = ("kraftctl/raft/", "kraftctl/node/", "kraftctl/server/", "tests/support/simulator/")
+"""Where effects and events are matched: a new one must not type-check before each of these handles it."""
+
+
+def matches_classes(match: ast.Match) -> bool:
+    return any(isinstance(node, ast.MatchClass) for case in match.cases for node in ast.walk(case.pattern))
+
+
+def is_closed(match: ast.Match) -> bool:
+    """Whether the last case is `case _: assert_never(...)`."""
+    last = match.cases[-1]
+    is_wildcard = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+    return is_wildcard and last.guard is None and ast.unparse(last.body[0]).startswith("assert_never(")
+
+
+def test_matches_over_effects_and_events_are_closed() -> None:
+    matches = [
+        (f"{name_of(path)}:{match.lineno}", match)
+        for path in OURS
+        if name_of(path).startswith(CLOSED_MATCHES)
+        for match in ast.walk(parse(path))
+        if isinstance(match, ast.Match) and matches_classes(match)
+    ]
+    assert matches
+    assert [place for place, match in matches if not is_closed(match)] == []
+
+
 @pytest.mark.parametrize("kip", KIPS)
 def test_a_kip_is_visible_in_four_places(kip: int) -> None:
     pattern = re.compile(rf"KIP-{kip}\b")

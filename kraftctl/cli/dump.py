@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kraftctl.storage.batch_scan import BatchPlace, InvalidBatchError
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
@@ -22,6 +21,7 @@ from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import parse_snapshot_file_name
+from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.batch_framing import HEADER_BYTES
+
 RECORDS_PER_BATCH_MAX: Final = 10_000
 """As Kafka's QuorumController.MAX_RECORDS_PER_BATCH: one request may not stall the log."""
 
 BATCH_BYTES_MAX: Final = 8 * 1024 * 1024
 """As Kafka's KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
-
-BATCH_HEADER_BYTES: Final = 61
 
 RECORD_OVERHEAD_BYTES: Final = 21
 """Length, attributes, timestamp, offset and key around a value, at their longest."""
@@ -21,13 +21,13 @@ def batch_ends(values: list[bytes]) -> list[int]:
     count = len(values)
     ends: list[int] = []
     start = 0
-    size = BATCH_HEADER_BYTES
+    size = HEADER_BYTES
     for index in range(count):
         record_size = RECORD_OVERHEAD_BYTES + len(values[index])
         if index > start and (index - start >= RECORDS_PER_BATCH_MAX or size + record_size > BATCH_BYTES_MAX):
             ends.append(index)
             start = index
-            size = BATCH_HEADER_BYTES
+            size = HEADER_BYTES
         size += record_size
     if count > 0:
         ends.append(count)

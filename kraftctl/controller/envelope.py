@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.api_versions import is_served
+from kraftctl.apis.api import Api
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
@@ -26,33 +27,7 @@ from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import deserialize_principal
-from kraftctl_protocol.requests import UnsupportedRequestError, decode_request, encode_response
-
-FORWARDABLE: Final = frozenset(
-    {
-        ApiKey.CREATE_TOPICS,
-        ApiKey.DELETE_TOPICS,
-        ApiKey.CREATE_ACLS,
-        ApiKey.DELETE_ACLS,
-        ApiKey.ALTER_CONFIGS,
-        ApiKey.CREATE_PARTITIONS,
-        ApiKey.CREATE_DELEGATION_TOKEN,
-        ApiKey.RENEW_DELEGATION_TOKEN,
-        ApiKey.EXPIRE_DELEGATION_TOKEN,
-        ApiKey.ELECT_LEADERS,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.ALTER_CLIENT_QUOTAS,
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-        ApiKey.DESCRIBE_QUORUM,
-        ApiKey.UPDATE_FEATURES,
-        ApiKey.UNREGISTER_BROKER,
-        ApiKey.ALLOCATE_PRODUCER_IDS,
-        ApiKey.ADD_RAFT_VOTER,
-        ApiKey.REMOVE_RAFT_VOTER,
-    }
-)
+from kraftctl_protocol.requests import UnsupportedRequestError, decode_request_head, encode_response
 
 ADDRESS_BYTES: Final = (4, 16)
 
@@ -83,32 +58,37 @@ def _open(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiErr
     if len(envelope.client_host_address) not in ADDRESS_BYTES:
         return ApiError(Errors.INVALID_REQUEST, "the client address is no IP address")
     try:
-        parsed = decode_request(envelope.request_data)
+        head = decode_request_head(envelope.request_data)
+        api = _forwarded_api(head.api_key, head.version)
+        if isinstance(api, ApiError):
+            return api
+        body = head.decode_body()
     except UnsupportedRequestError as unsupported:
-        if request_class(unsupported.api_key) is not None and unsupported.api_key not in FORWARDABLE:
-            return _not_forwardable(unsupported.api_key)
-        return ApiError(Errors.UNSUPPORTED_VERSION, str(unsupported))
+        api = _forwarded_api(unsupported.api_key, unsupported.version)
+        return api if isinstance(api, ApiError) else ApiError(Errors.UNSUPPORTED_VERSION, str(unsupported))
     except DecodeError as error:
         return ApiError(Errors.UNSUPPORTED_VERSION, str(error))
-    if parsed.api_key not in FORWARDABLE:
-        return _not_forwardable(parsed.api_key)
-    if not is_served(parsed.api_key, parsed.version):
-        reason = f"API {parsed.api_key} is not served in version {parsed.version}"
-        return ApiError(Errors.UNSUPPORTED_VERSION, reason)
     context = RequestContext(
-        api_key=parsed.api_key,
-        version=parsed.version,
-        client_id=parsed.header.client_id,
+        api=api,
+        version=head.version,
+        client_id=head.header.client_id,
         principal=principal,
         listener=outer.listener,
         client_address=envelope.client_host_address,
         envelope=True,
     )
-    return Envelope(context, parsed.body, parsed.header.correlation_id)
+    return Envelope(context, body, head.header.correlation_id)
 
 
-def _not_forwardable(api_key: int) -> ApiError:
-    return ApiError(Errors.INVALID_REQUEST, f"API {api_key} may not be forwarded")
+def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
+    api = API_TABLE.get(api_key)
+    if api is None and request_class(api_key) is None:
+        return ApiError(Errors.UNSUPPORTED_VERSION, f"API {api_key} is not known")
+    if api is None or not api.forwardable:
+        return ApiError(Errors.INVALID_REQUEST, f"API {api_key} may not be forwarded")
+    if not api.serves(version):
+        return ApiError(Errors.UNSUPPORTED_VERSION, f"API {api_key} is not served in version {version}")
+    return api
 
 
 def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:

@@ -18,12 +18,12 @@ import random
 from collections import deque
 from typing import Final
 
+from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner, WaitsFor
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
 from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
 )
-from kraftctl.controller.apis import APIS, NO_CLUSTER_RIGHT, RAFT_CLUSTER_OPERATIONS
 from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
@@ -39,12 +39,12 @@ from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.request_handlers import HANDLERS, READS
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -256,32 +256,30 @@ class QuorumController:
 
     # Requests and timers.
 
-    def authorize_raft(self, context: RequestContext, request: Message) -> Message | None:
-        """A refusal, or None when the principal may ask the raft layer that, or may send envelopes."""
-        operation = RAFT_CLUSTER_OPERATIONS[context.api_key]
-        if self.state.authorizer.allows_on_cluster(context, operation):
-            return None
-        error = Errors.CLUSTER_AUTHORIZATION_FAILED
-        if not self.state.authorizer.ready:
-            # A broker that fetches dies of a refusal; these errors it retries.
-            envelope = context.api_key == ApiKey.ENVELOPE
-            error = Errors.NOT_CONTROLLER if envelope else Errors.UNKNOWN_SERVER_ERROR
-        return self._refusal(context, request, error)
+    def why_refused(self, context: RequestContext) -> Errors | None:
+        """The error of a request that may not be handled here; None when it may. Its body does not matter."""
+        api = context.api
+        if api.refusal is not None:
+            return api.refusal
+        operation = api.cluster_operation
+        authorizer = self.state.authorizer
+        if operation != NO_CLUSTER_RIGHT and not authorizer.allows_on_cluster(context, operation):
+            if authorizer.ready:
+                return Errors.CLUSTER_AUTHORIZATION_FAILED
+            # A broker that fetches ends its process after that error; these ones it retries.
+            sent_again = api.owner == Owner.ACTIVE or api.owner == Owner.NODE
+            return Errors.NOT_CONTROLLER if sent_again else Errors.UNKNOWN_SERVER_ERROR
+        if api.owner == Owner.ACTIVE and not self.active:
+            return Errors.NOT_CONTROLLER
+        return None
+
+    def refused(self, context: RequestContext, request: Message, error: Errors) -> PreparedResult:
+        """`error` as the answer to all of a request."""
+        return PreparedResult([], self._refusal(context, request, error), None, [])
 
     def handle(self, context: RequestContext, request: Message, moment: Moment) -> ControllerResult:
-        """Records and response of a request."""
-        api = APIS.get(context.api_key)
-        if api is None:
-            return ControllerResult.of([], self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR))
-        operation = api.cluster_operation
-        if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(context, operation):
-            error = Errors.CLUSTER_AUTHORIZATION_FAILED
-            if not self.state.authorizer.ready:
-                error = Errors.NOT_CONTROLLER if api.active_only else Errors.UNKNOWN_SERVER_ERROR
-            return ControllerResult.of([], self._refusal(context, request, error))
-        if api.active_only and not self.active:
-            return ControllerResult.of([], self._refusal(context, request, Errors.NOT_CONTROLLER))
-        return api.handler(self.state, context, request, moment)
+        """Records and response of a request that `why_refused` has let pass."""
+        return HANDLERS[context.api.key](self.state, context, request, moment)
 
     def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
         return error_response(context.api_key, request, context.version, error)
@@ -297,8 +295,7 @@ class QuorumController:
             result = self.handle(context, request, moment)
             prepared = self.prepare(result)
             if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
-                refusal = self._refusal(context, request, Errors.POLICY_VIOLATION)
-                return PreparedResult([], refusal, None, [])
+                return self.refused(context, request, Errors.POLICY_VIOLATION)
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
@@ -390,17 +387,21 @@ class QuorumController:
         self, request_id: int, context: RequestContext, request: Message, response: Message, now_ms: int
     ) -> bool:
         """Keep `response` until everything it may have seen is stable; False when that is so already."""
+        api = context.api
         stable_offset = self.last_stable_offset
+        if api.waits_for == WaitsFor.NOTHING:
+            return False
         if not self.active or self._last_change_offset <= stable_offset:
             return False
-        api = APIS.get(context.api_key)
-        reads = None if api is None else api.reads
-        if reads is not None and not self.image.journal.has_changes(reads(self.image), stable_offset + 1):
-            return False
+        reads_only = api.waits_for == WaitsFor.READS
+        if reads_only:
+            reads = READS[api.key](self.image)
+            if not self.image.journal.has_changes(reads, stable_offset + 1):
+                return False
         offset = max(self._last_change_offset, self._deferred.highest_pending_offset or 0)
         parked = ParkedResponse(request_id, context, request, response)
         self._deferred.add(offset, parked)
-        if reads is not None:
+        if reads_only:
             self._reads_with_deadline.append((now_ms + self._read_wait_ms, parked))
         return True
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from kraftctl.apis.api import Api
 from kraftctl_protocol.principal import KafkaPrincipal
 
 
 class RequestContext:
-    """Who asks, over which listener, in which API version.
+    """Who sends what, over which listener, in which version: what is known before the body is decoded.
 
     `envelope` is True for a request a broker forwarded on behalf of a client (KIP-590): then
     `principal` and `client_address` are the client's, never the forwarding broker's.
@@ -15,7 +16,7 @@ class RequestContext:
     def __init__(
         self,
         *,
-        api_key: int,
+        api: Api,
         version: int,
         client_id: str | None,
         principal: KafkaPrincipal,
@@ -23,10 +24,14 @@ class RequestContext:
         client_address: bytes,
         envelope: bool = False,
     ) -> None:
-        self.api_key = api_key
+        self.api = api
         self.version = version
         self.client_id = client_id
         self.principal = principal
         self.listener = listener
         self.client_address = client_address
         self.envelope = envelope
+
+    @property
+    def api_key(self) -> int:
+        return self.api.key

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
+from kraftctl.apis.api import Owner
 from kraftctl.controller.committed_records import UnsupportedRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.moment import Moment
@@ -27,9 +30,8 @@ from kraftctl.node.events import (
 from kraftctl.node.registration import REGISTRATION_SEND_ID, NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
-from kraftctl.raft.raft_node import RAFT_API_KEYS, RaftNode
+from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -94,22 +96,40 @@ class ControllerNode:
                 self._load(event)
             case TurnTaken():
                 self._continue_snapshot(now_ms)
-            case events.ResponseReceived(send_id=send_id) if send_id == REGISTRATION_SEND_ID:
-                self._effects.append(self._registration.answered(event.response, now_ms))
+            case events.ResponseReceived():
+                if event.send_id == REGISTRATION_SEND_ID:
+                    self._effects.append(self._registration.answered(event.response, now_ms))
+                else:
+                    self._step_raft(event, now_ms, wall_ms)
+            case events.RequestCancelled():
+                self._envelopes.pop(event.request_id, None)
+                self._step_raft(event, now_ms, wall_ms)
+            case events.SnapshotCreated():
+                self._snapshot = None
+                self._step_raft(event, now_ms, wall_ms)
+            case (
+                events.LogFlushed()
+                | events.DeadlineReached()
+                | events.Started()
+                | events.SnapshotDownloaded()
+                | events.LogStartChanged()
+                | events.ResignRequested()
+                | events.ShutdownRequested()
+            ):
+                self._step_raft(event, now_ms, wall_ms)
             case _:
-                if isinstance(event, events.RequestCancelled):
-                    self._envelopes.pop(event.request_id, None)
-                elif isinstance(event, events.SnapshotCreated):
-                    self._snapshot = None
-                self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
-        self._go_on(now_ms, wall_ms)
+                assert_never(event)
+        self._advance(now_ms, wall_ms)
         done = self._effects
         self._effects = []
         return done
 
-    def _go_on(self, now_ms: int, wall_ms: int) -> None:
-        """Whatever became possible or due."""
-        self._read_on()
+    def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
+        self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
+
+    def _advance(self, now_ms: int, wall_ms: int) -> None:
+        """Do what has become possible or due."""
+        self._read_next()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
@@ -148,31 +168,32 @@ class ControllerNode:
             return
         match step:
             case events.RequestReceived():
-                self._carry_out(self._raft.step(step, now_ms, wall_ms), now_ms)
+                self._step_raft(step, now_ms, wall_ms)
             case PreparedRequest():
                 self._append(step.prepared, now_ms, wall_ms)
                 self._answer(event.request_id, step, now_ms)
-            case _:
+            case Message():
                 self._respond(event.request_id, step)
+            case _:
+                assert_never(step)
 
     def _prepare(
         self, event: ClientRequest, now_ms: int, wall_ms: int
     ) -> Message | events.RequestReceived | PreparedRequest:
         """A refusal, an event for raft, or records and a response: nothing has changed yet."""
         context, request = event.context, event.request
-        if isinstance(request, EnvelopeRequest):
-            refusal = self._controller.authorize_raft(context, request)
-            if refusal is not None:
-                return refusal
+        error = self._controller.why_refused(context)
+        if error is None and context.api.owner == Owner.NODE:
             opened = open_envelope(context, request)
             if isinstance(opened, Message):
                 return opened
             self._envelopes[event.request_id] = opened
             context, request = opened.context, opened.request
-        if context.api_key in RAFT_API_KEYS:
-            refusal = self._controller.authorize_raft(context, request)
-            if refusal is not None:
-                return refusal
+            error = self._controller.why_refused(context)
+        if error is not None:
+            refused = self._controller.refused(context, request, error)
+            return PreparedRequest(context, request, refused)
+        if context.api.owner == Owner.RAFT:
             return events.RequestReceived(
                 event.request_id, context.listener, context.api_key, context.version, request
             )
@@ -243,8 +264,24 @@ class ControllerNode:
                         self._release(self._controller.renounce())
                 case effects.LeaderChanged():
                     self._registration.leader_changed(now_ms)
-                case _:
+                case (
+                    effects.AppendBatch()
+                    | effects.FlushLog()
+                    | effects.RespondFetch()
+                    | effects.SendRequest()
+                    | effects.Notice()
+                    | effects.WriteQuorumState()
+                    | effects.TruncateLog()
+                    | effects.SaveSnapshotSlice()
+                    | effects.FinishSnapshot()
+                    | effects.StartOver()
+                    | effects.RespondFetchSnapshot()
+                    | effects.NoteRecovered()
+                    | effects.Halt()
+                ):
                     self._effects.append(effect)
+                case _:
+                    assert_never(effect)
 
     def _release(self, parked: list[ParkedResponse]) -> None:
         for entry in parked:
@@ -252,7 +289,7 @@ class ControllerNode:
 
     # Reading what is committed, until this controller writes it itself.
 
-    def _read_on(self) -> None:
+    def _read_next(self) -> None:
         if self._controller.active or self._reading:
             return
         offset = self._controller.next_replay_offset
@@ -349,7 +386,11 @@ class ControllerNode:
         kraft_version = raft.kraft_version_at(end_offset)
         voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
         self._snapshot = SnapshotInProgress(
-            controller.image, OffsetAndEpoch(end_offset, epoch), wall_ms, kraft_version, voters
+            controller.image,
+            OffsetAndEpoch(end_offset, epoch),
+            wall_ms=wall_ms,
+            kraft_version=kraft_version,
+            voters=voters,
         )
         self._continue_snapshot(now_ms)
 

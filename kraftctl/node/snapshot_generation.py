@@ -64,6 +64,7 @@ class SnapshotInProgress:
         self,
         image: MetadataImage,
         snapshot_id: OffsetAndEpoch,
+        *,
         wall_ms: int,
         kraft_version: int,
         voters: VotersRecord | None,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from typing import Final, assert_never
+from typing import assert_never
 
 from kraftctl.raft.append import append_records, log_flushed
 from kraftctl.raft.change_voters import settle_change
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.describe_quorum import handle_describe_quorum
 from kraftctl.raft.download_snapshot import snapshot_downloaded
 from kraftctl.raft.effects import RaftEffect
 from kraftctl.raft.election_state import ElectionState
@@ -27,52 +26,17 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
     Started,
 )
-from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
-from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
-from kraftctl.raft.handle_fetch import handle_fetch
-from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
 from kraftctl.raft.handle_responses import handle_response
-from kraftctl.raft.handle_vote import handle_vote
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.outbound import send_requests
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
+from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
-from kraftctl.raft.voter_changes import (
-    handle_add_raft_voter,
-    handle_remove_raft_voter,
-    handle_update_raft_voter,
-)
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterSet
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-
-RAFT_API_KEYS: Final = frozenset(
-    [
-        int(ApiKey.FETCH),
-        int(ApiKey.FETCH_SNAPSHOT),
-        int(ApiKey.VOTE),
-        int(ApiKey.BEGIN_QUORUM_EPOCH),
-        int(ApiKey.END_QUORUM_EPOCH),
-        int(ApiKey.DESCRIBE_QUORUM),
-        int(ApiKey.ADD_RAFT_VOTER),
-        int(ApiKey.REMOVE_RAFT_VOTER),
-        int(ApiKey.UPDATE_RAFT_VOTER),
-    ]
-)
-"""The requests that `RequestReceived` may carry."""
-
-FETCH: Final = int(ApiKey.FETCH)
-FETCH_SNAPSHOT: Final = int(ApiKey.FETCH_SNAPSHOT)
-VOTE: Final = int(ApiKey.VOTE)
-BEGIN_QUORUM_EPOCH: Final = int(ApiKey.BEGIN_QUORUM_EPOCH)
-END_QUORUM_EPOCH: Final = int(ApiKey.END_QUORUM_EPOCH)
-DESCRIBE_QUORUM: Final = int(ApiKey.DESCRIBE_QUORUM)
-ADD_RAFT_VOTER: Final = int(ApiKey.ADD_RAFT_VOTER)
-REMOVE_RAFT_VOTER: Final = int(ApiKey.REMOVE_RAFT_VOTER)
-UPDATE_RAFT_VOTER: Final = int(ApiKey.UPDATE_RAFT_VOTER)
 
 
 class RaftNode:
@@ -225,7 +189,7 @@ class RaftNode:
         core = self._core
         match event:
             case RequestReceived():
-                self._handle_request(event)
+                handle_request(core, event)
             case LogFlushed():
                 log_flushed(core, event.end_offset)
             case DeadlineReached():
@@ -252,26 +216,3 @@ class RaftNode:
                 start(core)
             case _:
                 assert_never(event)
-
-    def _handle_request(self, event: RequestReceived) -> None:
-        core = self._core
-        api_key = event.api_key
-        if api_key == FETCH:
-            handle_fetch(core, event)
-        elif api_key == FETCH_SNAPSHOT:
-            handle_fetch_snapshot(core, event)
-        elif api_key == DESCRIBE_QUORUM:
-            handle_describe_quorum(core, event)
-        elif api_key == VOTE:
-            handle_vote(core, event)
-        elif api_key == BEGIN_QUORUM_EPOCH:
-            handle_begin_quorum_epoch(core, event)
-        elif api_key == END_QUORUM_EPOCH:
-            handle_end_quorum_epoch(core, event)
-        elif api_key == ADD_RAFT_VOTER:
-            handle_add_raft_voter(core, event)
-        elif api_key == REMOVE_RAFT_VOTER:
-            handle_remove_raft_voter(core, event)
-        else:
-            assert api_key == UPDATE_RAFT_VOTER, f"api key {api_key} is not a raft request"
-            handle_update_raft_voter(core, event)

@@ -2,7 +2,7 @@
 
 As in Kafka's SocketServer: the next request of a connection is not looked at before the
 previous one is answered and the answer is on its way. What cannot be understood, or is not in
-`SERVED_VERSIONS`, ends the connection, except an ApiVersions request of a version from the
+`API_TABLE`, ends the connection, except an ApiVersions request of a version from the
 future (KIP-511).
 """
 
@@ -11,16 +11,17 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import logging
-import re
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from kraftctl.controller.api_versions import is_served
+from kraftctl.apis.api import Api
+from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FrameDecoder, encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -32,21 +33,15 @@ from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import (
     ParsedRequest,
     UnsupportedRequestError,
-    decode_request,
+    decode_request_head,
     encode_response,
 )
-
-API_VERSIONS = 18
-CLIENT_SOFTWARE_SINCE = 3
-"""First ApiVersions version in which a client names its software (KIP-511)."""
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then the socket is left alone."""
 
 WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
 """A reader this far behind gets no further request answered until it has caught up."""
-
-_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 Respond = Callable[[Message | None], None]
 """Takes the answer, or None when the connection has to be closed instead."""
@@ -187,28 +182,27 @@ class Connection(asyncio.Protocol):
         self._started_at = self._loop.time()
         self._request_bytes = len(frame)
         try:
-            request = decode_request(frame)
+            head = decode_request_head(frame)
+            api = served_api(head.api_key, head.version)
+            if api is None:
+                self._refuse(f"API key {head.api_key} version {head.version} is not served here")
+                return
+            request = head.decode()
         except UnsupportedRequestError as error:
-            if error.api_key != API_VERSIONS:
+            if error.api_key != ApiKey.API_VERSIONS:
                 self._refuse(str(error))
                 return
-            request = _as_version_0(error)
+            api, request = API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error)
             self._answers_unknown_version = True
         except DecodeError as error:
             self._refuse(f"malformed request: {error}")
             return
-        if not is_served(request.api_key, request.version):
-            self._refuse(f"API key {request.api_key} version {request.version} is not served here")
-            return
         self._request = request
-        if request.api_key == API_VERSIONS and not _names_its_software(request):
-            self._respond(ApiVersionsResponse(error_code=int(Errors.INVALID_REQUEST)))
-            return
-        self._submit(request)
+        self._submit(api, request)
 
-    def _submit(self, request: ParsedRequest) -> None:
+    def _submit(self, api: Api, request: ParsedRequest) -> None:
         context = RequestContext(
-            api_key=request.api_key,
+            api=api,
             version=request.version,
             client_id=request.header.client_id,
             principal=ANONYMOUS,
@@ -289,16 +283,8 @@ class Connection(asyncio.Protocol):
 
 def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:
     """An ApiVersions request from the future, read as the version that everybody understands."""
-    header = RequestHeader(request_api_key=API_VERSIONS, correlation_id=error.correlation_id)
-    return ParsedRequest(header, API_VERSIONS, 0, ApiVersionsRequest())
-
-
-def _names_its_software(request: ParsedRequest) -> bool:
-    body = request.body
-    if request.version < CLIENT_SOFTWARE_SINCE or not isinstance(body, ApiVersionsRequest):
-        return True
-    names = (body.client_software_name, body.client_software_version)
-    return all(_SOFTWARE.fullmatch(name) is not None for name in names)
+    header = RequestHeader(request_api_key=error.api_key, correlation_id=error.correlation_id)
+    return ParsedRequest(header, error.api_key, 0, ApiVersionsRequest())
 
 
 def _client_address(host: str) -> tuple[str, bytes]:

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Final
 
 from kraftctl import __version__
+from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from kraftctl.storage.batch_scan import InvalidBatchError
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl_protocol.batch_framing import InvalidBatchError
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
 from kraftctl_protocol.generated.snapshot_footer_record import SnapshotFooterRecord

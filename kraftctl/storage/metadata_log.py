@@ -18,7 +18,6 @@ from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 
-from kraftctl.storage.batch_scan import BatchPlace, InvalidBatchError, scan_batches
 from kraftctl.storage.durable_files import create_directory, fsync_directory
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import write_leader_epochs
@@ -33,6 +32,7 @@ from kraftctl.storage.recovery import (
     segment_base_offsets,
 )
 from kraftctl.storage.segment import Segment
+from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, scan_batches
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import batches_before
 

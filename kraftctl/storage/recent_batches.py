@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from kraftctl.storage.batch_scan import BatchPlace
+from kraftctl_protocol.batch_framing import BatchPlace
 
 RECENT_BYTES_MAX = 4 * 1024 * 1024
 """Of batches that are written: a replica in touch is a fraction of a second behind."""

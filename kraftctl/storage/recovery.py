@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from kraftctl.storage.batch_scan import (
+from kraftctl.storage.errors import CorruptLogError, StorageError
+from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl.storage.segment import DELETED_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, Segment
+from kraftctl_protocol.batch_framing import (
     BatchPlace,
     InvalidBatchError,
     find_intact_batch,
     is_intact_batch,
-    scan_batches,
+    scan_pieces,
 )
-from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
-from kraftctl.storage.segment import DELETED_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, Segment
 
 SCAN_BYTES = 4 * 1024 * 1024
 """Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
@@ -146,25 +146,19 @@ def _scan_segment(
 
 
 def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
-    """As scan_batches, over an open file that is read in slices."""
-    file_size = os.fstat(descriptor).st_size
-    position = 0
-    next_offset = base_offset
-    slice_bytes = SCAN_BYTES
-    while position < file_size:
-        chunk = os.pread(descriptor, slice_bytes, position)
-        slice_bytes = SCAN_BYTES
-        try:
-            for place in scan_batches(chunk, next_offset, last_epoch, position):
-                yield place
-                next_offset = place.last_offset + 1
-                last_epoch = place.epoch
-                position = place.position + place.size_bytes
-        except InvalidBatchError as damage:
-            reaches_file_end = damage.position + damage.needed_bytes > file_size
-            if damage.needed_bytes == 0 or reaches_file_end:
-                raise
-            slice_bytes = max(SCAN_BYTES, damage.needed_bytes)
+    """As scan_batches, over an open file that is read in pieces."""
+
+    def read(position: int, size_bytes: int) -> bytes:
+        return os.pread(descriptor, size_bytes, position)
+
+    return scan_pieces(
+        read,
+        0,
+        os.fstat(descriptor).st_size,
+        next_offset=base_offset,
+        last_epoch=last_epoch,
+        piece_bytes=SCAN_BYTES,
+    )
 
 
 def _cut_torn_tail(
@@ -183,7 +177,7 @@ def _cut_torn_tail(
         if durable_end is not None and offset < durable_end.offset:
             reason += f", although everything below offset {durable_end.offset} was forced to the disk"
             raise CorruptLogError(str(segment.path), damage.position, offset, reason)
-        if is_intact_batch(memoryview(rest), 0) or find_intact_batch(rest, offset, start=1) is not None:
+        if is_intact_batch(rest, 0) or find_intact_batch(rest, offset, start=1) is not None:
             raise CorruptLogError(str(segment.path), damage.position, offset, reason)
     if not _drop(later, offset, report, durable_end):
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)

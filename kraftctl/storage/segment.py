@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kraftctl.storage.batch_scan import (
-    BATCH_HEADER_BYTES,
-    LENGTH_END,
-    BatchPlace,
-    InvalidBatchError,
-    scan_batches,
-)
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.offset_index import INDEX_BYTES_MAX, INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
+from kraftctl_protocol.batch_framing import (
+    HEADER_BYTES,
+    PREFIX_BYTES,
+    BatchPlace,
+    InvalidBatchError,
+    base_offset_at,
+    batch_size,
+    scan_batches,
+)
 
 LOG_SUFFIX = ".log"
 INDEX_SUFFIX = ".index"
@@ -30,7 +31,6 @@ RELATIVE_OFFSET_MAX = 2**31 - 1
 """An index entry stores offsets as int32 relative to the segment's base offset."""
 
 _WALK_BYTES = 16 * 1024
-_OFFSET_AND_LENGTH = struct.Struct(">qi")
 
 
 def segment_file_name(base_offset: int, suffix: str) -> str:
@@ -178,15 +178,15 @@ class Segment:
         chunk_start = position
         while position < end:
             at = position - chunk_start
-            if len(chunk) - at < LENGTH_END:
+            if len(chunk) - at < PREFIX_BYTES:
                 chunk = self._pread(position, min(_WALK_BYTES, end - position))
                 chunk_start = position
                 at = 0
-            base_offset, length = _OFFSET_AND_LENGTH.unpack_from(chunk, at)
-            size_bytes = LENGTH_END + length
-            if size_bytes < BATCH_HEADER_BYTES or position + size_bytes > end:
-                raise self._corrupt(position, offset, f"the batch claims a length of {length} bytes")
-            yield base_offset, position, size_bytes
+            size_bytes = batch_size(chunk, at)
+            if size_bytes < HEADER_BYTES or position + size_bytes > end:
+                reason = f"the batch claims a length of {size_bytes - PREFIX_BYTES} bytes"
+                raise self._corrupt(position, offset, reason)
+            yield base_offset_at(chunk, at), position, size_bytes
             position += size_bytes
 
     def _pread(self, position: int, size_bytes: int) -> bytes:

@@ -1,9 +1,7 @@
 """Record batches of format 2 (KIP-98), as the metadata log and its snapshots hold them (KIP-595, KIP-630).
 
-Layout of a batch: int64 base offset, int32 length of what follows, int32 partition leader epoch, int8 magic,
-uint32 CRC-32C of all that comes after it, int16 attributes, int32 last offset delta, int64 base timestamp,
-int64 max timestamp, int64 producer id, int16 producer epoch, int32 base sequence, int32 count, records.
-Compression is refused: the metadata log never has any.
+Encodes and decodes whole batches, laid out as `batch_framing` says. Compression is refused: the metadata log
+never has any.
 """
 
 from __future__ import annotations
@@ -19,18 +17,27 @@ from librt.strings import (
 )
 from mypy_extensions import i32, i64, mypyc_attr, u8
 
-from kraftctl_protocol.crc32c import crc32c, crc32c_of
+from kraftctl_protocol.batch_framing import (
+    ATTRIBUTES_POSITION,
+    BASE_TIMESTAMP_POSITION,
+    CONTROL_BIT,
+    EPOCH_POSITION,
+    HEADER_BYTES,
+    LAST_OFFSET_DELTA_POSITION,
+    MAGIC,
+    MAGIC_POSITION,
+    MAX_TIMESTAMP_POSITION,
+    PREFIX_BYTES,
+    actual_crc,
+    base_offset_at,
+    batch_size,
+    stated_crc,
+)
+from kraftctl_protocol.crc32c import crc32c
 from kraftctl_protocol.primitives import DecodeError
 
-MAGIC = 2
-PREFIX_BYTES = 12
-"""Base offset and length: what must be read to know where a batch ends."""
-HEADER_BYTES = 61
-CRC_POSITION = 17
-ATTRIBUTES_POSITION = 21
 COMPRESSION_MASK = 0x07
 LOG_APPEND_TIME_BIT = 0x08
-CONTROL_BIT = 0x20
 RECORD_BYTES_MIN = 7
 """Length, attributes, both deltas, key length, value length and header count, a byte each."""
 
@@ -207,19 +214,19 @@ def read_batch_header(buffer: bytes, position: int) -> BatchHeader:
     at: i64 = position
     if at < 0 or at + HEADER_BYTES > len(buffer):
         raise DecodeError(f"no room for a batch header at {position} of {len(buffer)} bytes")
-    magic = buffer[at + 16]
+    magic = buffer[at + MAGIC_POSITION]
     if magic != MAGIC:
         raise DecodeError(f"batch of format version {magic}; only {MAGIC} is known")
     header = BatchHeader(
         read_i64_be(buffer, at),
-        int(read_i32_be(buffer, at + 8)) + PREFIX_BYTES,
-        read_i32_be(buffer, at + 12),
+        batch_size(buffer, position),
+        read_i32_be(buffer, at + EPOCH_POSITION),
         magic,
-        int(read_i32_be(buffer, at + CRC_POSITION)) & 0xFFFFFFFF,
+        stated_crc(buffer, position),
         read_i16_be(buffer, at + ATTRIBUTES_POSITION),
-        read_i32_be(buffer, at + 23),
-        read_i64_be(buffer, at + 27),
-        read_i64_be(buffer, at + 35),
+        read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION),
+        read_i64_be(buffer, at + BASE_TIMESTAMP_POSITION),
+        read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION),
         read_i64_be(buffer, at + 43),
         read_i16_be(buffer, at + 51),
         read_i32_be(buffer, at + 53),
@@ -243,7 +250,7 @@ def _check_header(header: BatchHeader) -> None:
 
 def check_batch_crc(buffer: bytes, position: int, header: BatchHeader) -> None:
     """DecodeError when the bytes of the batch do not match its checksum."""
-    actual = crc32c_of(buffer, position + ATTRIBUTES_POSITION, position + header.size_bytes)
+    actual = actual_crc(buffer, position, header.size_bytes)
     if actual != header.crc:
         raise DecodeError(
             f"batch at offset {header.base_offset} has checksum {actual:#010x} but says {header.crc:#010x}"
@@ -280,18 +287,16 @@ def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = Fa
 
 def batches_before(buffer: bytes, end_offset: int) -> bytes:
     """The whole batches in `buffer` that begin before `end_offset`, which is where one of them begins."""
-    position: i64 = 0
-    size: i64 = len(buffer)
-    while position + PREFIX_BYTES <= size and read_i64_be(buffer, position) < end_offset:
-        position += PREFIX_BYTES + i64(read_i32_be(buffer, position + 8))
+    position = 0
+    size = len(buffer)
+    while position + PREFIX_BYTES <= size and base_offset_at(buffer, position) < end_offset:
+        position += batch_size(buffer, position)
     return buffer[:position]
 
 
 def _is_whole(buffer: bytes, position: int) -> bool:
     remaining = len(buffer) - position
-    if remaining < HEADER_BYTES:
-        return False
-    return int(read_i32_be(buffer, position + 8)) + PREFIX_BYTES <= remaining
+    return remaining >= HEADER_BYTES and batch_size(buffer, position) <= remaining
 
 
 class _Cursor:

@@ -38,8 +38,36 @@ class ParsedRequest:
         return f"ParsedRequest({self.header!r}, {self.body!r})"
 
 
+class RequestHead:
+    """A request whose header is decoded and whose body is not: what may be refused costs no body."""
+
+    def __init__(
+        self, header: RequestHeader, api_key: int, version: int, message: type[Message], reader: Reader
+    ) -> None:
+        self.header = header
+        self.api_key = api_key
+        self.version = version
+        self._message = message
+        self._reader = reader
+
+    def decode_body(self) -> Message:
+        """The body, once; DecodeError when it is damaged."""
+        body = self._message.read(self._reader, self.version)
+        self._reader.expect_end()
+        return body
+
+    def decode(self) -> ParsedRequest:
+        """The whole request, once; DecodeError when the body is damaged."""
+        return ParsedRequest(self.header, self.api_key, self.version, self.decode_body())
+
+
 def decode_request(frame: bytes) -> ParsedRequest:
-    """The request in the payload of a frame; DecodeError when it is damaged.
+    """The request in the payload of a frame; raises what `decode_request_head` raises."""
+    return decode_request_head(frame).decode()
+
+
+def decode_request_head(frame: bytes) -> RequestHead:
+    """The header of the request in the payload of a frame; DecodeError when it is damaged.
 
     UnsupportedRequestError carries enough of the header to answer ApiVersions in version 0.
     """
@@ -52,9 +80,7 @@ def decode_request(frame: bytes) -> ParsedRequest:
         raise UnsupportedRequestError(api_key, version, int(read_i32_be(frame, 4)))
     reader = Reader(frame)
     header = RequestHeader.read(reader, request_header_version(api_key, version))
-    body = message.read(reader, version)
-    reader.expect_end()
-    return ParsedRequest(header, api_key, version, body)
+    return RequestHead(header, api_key, version, message, reader)
 
 
 def encode_request(header: RequestHeader, body: Message) -> bytes:

@@ -42,10 +42,10 @@ from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import random_id
 from kraftctl_spark import cli
 from kraftctl_spark.commands.run import OFFSETS_PER_BATCH
-from kraftctl_spark.datasource.wide_export import build_session
+from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_session import build_session
+from kraftctl_spark.datasource.table_stream import map_in_tasks
 from kraftctl_spark.tables.manifest import Manifest, Output
-from kraftctl_spark.tables.sink import map_in_tasks
-from kraftctl_spark.tables.spark_home import light_spark_home
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files
 from tests.bench import codec, export_log, export_ready, export_sources
 from tests.bench.export_measured import (

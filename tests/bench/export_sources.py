@@ -14,13 +14,14 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
+from kraftctl_spark.datasource.range_partition import RangePartition
 from kraftctl_spark.datasource.source import KraftDataSource
+from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.log.log_location import parse_endpoints
-from kraftctl_spark.log.log_range import LogRange
 from kraftctl_spark.log.observer import QuorumObserver
-from kraftctl_spark.rows.metadata_rows import rows_of_log
-from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, spark_schema
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_range
+from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema
 from tests.bench.export_log import EPOCH
 from tests.support.metadata_row import row_list
 
@@ -95,16 +96,15 @@ class DecodedRowsReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         if self._tuples_from is None:
             return self._stream.read(partition)
-        assert isinstance(partition, LogRange)
+        assert isinstance(partition, RangePartition)
         return tuples_of_log(self._tuples_from, partition)
 
 
-def tuples_of_log(bootstrap: str, wanted: LogRange) -> Iterator[tuple[Any, ...]]:
+def tuples_of_log(bootstrap: str, partition: RangePartition) -> Iterator[tuple[Any, ...]]:
     """What a source without Arrow would do: a record, its fields, a tuple."""
     names = arrow_schema().names[len(COMMON_FIELDS) :]
-    observer = QuorumObserver(list(parse_endpoints(bootstrap)), cluster_id=wanted.cluster)
-    batches = observer.read(wanted.start, wanted.epoch, wanted.end)
-    for chunk in rows_of_log(batches, wanted.start, wanted.end):
+    observer = QuorumObserver(list(parse_endpoints(bootstrap)), cluster_id=partition.cluster)
+    for chunk in rows_of_range(observer, partition.range):
         for row in row_list(chunk):
             yield (
                 row.offset,

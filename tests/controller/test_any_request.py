@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS
-from kraftctl.controller.apis import APIS
+from kraftctl.apis.api import Owner
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
@@ -29,6 +29,9 @@ from tests.support.wire.random_messages import RandomMessages
 from tests.support.wire.request_hints import NUMBERS, WORDS, hints
 
 REQUESTS_PER_SEED = 300
+
+ANSWERED = [api for api in API_TABLE.values() if api.owner not in (Owner.RAFT, Owner.NODE)]
+"""The APIs that a controller answers without raft."""
 
 
 def cluster() -> ActiveController:
@@ -52,10 +55,9 @@ def random_request(active: ActiveController, rng: random.Random) -> tuple[Messag
     values = RandomMessages(
         rng, WORDS, ids, [*NUMBERS, *epochs, active.end_offset], hints(image, active.end_offset, rng)
     )
-    api_key = rng.choice(sorted(APIS))
-    lowest, highest = SERVED_VERSIONS[api_key]
-    version = rng.randint(lowest, highest)
-    request = values.message(request_type(api_key), version)
+    api = rng.choice(ANSWERED)
+    version = rng.randint(api.lowest, api.highest)
+    request = values.message(request_type(api.key), version)
     if isinstance(request, BrokerRegistrationRequest):
         request.features = registration(1).features
     return request, version

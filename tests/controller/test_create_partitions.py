@@ -6,7 +6,8 @@ import pytest
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_partitions import create_partitions
-from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.authorization import ResourceType
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsAssignment,

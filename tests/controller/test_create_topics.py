@@ -6,9 +6,10 @@ import pytest
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.create_topics import create_topics
-from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.create_topics_request import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.replication_control.mutation_quota import (
     BUCKETS_MAX,
     MutationQuota,
@@ -11,6 +12,7 @@ from kraftctl.controller.replication_control.mutation_quota import (
     mutation_rate,
 )
 from kraftctl.controller.request_context import RequestContext
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.principal import KafkaPrincipal
@@ -47,7 +49,7 @@ def with_rates(*entities: tuple[str | None, str | None, float]) -> MetadataState
 
 def context(user: str = "alice", client_id: str | None = "app") -> RequestContext:
     return RequestContext(
-        api_key=19,
+        api=API_TABLE[ApiKey.CREATE_TOPICS],
         version=7,
         client_id=client_id,
         principal=KafkaPrincipal("User", user),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
 from kraftctl_protocol.api_keys import ApiKey
@@ -143,15 +143,29 @@ class TestApiVersions:
     @pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
     def test_every_version(self, version):
         response = ActiveController().request(self.REQUEST, version)
-        assert len(response.api_keys) == len(SERVED_VERSIONS)
+        assert len(response.api_keys) == len(API_TABLE)
         assert bool(response.supported_features) == (version >= 3)
         lowest = [feature.min_version for feature in response.supported_features]
         assert (0 in lowest) == (version >= 4)
 
-    @pytest.mark.parametrize(("name", "version"), [("", "1"), ("a b", "1"), ("-a", "1"), ("a", "1.")])
-    def test_software_must_be_named(self, name, version):
-        request = ApiVersionsRequest(client_software_name=name, client_software_version=version)
-        assert ActiveController().request(request).error_code == Errors.INVALID_REQUEST
+    @pytest.mark.parametrize(
+        ("name", "software_version", "version", "error"),
+        [
+            pytest.param("apache-kafka-java", "4.3.1", 4, Errors.NONE, id="java-client"),
+            pytest.param("librdkafka", "2.6-1.x", 3, Errors.NONE, id="librdkafka"),
+            pytest.param("", "1", 3, Errors.INVALID_REQUEST, id="no-name"),
+            pytest.param("-x", "1", 3, Errors.INVALID_REQUEST, id="starts-with-a-dash"),
+            pytest.param("x", "1.", 4, Errors.INVALID_REQUEST, id="ends-with-a-dot"),
+            pytest.param("a b", "1", 3, Errors.INVALID_REQUEST, id="blank"),
+            pytest.param("x\nINFO all is well", "1", 3, Errors.INVALID_REQUEST, id="line-break"),
+            pytest.param("", "", 2, Errors.NONE, id="too-old-to-say"),
+        ],
+    )
+    def test_client_software_must_be_a_plain_name(self, name, software_version, version, error):
+        request = ApiVersionsRequest(client_software_name=name, client_software_version=software_version)
+        response = ActiveController().request(request, version)
+        assert response.error_code == error
+        assert bool(response.api_keys) == (error == Errors.NONE)
 
     def test_before_the_log_is_read(self):
         active = ActiveController()

@@ -13,7 +13,7 @@ FAULTS = (
         "kraftctl/server/driver.py",
         "self._node.step(event, self._clock.now_ms(), self._clock.wall_ms())",
         "sorted(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()),"
-        " key=lambda effect: isinstance(effect, effects.WriteQuorumState))",
+        " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')",
         ("tests/server/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",
     ),
@@ -83,10 +83,10 @@ FAULTS = (
     ),
     PlantedFault(
         "checksum-is-not-compared",
-        "kraftctl/storage/batch_scan.py",
-        "        if crc32c(view[position + CRC_START : batch_end]) != crc:\n",
-        "        if crc == 0:\n",
-        ("tests/storage/test_batch_scan.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
+        "protocol/kraftctl_protocol/batch_framing.py",
+        "        if actual_crc(buffer, at, size_bytes) != stated_crc(buffer, at):\n",
+        "        if stated_crc(buffer, at) == 0:\n",
+        ("tests/protocol/test_batch_framing.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
         "Rotten bits are replayed.",
     ),
     PlantedFault(
@@ -99,7 +99,7 @@ FAULTS = (
     ),
     PlantedFault(
         "end-of-recovery-is-not-stored",
-        "kraftctl/server/driver.py",
+        "kraftctl/server/effect_executor.py",
         "                self._store(effect, storage.note_recovered)\n",
         "                pass\n",
         ("tests/server/test_effect_order.py",),

@@ -13,11 +13,11 @@ from typing import Any, cast
 import pytest
 
 from kraftctl.controller import error_responses
-from kraftctl.controller.apis import APIS, Api
 from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.failures import PAUSE_MS, PAUSE_MS_MAX, pause_ms
 from kraftctl.controller.moment import Moment
+from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.node.snapshot_generation import SnapshotInProgress
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -61,18 +61,16 @@ class Planted(Exception):
 @pytest.fixture
 def plant() -> Iterator[Callable[[int, Callable[[ControllerResult], ControllerResult]], None]]:
     """Change what the handler of an API returns, or let it raise."""
-    before = dict(APIS)
+    before = dict(HANDLERS)
 
     def change(api_key: int, spoil: Callable[[ControllerResult], ControllerResult]) -> None:
-        api = before[api_key]
-
         def handler(state, context, request, moment):
-            return spoil(api.handler(state, context, request, moment))
+            return spoil(before[api_key](state, context, request, moment))
 
-        APIS[api_key] = Api(handler, api.cluster_operation, api.active_only, api.reads)
+        HANDLERS[api_key] = handler
 
     yield change
-    APIS.update(before)
+    HANDLERS.update(before)
 
 
 def raising(result: ControllerResult) -> ControllerResult:
@@ -367,7 +365,9 @@ def test_a_snapshot_that_cannot_be_generated_is_tried_again_later():
 def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
     """The voters are encoded with the first slice, where a failure is contained."""
     image = serving(1).controller.image
-    snapshot = SnapshotInProgress(image, OffsetAndEpoch(5, 1), 0, 1, cast("Any", "no voters"))
+    snapshot = SnapshotInProgress(
+        image, OffsetAndEpoch(5, 1), wall_ms=0, kraft_version=1, voters=cast("Any", "no voters")
+    )
     with pytest.raises((EncodeError, TypeError)):
         snapshot.write_slice()
     snapshot.abandon()

@@ -11,8 +11,8 @@ import random
 
 import pytest
 
+from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.message import Message

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraftctl_protocol.batch_framing import HEADER_BYTES
 from kraftctl_protocol.crc32c import crc32c
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import (
-    HEADER_BYTES,
     RecordBatch,
     batches_before,
     encode_batch,

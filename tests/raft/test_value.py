@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node import events as node_events
 from kraftctl.node.events import NodeEffect, NodeEvent, WriteSnapshot
@@ -25,7 +26,7 @@ from kraftctl_protocol.record_batch import encode_batch, read_batches
 CLASSES = {each for union in (RaftEffect, RaftEvent, NodeEffect, NodeEvent) for each in get_args(union)}
 
 CONTEXT = RequestContext(
-    api_key=VoteRequest.API_KEY,
+    api=API_TABLE[VoteRequest.API_KEY],
     version=2,
     client_id=None,
     principal=ANONYMOUS,

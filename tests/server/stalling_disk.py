@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import ClientRequest
@@ -27,7 +28,7 @@ STALL_SECONDS_MAX = 3.0
 """Nobody who is blocked by a stall could end it; this does."""
 
 CONTEXT = RequestContext(
-    api_key=ApiVersionsRequest.API_KEY,
+    api=API_TABLE[ApiVersionsRequest.API_KEY],
     version=ApiVersionsRequest.HIGHEST_VERSION,
     client_id="test",
     principal=ANONYMOUS,

@@ -29,10 +29,13 @@ SMALL_FILES = {
 """Segments roll, snapshots are written and the log is cut, within seconds."""
 
 FLUSH_ON_LOOP = """
+from functools import partial
 from kraftctl.raft.events import LogFlushed
-def flush(driver):
-    driver._loop.call_soon(driver.offer, LogFlushed(driver._storage.flush()))
-Driver._flush = flush
+from kraftctl.server.effect_executor import EffectExecutor
+def flush(executor):
+    flushed = LogFlushed(executor._storage.flush())
+    executor._scheduler.call_soon(partial(executor._inbox.offer, flushed))
+EffectExecutor._flush = flush
 """
 
 SOON = {"controller.quorum.fetch.timeout.ms": "1000", "controller.quorum.election.timeout.ms": "500"}

@@ -409,7 +409,7 @@ def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
                 respond(scene.request("second")),
             ]
             scene.disk.stall("fsync", "quorum-state")
-            monkeypatch.setattr("kraftctl.server.driver.GOODBYE_SECONDS_MAX", 0.01)
+            monkeypatch.setattr("kraftctl.server.driver.RESIGNATION_SECONDS_MAX", 0.01)
             scene.play(0)
             stopping = asyncio.ensure_future(scene.driver.stop())
             await scene.expect_a_free_loop()

@@ -46,7 +46,7 @@ SOAKS = (
           "tests/protocol/test_record_columns.py", "tests/protocol/test_record_batch.py")),
     Soak("storage", "the power fails at every call",
          (ROUNDS, "tests/storage/test_power_failure.py", "tests/storage/test_metadata_log.py",
-          "tests/storage/test_batch_scan.py")),
+          "tests/protocol/test_batch_framing.py")),
     Soak("processes", "three controllers as processes, whose leaders are killed",
          (ROUNDS, "tests/server/test_quorum.py")),
     Soak("disk", "controllers as processes, whose disks forget what was not forced when the power fails",

@@ -12,8 +12,8 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.datasource.wide_export import build_session
-from kraftctl_spark.tables.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_session import build_session
 
 
 def read(spark: SparkSession, options: dict[str, str]) -> list[int] | str:

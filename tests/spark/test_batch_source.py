@@ -20,7 +20,7 @@ Place = tuple[int | None, int | None]
 
 @pytest.fixture(autouse=True)
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_range, "OFFSETS_PER_PARTITION", 25)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 25)
 
 
 def places(options: dict[str, str]) -> list[Place]:

@@ -12,13 +12,12 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch, encode_control_batch, read_batches
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.rows.metadata_rows import (
     CONTROL_RECORD_CLASSES,
     TYPED_CLASSES,
     MetadataRows,
     column_name,
-    rows_of_log,
-    rows_of_snapshot,
 )
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.schema import COMMON_FIELDS

@@ -15,9 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.log import observer
+from kraftctl_spark.log import log_range, observer
 from kraftctl_spark.log.connection import Endpoint
-from kraftctl_spark.rows.tables import export_tasks
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.durable import Hook
 from kraftctl_spark.tables.manifest import Manifest, Output
@@ -31,7 +30,7 @@ END = 90
 
 
 def append(directory: Path, endpoint: Endpoint, hook: Hook, end: int = END) -> None:
-    export_tasks.OFFSETS_PER_TASK = PER_TASK
+    log_range.OFFSETS_PER_RANGE = PER_TASK
     observer.RETRY_PAUSE_S = 0.001
     with exporting(directory, endpoint, hook) as exporter:
         exporter.export_to(end, 1)
@@ -77,7 +76,7 @@ def interleaved(directory: Path, endpoint: Endpoint, job: Job, other: Job, step:
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also what `append` does in this very process is undone for other tests."""
-    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", PER_TASK)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", PER_TASK)
     monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import MANIFESTS, Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
@@ -63,7 +63,7 @@ def test_a_manifest_comes_after_all_that_it_names(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", 25)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 25)
     quorum.append(*mixed_batches(0, 60))
     directory = tmp_path / "new" / "tables"
     with exporting(directory, controller.endpoint) as exporter:

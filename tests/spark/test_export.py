@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from kraftctl_protocol.record_batch import read_batches
-from kraftctl_spark.datasource.wide_export import ExportRefusedError, check_output
+from kraftctl_spark.datasource.wide_table import check_output
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.log.log_reader import OffsetAndEpoch
 from kraftctl_spark.log.observer import QuorumObserver
-from kraftctl_spark.rows.metadata_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.tables.manifest import ExportRefusedError
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_tables_with_dump

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log import observer
+from kraftctl_spark.log import log_range, observer
 from kraftctl_spark.log.log_reader import LogChangedError
-from kraftctl_spark.rows.tables import export_tasks
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
@@ -40,7 +39,7 @@ TABLES = ("records", "partition_change_record", "topic_record")
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", PER_TASK)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", PER_TASK)
     monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
 
 

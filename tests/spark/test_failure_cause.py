@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.log.failure_cause import cause_of
+from kraftctl_spark.datasource.failure_cause import cause_of
 
 FULL_DISK = """An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
   File "clientserver.py", line 644, in _call_proxy

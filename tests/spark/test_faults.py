@@ -13,12 +13,12 @@ import pytest
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.datasource.checkpoint import check_checkpoint
 from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
 from kraftctl_spark.tables.progress import progress
 from kraftctl_spark.tables.reader import read_table
-from kraftctl_spark.tables.sink import check_checkpoint
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.test_sink import spark_noted
 from tests.spark.typed_export import batches_of, content, exporting, mixed_batches, mixed_value

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.nodes import Controller
+from kraftctl_spark.log import log_range
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 from kraftctl_spark.log.log_reader import LogPosition
-from kraftctl_spark.rows.tables import export_tasks
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
 from tests.support.processes.kafka import Cluster, await_result, kafka
@@ -53,7 +53,7 @@ def place_of(location: LogLocation) -> LogPosition:
 
 def test_leaders_die_while_their_log_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each one between two tasks of a batch: the next one is asked for the rest."""
-    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", 20)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 20)
     tables = tmp_path / "tables"
     with Cluster(kafka(), tmp_path / "cluster", brokers=0, controllers=3) as cluster:
         quorum = QuorumLocation(parse_endpoints(cluster.bootstrap_controllers))

@@ -14,9 +14,10 @@ from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, read_batches
 from kraftctl_spark.log.log_location import QuorumLocation
-from kraftctl_spark.rows.metadata_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
-from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, plan_tasks, write_range
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
 from kraftctl_spark.tables.manifest import LOCK, MANIFESTS, ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.tables.reader import read_table
 from kraftctl_spark.tables.table_files import publish_files, range_name
@@ -42,7 +43,7 @@ def written(output: Output, start: int, end: int, snapshot: bool = False) -> Man
     batches = read_batches(encode_batch(start, 4, 1000, values))
     rows = rows_of_snapshot(batches, end) if snapshot else rows_of_log(batches, start, end)
     settings = TaskSettings(output.directory, QuorumLocation((("127.0.0.1", 1),)), CLUSTER)
-    report = write_range(settings, ExportTask(start, end, 4, snapshot), rows)
+    report = write_range(settings, ExportTask(LogRange(start, end, 4, snapshot)), rows)
     files = publish_files(output.directory, report.files)
     return Manifest(CLUSTER, start, end, report.epoch, files, report.counts, end + 5, snapshot)
 
@@ -83,14 +84,14 @@ def test_a_batch_that_is_written_again_is_the_same(output: Output) -> None:
     assert before == {file.path: (output.directory / file.path).read_bytes() for file in manifest.files}
 
 
-def test_ranges_of_tasks_depend_on_start_and_end_alone() -> None:
-    planned = plan_tasks(7, 120_000, 1, 3)
-    assert [(task.start, task.end) for task in planned] == [
+def test_ranges_depend_on_start_and_end_alone() -> None:
+    planned = cut_into_ranges(start=7, end=120_000, epoch=1, end_epoch=3)
+    assert [(one.start, one.end) for one in planned] == [
         (7, 50_007),
         (50_007, 100_007),
         (100_007, 120_000),
     ]
-    assert [task.epoch for task in planned] == [1, 3, 3]
+    assert [one.epoch for one in planned] == [1, 3, 3]
 
 
 @pytest.mark.parametrize(("start", "end"), [(5, 12), (11, 20), (10, 10)], ids=["overlap", "gap", "empty"])

@@ -14,9 +14,10 @@ import pytest
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
 from kraftctl_spark.commands.run import clean_up
+from kraftctl_spark.log import log_range
 from kraftctl_spark.log.log_location import QuorumLocation
 from kraftctl_spark.log.observer import QuorumObserver
-from kraftctl_spark.rows.tables import compaction, export_tasks
+from kraftctl_spark.tables import compaction
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
 from kraftctl_spark.tables.exporter import Exporter
@@ -39,7 +40,7 @@ TABLES = ("records", "partition_change_record", "topic_record")
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_tasks, "OFFSETS_PER_TASK", 25)
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 25)
 
 
 @pytest.fixture
@@ -142,7 +143,8 @@ def test_a_task_that_is_still_at_it_when_its_batch_was_done_again(
     assert len(attempts) == 3 + 2, "two of the three were done again, with their marks"
     for late in attempts[:3]:
         run_task(settings, late)
-    run_task(replace(settings, include_secrets=True), replace(attempts[0], end=17))
+    shorter = replace(attempts[0], range=replace(attempts[0].range, end=17))
+    run_task(replace(settings, include_secrets=True), shorter)
     output.check_files()
     for name in TABLES:
         assert read_table(tmp_path, name) == before[name]

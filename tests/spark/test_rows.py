@@ -15,7 +15,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_protocol.uuids import ONE_UUID, ZERO_UUID
-from kraftctl_spark.rows.metadata_rows import rows_of_log, rows_of_snapshot
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from tests.support.metadata_row import MetadataRow, row_list
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"

@@ -11,15 +11,15 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.record_batch import encode_batch, read_batches
+from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
+from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.rows.metadata_rows import (
     TYPED_CLASSES,
     MetadataRows,
     column_name,
-    rows_of_log,
-    rows_of_snapshot,
 )
-from kraftctl_spark.rows.schema import arrow_schema, spark_schema, typed_columns
+from kraftctl_spark.rows.schema import arrow_schema, typed_columns
 from tests.support.metadata_row import row_list
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"

@@ -18,13 +18,14 @@ from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.cli import main
+from kraftctl_spark.datasource.checkpoint import check_checkpoint, last_committed
+from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.datasource.source import KraftOffset
-from kraftctl_spark.datasource.wide_export import ExportRefusedError, check_output
+from kraftctl_spark.datasource.wide_table import check_output
+from kraftctl_spark.log import log_range
 from kraftctl_spark.log.observer import QuorumObserver
-from kraftctl_spark.rows.tables import export_tasks
-from kraftctl_spark.tables.manifest import MANIFESTS, Output, Position
+from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output, Position
 from kraftctl_spark.tables.reader import read_table
-from kraftctl_spark.tables.sink import KraftRangesDataSource, check_checkpoint, last_committed
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 from tests.spark.killed_export import STEP_VARIABLE
 from tests.spark.typed_export import (
@@ -265,7 +266,7 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     transaction that is open; a service takes over when it has ended. What a killed compaction had replaced is
     gone then. More kills: test_soak_export.py."""
     output, log = tmp_path / "tables", tmp_path / "job.log"
-    per_task = export_tasks.OFFSETS_PER_TASK
+    per_task = log_range.OFFSETS_PER_RANGE
     total = 2 * per_task + 500
     values = {offset: mixed_value(offset) for offset in range(total + 10)} | {total: BEGIN}
     quorum.append(*batches_of(values, size=1000))

@@ -12,12 +12,13 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.datasource.range_partition import ROWS_PER_ARROW_BATCH, RangePartition
 from kraftctl_spark.datasource.source import KraftDataSource, KraftOffset, KraftStreamReader
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_location import parse_endpoints
-from kraftctl_spark.log.log_range import OFFSETS_PER_PARTITION, ROWS_PER_ARROW_BATCH, LogRange
+from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE
 from kraftctl_spark.log.log_reader import LogChangedError, WrongClusterError
-from kraftctl_spark.rows.metadata_rows import ROWS_PER_CHUNK
+from kraftctl_spark.rows.log_rows import ROWS_PER_CHUNK
 from kraftctl_spark.rows.schema import arrow_schema
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
@@ -100,12 +101,12 @@ def test_available_now_stops_at_what_was_there_at_the_start(
 
 
 def test_ranges_depend_only_on_start_and_end(reader: KraftStreamReader) -> None:
-    planned = reader.partitions(at(0), at(2 * OFFSETS_PER_PARTITION + 5))
-    assert planned == reader.partitions(at(0), at(2 * OFFSETS_PER_PARTITION + 5))
-    assert [(part.start, part.end) for part in planned if isinstance(part, LogRange)] == [
-        (0, OFFSETS_PER_PARTITION),
-        (OFFSETS_PER_PARTITION, 2 * OFFSETS_PER_PARTITION),
-        (2 * OFFSETS_PER_PARTITION, 2 * OFFSETS_PER_PARTITION + 5),
+    planned = reader.partitions(at(0), at(2 * OFFSETS_PER_RANGE + 5))
+    assert planned == reader.partitions(at(0), at(2 * OFFSETS_PER_RANGE + 5))
+    assert [(part.range.start, part.range.end) for part in planned if isinstance(part, RangePartition)] == [
+        (0, OFFSETS_PER_RANGE),
+        (OFFSETS_PER_RANGE, 2 * OFFSETS_PER_RANGE),
+        (2 * OFFSETS_PER_RANGE, 2 * OFFSETS_PER_RANGE + 5),
     ]
 
 

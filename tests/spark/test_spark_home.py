@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.tables.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_home import light_spark_home
 
 
 def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.tables.reader import read_table
-from kraftctl_spark.tables.spark_home import light_spark_home
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.soak import hook
 from tests.spark.typed_export import batches_of, mixed_value, offsets_in_directory
@@ -116,7 +116,7 @@ def test_an_executor_dies_and_the_export_goes_on(
     cluster: StandaloneCluster, controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
     """Killed in the midst of a task, which Spark gives to another. Then a job of spark-submit goes on."""
-    end = export_tasks.OFFSETS_PER_TASK + 2_000
+    end = log_range.OFFSETS_PER_RANGE + 2_000
     quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(end)}, size=1000))
     output, control, log = tmp_path / "tables", tmp_path / "control", tmp_path / "export.log"
     control.mkdir()

@@ -21,7 +21,7 @@ from kraftctl_protocol.generated.delegation_token_record import DelegationTokenR
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.rows.tables import export_tasks
+from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, diff, register_views, state_at
@@ -79,7 +79,7 @@ def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All of the log, in many batches."""
     directory = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(export_tasks, "OFFSETS_PER_TASK", 80)
+        patch.setattr(log_range, "OFFSETS_PER_RANGE", 80)
         export(history, directory, [150, 151, 300, history.end])
     return directory
 

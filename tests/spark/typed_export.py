@@ -20,11 +20,10 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
-from kraftctl_spark.log import observer
+from kraftctl_spark.log import log_range, observer
 from kraftctl_spark.log.client_config import ClientConfig
 from kraftctl_spark.log.connection import Endpoint
 from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
-from kraftctl_spark.rows.tables import export_tasks
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
@@ -102,7 +101,7 @@ class KillAtStep:
 
 def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_task: int, step: int) -> None:
     """What a child process does: exports up to each of `ends`, and dies after that many steps."""
-    export_tasks.OFFSETS_PER_TASK = per_task
+    log_range.OFFSETS_PER_RANGE = per_task
     observer.RETRY_PAUSE_S = 0.001
     with exporting(directory, endpoint, KillAtStep(step)) as exporter:
         for end in ends:

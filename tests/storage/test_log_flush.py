@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kraftctl.storage import metadata_log
-from kraftctl.storage.batch_scan import scan_batches
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl_protocol.batch_framing import scan_batches
 from tests.storage.batches import batch
 from tests.support.effort import seeds
 

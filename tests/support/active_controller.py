@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
@@ -161,7 +163,7 @@ class ActiveController:
         listener: str = "CONTROLLER",
     ) -> RequestContext:
         return RequestContext(
-            api_key=request.API_KEY,
+            api=API_TABLE[request.API_KEY],
             version=request.HIGHEST_VERSION if version is None else version,
             client_id="test",
             principal=principal,
@@ -176,6 +178,11 @@ class ActiveController:
         """What becomes of the request; nothing is written."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
+        error = self.controller.why_refused(used)
+        if error is not None:
+            refusal = error_response(used.api_key, decoded, used.version, error)
+            refusal.encode(used.version)
+            return ControllerResult.of([], refusal)
         result = self.controller.handle(used, decoded, self.moment)
         if result.response is not None:
             result.response.encode(used.version)
@@ -187,7 +194,11 @@ class ActiveController:
         """The response, everything written and committed. Raises what goes wrong before the first append."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
-        prepared = self.controller.prepare_request(used, decoded, self.moment)
+        error = self.controller.why_refused(used)
+        if error is None:
+            prepared = self.controller.prepare_request(used, decoded, self.moment)
+        else:
+            prepared = self.controller.refused(used, decoded, error)
         self.write_prepared(prepared)
         assert prepared.response is not None
         prepared.response.encode(used.version)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
@@ -189,7 +190,7 @@ class MetadataState:
 
     def context(self, api_key: int, version: int) -> RequestContext:
         return RequestContext(
-            api_key=api_key,
+            api=API_TABLE[api_key],
             version=version,
             client_id="test",
             principal=KafkaPrincipal("User", "tester"),

@@ -8,13 +8,14 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.metadata.config_definitions import config_resource, config_source
 from kraftctl.metadata.config_definitions.config_key import PASSWORD, UNKNOWN_TYPE_CODE
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_configs_request import (

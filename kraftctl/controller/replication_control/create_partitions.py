@@ -16,8 +16,9 @@ from kraftctl.controller.replication_control.replica_assignment import (
     why_assignment_invalid,
 )
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.image.topics_image import TopicImage
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_partitions_request import (

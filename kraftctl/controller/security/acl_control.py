@@ -10,8 +10,9 @@ from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import LITERAL, PREFIXED, AclFilter
-from kraftctl.controller.security.authorization import CLUSTER_NAME, AclOperation, ResourceType
+from kraftctl.controller.security.authorization import CLUSTER_NAME, ResourceType
 from kraftctl.image.acls_image import AclEntry
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord

@@ -12,26 +12,6 @@ from kraftctl.image.metadata_image import MetadataImage
 CLUSTER_NAME: Final = "kafka-cluster"
 
 
-class AclOperation:
-    """Codes of the wire."""
-
-    ANY: Final = 1
-    ALL: Final = 2
-    READ: Final = 3
-    WRITE: Final = 4
-    CREATE: Final = 5
-    DELETE: Final = 6
-    ALTER: Final = 7
-    DESCRIBE: Final = 8
-    CLUSTER_ACTION: Final = 9
-    DESCRIBE_CONFIGS: Final = 10
-    ALTER_CONFIGS: Final = 11
-    IDEMPOTENT_WRITE: Final = 12
-    CREATE_TOKENS: Final = 13
-    DESCRIBE_TOKENS: Final = 14
-    TWO_PHASE_COMMIT: Final = 15
-
-
 class ResourceType:
     """Codes of the wire."""
 

@@ -14,9 +14,10 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import AclOperation, ResourceType
+from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.image.delegation_tokens_image import DelegationToken
 from kraftctl.metadata import features
+from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest

@@ -11,9 +11,10 @@ from typing import Final
 
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import covers
-from kraftctl.controller.security.authorization import AclOperation, Authorizer
+from kraftctl.controller.security.authorization import Authorizer
 from kraftctl.image.acls_image import AclEntry
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.acl_operation import AclOperation
 
 DENY: Final = 2
 

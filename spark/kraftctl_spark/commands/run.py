@@ -51,8 +51,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         raise ExportRefusedError(str(error)) from error
     if (options.output / "_spark_metadata").exists():
         raise ExportRefusedError(
-            f"{options.output} holds a table of kraftctl_spark.datasource.wide_export: "
-            "choose another output directory"
+            f"{options.output} holds a table of kraftctl_spark.wide_export: choose another output directory"
         )
     reader = location.open(options.cluster_id)
     output = Output(options.output.absolute(), hook)
@@ -66,11 +65,13 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 
 def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
-    from kraftctl_spark.datasource.wide_export import build_session, run_until, stop_on_signals
+    from kraftctl_spark.datasource.checkpoint import check_checkpoint
+    from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
+    from kraftctl_spark.datasource.spark_home import light_spark_home
+    from kraftctl_spark.datasource.spark_session import build_session
+    from kraftctl_spark.datasource.table_stream import batch_writer, spark_tasks, start_query
     from kraftctl_spark.tables.compaction import RegularCompaction
     from kraftctl_spark.tables.exporter import Exporter, checked_position
-    from kraftctl_spark.tables.sink import batch_writer, check_checkpoint, spark_tasks, start_query
-    from kraftctl_spark.tables.spark_home import light_spark_home
 
     checkpoint = options.checkpoint or output.directory / "_checkpoint"
     position = checked_position(output, settings.cluster_id)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
+from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
 from kraftctl_spark.datasource.source_options import KraftOptions
-from kraftctl_spark.log.log_range import LogRange, arrow_batches, plan_ranges, rows_of_range
+from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.log.log_reader import LogPosition, LogReader, OffsetAndEpoch
 
 if TYPE_CHECKING:
@@ -25,17 +26,13 @@ class KraftBatchReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         reader = self._options.location.open(self._options.cluster_id)
         try:
-            return list(plan_batch(reader, self._options.starting_offset, self._options.ending_offset))
+            ranges = plan_batch(reader, self._options.starting_offset, self._options.ending_offset)
+            return partitions_of(ranges, reader.cluster_id())
         finally:
             reader.close()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, LogRange)
-        reader = self._options.location.open(partition.cluster)
-        try:
-            yield from arrow_batches(rows_of_range(reader, partition))
-        finally:
-            reader.close()
+        return arrow_batches(rows_of_partition(self._options.location, partition))
 
 
 def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: int | None) -> list[LogRange]:
@@ -48,23 +45,29 @@ def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: in
         )
     if ending_offset is None:
         reader.position(end, place.leader_epoch)  # Refused where a log only seems to end.
-    cluster = reader.cluster_id()
     if starting_offset is not None:
         epoch = _epoch_before(reader, starting_offset, end, place)
-        return plan_ranges(starting_offset, end, epoch, place.leader_epoch, cluster)
+        return cut_into_ranges(start=starting_offset, end=end, epoch=epoch, end_epoch=place.leader_epoch)
     if place.snapshot is None:
-        return plan_ranges(0, end, 0, place.leader_epoch, cluster)
-    return _with_snapshot(place.snapshot, end, place.leader_epoch, cluster)
+        return cut_into_ranges(start=0, end=end, epoch=0, end_epoch=place.leader_epoch)
+    return _with_snapshot(place.snapshot, end, place.leader_epoch)
 
 
-def _with_snapshot(snapshot: OffsetAndEpoch, end: int, epoch: int, cluster: str) -> list[LogRange]:
+def _with_snapshot(snapshot: OffsetAndEpoch, end: int, leader_epoch: int) -> list[LogRange]:
     if end < snapshot.offset:
         raise ValueError(
             f"option endingOffset={end} is out of range: the log before {snapshot.offset} has been deleted, "
             "and the snapshot in its place ends there"
         )
-    ranges = [LogRange(0, snapshot.offset, snapshot.epoch, cluster, True)]
-    return ranges + plan_ranges(snapshot.offset, end, snapshot.epoch, max(epoch, snapshot.epoch), cluster)
+    return [
+        LogRange(0, snapshot.offset, snapshot.epoch, snapshot=True),
+        *cut_into_ranges(
+            start=snapshot.offset,
+            end=end,
+            epoch=snapshot.epoch,
+            end_epoch=max(leader_epoch, snapshot.epoch),
+        ),
+    ]
 
 
 def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:

@@ -1,7 +1,7 @@
 """Spark's `format("kraft")`: a stream whose offset is the offset of the metadata log.
 
 Three kinds of process run this: the planner (offsets and partitions), a short-lived one that pickles the
-reader, and workers that run `read`. What the planner remembers reaches a worker only through a `LogRange`.
+reader, and workers that run `read`. A worker only knows what is in its `RangePartition`.
 
 Spark does not guard against sources that go backwards: the checks are here. An offset names its cluster and
 the epoch it was committed in, and what does not fit stops the query instead of writing wrong rows.
@@ -23,11 +23,11 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from kraftctl_spark.datasource.batch_source import KraftBatchReader
+from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
 from kraftctl_spark.datasource.source_options import KraftOptions
-from kraftctl_spark.log.log_range import LogRange, arrow_batches, plan_ranges, rows_of_range
+from kraftctl_spark.datasource.spark_schema import spark_schema
+from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.log.log_reader import LogChangedError, LogReader, WrongClusterError
-from kraftctl_spark.rows.metadata_rows import MetadataRows
-from kraftctl_spark.rows.schema import spark_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,20 +152,15 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if last.offset == first.offset:
             return []
         if last.snapshot:
-            return [LogRange(first.offset, last.offset, last.epoch, last.cluster, True)]
-        return list(plan_ranges(first.offset, last.offset, first.epoch, last.epoch, last.cluster))
+            ranges = [LogRange(first.offset, last.offset, last.epoch, snapshot=True)]
+        else:
+            ranges = cut_into_ranges(
+                start=first.offset, end=last.offset, epoch=first.epoch, end_epoch=last.epoch
+            )
+        return partitions_of(ranges, last.cluster)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return arrow_batches(self.rows(partition))
-
-    def rows(self, partition: InputPartition) -> Iterator[MetadataRows]:
-        """What a planned partition holds, before it is encoded."""
-        assert isinstance(partition, LogRange)
-        reader = self._options.location.open(partition.cluster)
-        try:
-            yield from rows_of_range(reader, partition)
-        finally:
-            reader.close()
+        return arrow_batches(rows_of_partition(self._options.location, partition))
 
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to do: the quorum keeps no state about its observers."""

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from kraftctl_protocol.batch_framing import BatchPlace
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
@@ -28,7 +29,7 @@ from kraftctl_spark.log.log_reader import (
 )
 from kraftctl_spark.log.log_tail import LogTail
 from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
-from kraftctl_spark.log.segment_file import BatchPlace, SegmentFile, batches_of_file
+from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 ATTEMPTS = 5
 """How often to look again when files go away between being listed and being opened."""

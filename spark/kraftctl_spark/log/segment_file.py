@@ -10,34 +10,22 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
 
-from kraftctl_protocol.crc32c import crc32c_of
-from kraftctl_protocol.record_batch import HEADER_BYTES, RecordBatch, read_batch, read_batch_header
+from kraftctl_protocol.batch_framing import (
+    ANY_OFFSET,
+    HEADER_BYTES,
+    BatchPlace,
+    InvalidBatchError,
+    scan_pieces,
+)
+from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 
 READ_BYTES = 1_048_576
-MAGIC = 2
-LENGTH_END = 12
-"""The length in a batch counts from here."""
-CRC_START = 21
-LENGTH_MIN = HEADER_BYTES - LENGTH_END
-CONTROL_BIT = 0x20
 
-_HEADER = struct.Struct(">qiibIhi")
 _INDEX_ENTRY = struct.Struct(">ii")
-
-
-class BatchPlace(NamedTuple):
-    """A batch and where it lies: offsets both inclusive, `position` in bytes from the start of the file."""
-
-    base_offset: int
-    last_offset: int
-    epoch: int
-    is_control: bool
-    position: int
-    size_bytes: int
 
 
 class SegmentFile:
@@ -68,33 +56,20 @@ class SegmentFile:
         return None
 
     def places(
-        self, position: int, *, check_crc: bool, next_offset: int | None = None
+        self, position: int, *, check_crc: bool, next_offset: int = ANY_OFFSET
     ) -> Iterator[BatchPlace]:
         """The batches from `position` on, up to the first that is not whole, not sound, or out of line."""
-        file_bytes = os.fstat(self._descriptor).st_size
-        chunk, start, last_epoch = b"", position, -1
-        while file_bytes - position >= HEADER_BYTES:
-            if position - start + HEADER_BYTES > len(chunk):
-                chunk, start = self.bytes_at(position, READ_BYTES), position
-                if len(chunk) < HEADER_BYTES:
-                    return
-            at = position - start
-            base_offset, length, epoch, magic, crc, attributes, delta = _HEADER.unpack_from(chunk, at)
-            size_bytes = LENGTH_END + length
-            in_line = next_offset in (None, base_offset) and epoch >= last_epoch and delta >= 0
-            if magic != MAGIC or length < LENGTH_MIN or position + size_bytes > file_bytes or not in_line:
-                return
-            if check_crc:
-                if at + size_bytes > len(chunk):
-                    chunk, start, at = self.bytes_at(position, max(READ_BYTES, size_bytes)), position, 0
-                    if len(chunk) < size_bytes:
-                        return
-                if crc32c_of(chunk, at + CRC_START, at + size_bytes) != crc:
-                    return
-            is_control = attributes & CONTROL_BIT != 0
-            yield BatchPlace(base_offset, base_offset + delta, epoch, is_control, position, size_bytes)
-            position += size_bytes
-            next_offset, last_epoch = base_offset + delta + 1, epoch
+        scan = scan_pieces(
+            self.bytes_at,
+            position,
+            os.fstat(self._descriptor).st_size,
+            next_offset=next_offset,
+            last_epoch=-1,
+            piece_bytes=READ_BYTES,
+            verify_crc=check_crc,
+        )
+        with suppress(InvalidBatchError):
+            yield from scan
 
     def batch(self, place: BatchPlace) -> RecordBatch:
         """DecodeError when it is damaged."""

@@ -8,7 +8,6 @@ export nor get lost.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from kraftctl_protocol.control_record import (
@@ -39,10 +38,6 @@ UNDECODABLE_TYPE = "Undecodable"
 """`type` of a record whose bytes make no sense."""
 
 OFFSET_MAX = 2**63 - 1
-
-ROWS_PER_CHUNK = 20_000
-"""How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
-more memory for nothing."""
 
 
 def _data_record_classes() -> list[type[Message]]:
@@ -235,27 +230,3 @@ def _own_version(message: Message) -> int:
     version = getattr(message, "version", 0)
     assert isinstance(version, int)
     return version
-
-
-def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: int) -> Iterator[MetadataRows]:
-    """All rows of [first_offset, end_offset), in chunks."""
-    rows = MetadataRows()
-    for batch in batches:
-        rows.add(batch, first_offset, end_offset)
-        if len(rows) >= ROWS_PER_CHUNK:
-            yield rows
-            rows = MetadataRows()
-    if len(rows):
-        yield rows
-
-
-def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
-    """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
-    rows = MetadataRows(snapshot_end_offset)
-    for batch in batches:
-        rows.add(batch)
-        if len(rows) >= ROWS_PER_CHUNK:
-            yield rows
-            rows = MetadataRows(snapshot_end_offset)
-    if len(rows):
-        yield rows

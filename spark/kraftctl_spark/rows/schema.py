@@ -7,15 +7,10 @@ that Spark writes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import DataType, StructType
 
 COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("offset", pa.int64(), "Offset in the metadata log; null for what comes out of a snapshot."),
@@ -71,39 +66,3 @@ def field_type(field: Field) -> pa.DataType:
     name = field.type.removeprefix("[]")
     kind = _struct_type(field.struct) if field.struct is not None else _PRIMITIVES[name]
     return pa.list_(pa.field("element", kind)) if field.type.startswith("[]") else kind
-
-
-def spark_schema() -> StructType:
-    """The same as Spark's types."""
-    from pyspark.sql.types import StructField, StructType
-
-    comments = {name: comment for name, _, comment in COMMON_FIELDS}
-    return StructType(
-        [
-            StructField(field.name, _spark_type(field.type), True, _comment(comments.get(field.name)))
-            for field in arrow_schema()
-        ]
-    )
-
-
-def _comment(text: str | None) -> dict[str, str] | None:
-    return None if text is None else {"comment": text}
-
-
-def _spark_type(kind: pa.DataType) -> DataType:
-    from pyspark.sql import types as spark
-
-    if pa.types.is_struct(kind):
-        return spark.StructType([spark.StructField(field.name, _spark_type(field.type)) for field in kind])
-    if pa.types.is_list(kind):
-        return spark.ArrayType(_spark_type(kind.value_type))
-    simple: dict[pa.DataType, DataType] = {
-        pa.bool_(): spark.BooleanType(),
-        pa.int32(): spark.IntegerType(),
-        pa.int64(): spark.LongType(),
-        pa.float64(): spark.DoubleType(),
-        pa.string(): spark.StringType(),
-        pa.binary(): spark.BinaryType(),
-        pa.timestamp("us", tz="UTC"): spark.TimestampType(),
-    }
-    return simple[kind]

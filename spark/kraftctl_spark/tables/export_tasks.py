@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftctl_spark.log.log_location import LogLocation
-from kraftctl_spark.log.log_reader import LogChangedError, LogReader, OffsetAndEpoch
+from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.log.log_reader import LogChangedError
 from kraftctl_spark.rows.collector import collector_paused
-from kraftctl_spark.rows.metadata_rows import MetadataRows, rows_of_log, rows_of_snapshot
+from kraftctl_spark.rows.log_rows import rows_of_range
+from kraftctl_spark.rows.metadata_rows import MetadataRows
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RowCounts, encode_tables
 from kraftctl_spark.rows.transactions import Marker, OffsetRange, mark_aborted, markers_of
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, range_name
-
-OFFSETS_PER_TASK = 50_000
-"""Fixed: were it an option, a batch that is done again after a change would get other file names."""
 
 SNAPSHOT_PREFIX = "snapshot-"
 
@@ -39,19 +38,17 @@ class TaskSettings:
 
 @dataclass(frozen=True)
 class ExportTask:
-    """Offsets [start, end) of the log, or the snapshot that ends at `end` instead of them."""
+    """A range to read and write."""
 
-    start: int
-    end: int
-    epoch: int
-    """Of the record before `start` or a later one; of the snapshot."""
-    snapshot: bool = False
+    range: LogRange
     aborted: tuple[OffsetRange, ...] = ()
     """What of the range is known to have been aborted."""
 
     @property
     def name(self) -> str:
-        return (SNAPSHOT_PREFIX if self.snapshot else "") + range_name(self.start, self.end - 1)
+        return (SNAPSHOT_PREFIX if self.range.snapshot else "") + range_name(
+            self.range.start, self.range.end - 1
+        )
 
 
 @dataclass(frozen=True)
@@ -69,19 +66,11 @@ class TaskReport:
     missing: tuple[int, ...] = field(default=())
 
 
-def plan_tasks(start: int, end: int, epoch: int, end_epoch: int) -> list[ExportTask]:
-    """Depends on nothing but its arguments; the ranges on `start` and `end` alone."""
-    return [
-        ExportTask(first, min(first + OFFSETS_PER_TASK, end), epoch if first == start else end_epoch)
-        for first in range(start, end, OFFSETS_PER_TASK)
-    ]
-
-
 def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
     """Writes the files of a task. May be run again at any time."""
     reader = settings.location.open(settings.cluster_id)
     try:
-        return write_range(settings, task, _rows(reader, task))
+        return write_range(settings, task, rows_of_range(reader, task.range))
     finally:
         reader.close()
 
@@ -91,7 +80,7 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
     """The files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()
     markers: list[Marker] = []
-    epoch, timestamp_ms = task.epoch, 0
+    epoch, timestamp_ms = task.range.epoch, 0
     with RangeWriter(settings.output, task.name, settings.hook) as writer:
         for rows in chunks:
             mark_aborted(rows, task.aborted)
@@ -101,24 +90,18 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
             counts.add(rows)
             epoch, timestamp_ms = rows.epochs[-1], rows.timestamps_ms[-1]
             writer.add(encode_tables(rows))
-        missing = _missing(task, counts.records)
+        missing = _missing(task.range, counts.records)
         files = writer.finish()
-    if task.snapshot:
-        epoch = task.epoch
+    if task.range.snapshot:
+        epoch = task.range.epoch
     return TaskReport(task, tuple(files), counts.to_dict(), epoch, timestamp_ms, tuple(markers), missing)
 
 
-def _missing(task: ExportTask, records: int) -> tuple[int, ...]:
+def _missing(wanted: LogRange, records: int) -> tuple[int, ...]:
     """Only a log's very first record may be out of reach, see `QuorumObserver.read`."""
-    lacking = 0 if task.snapshot else task.end - task.start - records
+    lacking = 0 if wanted.snapshot else wanted.end - wanted.start - records
     if lacking == 0:
         return ()
-    if lacking == 1 and task.start == 0:
+    if lacking == 1 and wanted.start == 0:
         return (0,)
-    raise LogChangedError(f"offsets {task.start} to {task.end - 1} came as {records} records")
-
-
-def _rows(reader: LogReader, task: ExportTask) -> Iterator[MetadataRows]:
-    if task.snapshot:
-        return rows_of_snapshot(reader.read_snapshot(OffsetAndEpoch(task.end, task.epoch)), task.end)
-    return rows_of_log(reader.read(task.start, task.epoch, task.end), task.start, task.end)
+    raise LogChangedError(f"offsets {wanted.start} to {wanted.end - 1} came as {records} records")

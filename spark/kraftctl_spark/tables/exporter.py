@@ -14,9 +14,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
+from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.log.log_reader import LogChangedError, LogReader
 from kraftctl_spark.rows.transactions import Transactions, resolve
-from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, plan_tasks
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output, Position
 from kraftctl_spark.tables.table_files import publish_files
 
@@ -73,16 +74,21 @@ class Exporter:
         """What to commit, and the timestamp of its last record; None when a transaction is in the way."""
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
-            task = ExportTask(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
-            reports = self._run_tasks([task])
+            instead = LogRange(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
+            reports = self._run_tasks([ExportTask(instead)])
             return self._manifest(reports, place.snapshot.offset, place.high_watermark, snapshot=True)
         if place.high_watermark < end:
             raise LogChangedError(
                 f"the committed log ends at {place.high_watermark}, but was planned up to {end} before: it "
                 "lost its end, or --assume-committed was given then"
             )
-        tasks = plan_tasks(position.offset, end, position.epoch, max(end_epoch, position.epoch))
-        reports = self._run_tasks(tasks)
+        ranges = cut_into_ranges(
+            start=position.offset,
+            end=end,
+            epoch=position.epoch,
+            end_epoch=max(end_epoch, position.epoch),
+        )
+        reports = self._run_tasks([ExportTask(one) for one in ranges])
         transactions = resolve(position.offset, (marker for report in reports for marker in report.markers))
         stable_end = end if transactions.open_since is None else transactions.open_since
         reports = self._done_again(reports, transactions, stable_end)
@@ -98,16 +104,16 @@ class Exporter:
         final: list[TaskReport] = []
         again: list[ExportTask] = []
         for report in reports:
-            task = report.task
+            written = report.task.range
             within = tuple(
                 (first, last)
                 for first, last in transactions.aborted
-                if first < min(task.end, end) and last >= task.start
+                if first < min(written.end, end) and last >= written.start
             )
-            if task.end <= end and not within:
+            if written.end <= end and not within:
                 final.append(report)
-            elif task.start < end:
-                again.append(replace(task, end=min(task.end, end), aborted=within))
+            elif written.start < end:
+                again.append(ExportTask(replace(written, end=min(written.end, end)), aborted=within))
         if again:
             final += self._run_tasks(again)
         kept = {staged.temporary for report in final for staged in report.files}
@@ -115,20 +121,20 @@ class Exporter:
             for staged in report.files:
                 if staged.temporary not in kept:
                     (self._output.directory / staged.temporary).unlink(missing_ok=True)
-        return sorted(final, key=lambda report: report.task.start)
+        return sorted(final, key=lambda report: report.task.range.start)
 
     def _manifest(
         self, reports: list[TaskReport], end: int, high_watermark: int, snapshot: bool = False
     ) -> tuple[Manifest, int]:
         """Of files that have their names by then."""
-        ordered = sorted(reports, key=lambda report: report.task.start)
+        ordered = sorted(reports, key=lambda report: report.task.range.start)
         counts: Counter[str] = Counter()
         for report in ordered:
             counts.update(report.counts)
         staged = [one for report in ordered for one in report.files]
         manifest = Manifest(
             cluster_id=self._settings.cluster_id,
-            start=ordered[0].task.start,
+            start=ordered[0].task.range.start,
             end=end,
             epoch=ordered[-1].epoch,
             files=publish_files(self._output.directory, staged, self._output.hook),

@@ -37,13 +37,13 @@ class ExportFailedError(AssertionError):
 
 
 class ExportJob:
-    """`python -m kraftctl_spark.datasource.wide_export`, ended by force when the `with` block is left."""
+    """`python -m kraftctl_spark.wide_export`, ended by force when the `with` block is left."""
 
     def __init__(self, where: str | Path, output: Path, *flags: str) -> None:
         """`where` are controllers, or a directory if it is a path."""
         self.output = output
         self.log_file = output.with_name(output.name + ".log")
-        command = [sys.executable, "-m", "kraftctl_spark.datasource.wide_export", "--master", "local[2]"]
+        command = [sys.executable, "-m", "kraftctl_spark.wide_export", "--master", "local[2]"]
         flag = "--directory" if isinstance(where, Path) else "--bootstrap-controllers"
         command += [flag, str(where), "--output", str(output), *flags]
         with self.log_file.open("ab") as log:

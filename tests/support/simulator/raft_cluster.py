@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import assert_never
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.api_versions import api_versions
 from kraftctl.controller.controller_state import ControllerState
@@ -13,13 +15,25 @@ from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.raft.effects import (
+    AppendBatch,
+    BecameLeader,
     FinishSnapshot,
     FlushLog,
+    Halt,
+    HighWatermarkUpdated,
+    LeaderChanged,
+    LeadershipLost,
+    NoteRecovered,
+    Notice,
     RaftEffect,
     Respond,
     RespondFetch,
     RespondFetchSnapshot,
+    SaveSnapshotSlice,
     SendRequest,
+    StartOver,
+    TruncateLog,
+    WriteQuorumState,
 )
 from kraftctl.raft.events import (
     DeadlineReached,
@@ -58,7 +72,7 @@ def versions(request: Message, version: int) -> Message:
     """A replica's answer to a leader that is about to make a voter of it, by the real handler."""
     state = ControllerState(ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, MetadataImage(), random.Random(0))
     context = RequestContext(
-        api_key=ApiVersionsRequest.API_KEY,
+        api=API_TABLE[ApiVersionsRequest.API_KEY],
         version=version,
         client_id="raft",
         principal=ANONYMOUS,
@@ -367,22 +381,34 @@ class RaftCluster:
         return True
 
     def _execute(self, replica: Replica, effect: RaftEffect) -> None:
-        if isinstance(effect, FlushLog):
-            self._flush(replica, effect)
-        elif isinstance(effect, SendRequest):
-            self._send(replica, effect)
-        elif isinstance(effect, RespondFetch):
-            batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
-            records = b"".join(batch.batch for batch in batches)
-            self._respond(replica, effect.request_id, effect.response_with(records))
-        elif isinstance(effect, RespondFetchSnapshot):
-            data = replica.disk.snapshot_files[effect.snapshot_id]
-            wanted = data[effect.position : effect.position + effect.size_bytes]
-            self._respond(replica, effect.request_id, effect.response_with(wanted))
-        elif isinstance(effect, Respond):
-            if effect.request_id in replica.waiting:
-                self.checks.answered(replica.node_id, replica.waiting[effect.request_id][4], effect)
-            self._respond(replica, effect.request_id, effect.response)
+        """All but what the disk has done already."""
+        match effect:
+            case FlushLog():
+                self._flush(replica, effect)
+            case SendRequest():
+                self._send(replica, effect)
+            case RespondFetch():
+                batches = replica.disk.read(effect.read_offset, effect.end_offset, effect.max_bytes)
+                records = b"".join(batch.batch for batch in batches)
+                self._respond(replica, effect.request_id, effect.response_with(records))
+            case RespondFetchSnapshot():
+                data = replica.disk.snapshot_files[effect.snapshot_id]
+                wanted = data[effect.position : effect.position + effect.size_bytes]
+                self._respond(replica, effect.request_id, effect.response_with(wanted))
+            case Respond():
+                if effect.request_id in replica.waiting:
+                    self.checks.answered(replica.node_id, replica.waiting[effect.request_id][4], effect)
+                self._respond(replica, effect.request_id, effect.response)
+            case AppendBatch() | WriteQuorumState() | TruncateLog() | NoteRecovered():
+                pass
+            case SaveSnapshotSlice() | FinishSnapshot() | StartOver():
+                pass
+            case HighWatermarkUpdated() | BecameLeader() | LeadershipLost() | LeaderChanged():
+                pass
+            case Notice() | Halt():
+                pass
+            case _:
+                assert_never(effect)
 
     def _watch_deadline(self, replica: Replica) -> None:
         assert replica.node is not None

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from kraftctl.raft.effects import (
     AppendBatch,
+    BecameLeader,
     FinishSnapshot,
     FlushLog,
+    Halt,
+    HighWatermarkUpdated,
+    LeaderChanged,
+    LeadershipLost,
     NoteRecovered,
+    Notice,
     RaftEffect,
+    Respond,
+    RespondFetch,
+    RespondFetchSnapshot,
     SaveSnapshotSlice,
+    SendRequest,
     StartOver,
     TruncateLog,
     WriteQuorumState,
@@ -49,24 +61,34 @@ class RaftDisk:
         return self.batches[-1].last_offset + 1 if self.batches else self.start_offset
 
     def apply(self, effect: RaftEffect) -> None:
-        if isinstance(effect, AppendBatch):
-            assert effect.base_offset == self.end_offset
-            self.batches.append(effect)
-        elif isinstance(effect, TruncateLog):
-            self.batches = [batch for batch in self.batches if batch.last_offset < effect.end_offset]
-            self.flushed_offset = min(self.flushed_offset, self.end_offset)
-        elif isinstance(effect, SaveSnapshotSlice):
-            assert effect.position in (0, len(self.download))
-            self.download = (self.download if effect.position else b"") + effect.data
-        elif isinstance(effect, FinishSnapshot):
-            self.snapshot_files[effect.snapshot_id] = self.download
-        elif isinstance(effect, StartOver):
-            self._start_over(effect.snapshot_id)
-        elif isinstance(effect, WriteQuorumState):
-            self.quorum_state = effect.state
-            self.last_epoch_seen = max(self.last_epoch_seen, effect.state.epoch)
-        elif isinstance(effect, NoteRecovered):
-            self.recovering_epoch = None
+        """What `effect` does to the disk. A flush ends later, by `flush` or `finish_flush`."""
+        match effect:
+            case AppendBatch():
+                assert effect.base_offset == self.end_offset
+                self.batches.append(effect)
+            case TruncateLog():
+                self.batches = [batch for batch in self.batches if batch.last_offset < effect.end_offset]
+                self.flushed_offset = min(self.flushed_offset, self.end_offset)
+            case SaveSnapshotSlice():
+                assert effect.position in (0, len(self.download))
+                self.download = (self.download if effect.position else b"") + effect.data
+            case FinishSnapshot():
+                self.snapshot_files[effect.snapshot_id] = self.download
+            case StartOver():
+                self._start_over(effect.snapshot_id)
+            case WriteQuorumState():
+                self.quorum_state = effect.state
+                self.last_epoch_seen = max(self.last_epoch_seen, effect.state.epoch)
+            case NoteRecovered():
+                self.recovering_epoch = None
+            case Respond() | SendRequest() | RespondFetch() | RespondFetchSnapshot() | FlushLog():
+                pass
+            case HighWatermarkUpdated() | BecameLeader() | LeadershipLost() | LeaderChanged():
+                pass
+            case Notice() | Halt():
+                pass
+            case _:
+                assert_never(effect)
 
     def _start_over(self, snapshot_id: OffsetAndEpoch) -> None:
         data = self.snapshot_files[snapshot_id]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
+from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
@@ -164,7 +165,7 @@ class SimulatedNode:
         """The id under which the answer will appear."""
         self._requests += 1
         context = RequestContext(
-            api_key=request.API_KEY,
+            api=API_TABLE[request.API_KEY],
             version=request.HIGHEST_VERSION if version is None else version,
             client_id="test",
             principal=ANONYMOUS,
@@ -245,8 +246,18 @@ class SimulatedNode:
             case effects.SendRequest():
                 assert len(self.voters) > 1, "a single voter has nobody to ask"
                 self.sent.append(effect)
-            case _:
+            case (
+                effects.AppendBatch()
+                | effects.WriteQuorumState()
+                | effects.TruncateLog()
+                | effects.SaveSnapshotSlice()
+                | effects.FinishSnapshot()
+                | effects.StartOver()
+                | effects.NoteRecovered()
+            ):
                 self.disk.apply(effect)
+            case _:
+                assert_never(effect)
 
     def _write_snapshot(self, effect: WriteSnapshot) -> None:
         data = b"".join(effect.batches)

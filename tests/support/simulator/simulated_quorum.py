@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 
+from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.raft import effects, events
-from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record

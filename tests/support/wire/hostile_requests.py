@@ -5,11 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any, Protocol
 
-from kraftctl.controller.api_versions import SERVED_VERSIONS
-from kraftctl.controller.envelope import FORWARDABLE
+from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
-from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl.raft.topic_partition import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
@@ -81,7 +79,7 @@ class HostileRequests:
         self._rng = rng
         self._edits = HostileEdits(rng)
         self._bytes = MutatedBytes(rng)
-        self._api_keys = sorted(set(SERVED_VERSIONS) - {ENVELOPE})
+        self._api_keys = sorted(set(API_TABLE) - {ENVELOPE})
 
     def next(self) -> HostileRequest:
         """One more. What the codec refuses to write, or is too large for an ordinary round, is left out."""
@@ -96,13 +94,14 @@ class HostileRequests:
     def _request(self) -> HostileRequest:
         rng = self._rng
         api_key = rng.choice(self._api_keys)
-        version = rng.randint(*SERVED_VERSIONS[api_key])
+        api = API_TABLE[api_key]
+        version = rng.randint(api.lowest, api.highest)
         message = self._message(api_key, version)
         if rng.random() < HOSTILE_CHANCE:
             message = self._edits.edited(message, version)
         payload = self._encoded(api_key, version, message)
         inner = None
-        if rng.random() < (ENVELOPE_CHANCE if api_key in FORWARDABLE else 0.02):
+        if rng.random() < (ENVELOPE_CHANCE if api.forwardable else 0.02):
             inner = (api_key, version)
             if rng.random() < MUTATED_CHANCE / 2:
                 payload, inner = self._bytes.mutated(payload), None

@@ -20,11 +20,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
-from kraftctl.raft.raft_node import RAFT_API_KEYS
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse

@@ -13,9 +13,9 @@ from functools import wraps
 from typing import Any
 
 import kraftctl.controller.periodic_tasks as tasks
-from kraftctl.controller.apis import APIS
 from kraftctl.controller.cluster_control.fence_stale_brokers import StaleBrokerFencing
 from kraftctl.controller.record_checks import encode_checked
+from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl_protocol import primitives
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.requests import encode_response
@@ -54,8 +54,8 @@ class PlantedFaults:
         self._undo = ExitStack()
 
     def plant(self) -> None:
-        for api in APIS.values():
-            self._replace(api, "handler", self._failing_handler(api.handler))
+        self._undo.callback(HANDLERS.update, dict(HANDLERS))
+        HANDLERS.update({key: self._failing_handler(handler) for key, handler in HANDLERS.items()})
         self._replace_everywhere(encode_checked, self._failing_encoder)
         self._replace_everywhere(encode_response, self._failing_response)
         for name in TASKS:

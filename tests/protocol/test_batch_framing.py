@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftctl.storage.batch_scan import (
+from kraftctl_protocol.batch_framing import (
+    ANY_OFFSET,
     BatchPlace,
     InvalidBatchError,
     find_intact_batch,
     is_intact_batch,
     scan_batches,
+    scan_pieces,
 )
 from tests.storage.batches import batch
 from tests.support.effort import examples
@@ -79,5 +81,32 @@ def test_intact_batches_behind_damage_are_found_wherever_they_start() -> None:
         assert find_intact_batch(junk + WHOLE, 8) == len(junk) + LAST_START
         assert find_intact_batch(junk + WHOLE, 9) is None
     assert find_intact_batch(WHOLE, 5, start=1) == len(batch(5, epoch=3, count=2))
-    assert is_intact_batch(memoryview(WHOLE), 0)
-    assert not is_intact_batch(memoryview(WHOLE), 1)
+    assert is_intact_batch(WHOLE, 0)
+    assert not is_intact_batch(WHOLE, 1)
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 61, 100, len(WHOLE), 10_000])
+@pytest.mark.parametrize("verify_crc", [True, False])
+def test_pieces_of_any_size_hold_the_same_batches(piece_bytes: int, verify_crc: bool) -> None:
+    def read(position: int, size_bytes: int) -> bytes:
+        return WHOLE[position : position + size_bytes]
+
+    places = scan_pieces(
+        read,
+        0,
+        len(WHOLE),
+        next_offset=ANY_OFFSET,
+        last_epoch=0,
+        piece_bytes=piece_bytes,
+        verify_crc=verify_crc,
+    )
+    assert [repr(place) for place in places] == [repr(place) for place in scan_batches(WHOLE, 5, 3)]
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_ends_the_scan() -> None:
+    def read(position: int, size_bytes: int) -> bytes:
+        return WHOLE[position : position + size_bytes]
+
+    pieces = scan_pieces(read, 0, len(WHOLE) + 500, next_offset=5, last_epoch=3, piece_bytes=70)
+    with pytest.raises(InvalidBatchError, match="cut short"):
+        list(pieces)

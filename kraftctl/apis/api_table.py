@@ -1,0 +1,81 @@
+"""The one table of the APIs that a controller listener serves.
+
+Versions are those that the controller listener of Kafka 4.3.1 lists. AlterPartition is wider: versions 0 and
+1 (KIP-497, KIP-704) went away with Kafka 4.0, and cost nothing here.
+
+A new API is a row here and a handler: `kraftctl/controller/request_handlers.py` and
+`kraftctl/raft/request_handlers.py` bind the two.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.apis.api import NO_CLUSTER_RIGHT, Api, Owner, WaitsFor
+from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
+
+
+def _refused(key: ApiKey, lowest: int, highest: int, error: Errors) -> Api:
+    return Api(key, lowest, highest, Owner.NOBODY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING, refusal=error)
+
+
+_ROWS: Final = (
+    Api(ApiKey.FETCH, 4, 18, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    # SASL comes before the first other request of a connection.
+    _refused(ApiKey.SASL_HANDSHAKE, 0, 1, Errors.ILLEGAL_SASL_STATE),
+    Api(ApiKey.API_VERSIONS, 0, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING),
+    Api(ApiKey.CREATE_TOPICS, 2, 7, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.DELETE_TOPICS, 1, 6, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.DESCRIBE_ACLS, 1, 3, Owner.EVERY, AclOperation.DESCRIBE, WaitsFor.READS),
+    Api(ApiKey.CREATE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.DELETE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.DESCRIBE_CONFIGS, 1, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.READS),
+    Api(ApiKey.ALTER_CONFIGS, 0, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    _refused(ApiKey.SASL_AUTHENTICATE, 0, 2, Errors.ILLEGAL_SASL_STATE),
+    Api(ApiKey.CREATE_PARTITIONS, 0, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.CREATE_DELEGATION_TOKEN, 1, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.EXPIRE_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    # Kafka's controller lists this one and DescribeUserScramCredentials, too, and refuses them: brokers
+    # answer them.
+    _refused(ApiKey.DESCRIBE_DELEGATION_TOKEN, 1, 3, Errors.UNKNOWN_SERVER_ERROR),
+    Api(ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, Owner.ACTIVE, AclOperation.DESCRIBE, forwardable=True),
+    Api(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, Owner.ACTIVE, AclOperation.ALTER_CONFIGS, forwardable=True),
+    _refused(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, Errors.UNKNOWN_SERVER_ERROR),
+    Api(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.VOTE, 0, 2, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.BEGIN_QUORUM_EPOCH, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.END_QUORUM_EPOCH, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.DESCRIBE_QUORUM, 0, 2, Owner.RAFT, AclOperation.DESCRIBE, WaitsFor.NOTHING, forwardable=True),
+    Api(ApiKey.ALTER_PARTITION, 0, 3, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.UPDATE_FEATURES, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.ENVELOPE, 0, 0, Owner.NODE, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.FETCH_SNAPSHOT, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.DESCRIBE_CLUSTER, 0, 2, Owner.EVERY, AclOperation.ALTER, WaitsFor.READS),
+    Api(ApiKey.BROKER_REGISTRATION, 0, 4, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.BROKER_HEARTBEAT, 0, 2, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.UNREGISTER_BROKER, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    Api(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, forwardable=True),
+    Api(ApiKey.CONTROLLER_REGISTRATION, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.ASSIGN_REPLICAS_TO_DIRS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.ADD_RAFT_VOTER, 0, 1, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
+    Api(ApiKey.REMOVE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
+    Api(ApiKey.UPDATE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+)
+
+API_TABLE: Final[dict[int, Api]] = {row.key: row for row in _ROWS}
+"""API key -> row, in the order of the keys. What is not in it is not served."""
+
+RAFT_API_KEYS: Final = frozenset(row.key for row in _ROWS if row.owner == Owner.RAFT)
+"""What the raft layer answers, and what controllers send each other over a connection of its own."""
+
+
+def served_api(api_key: int, version: int) -> Api | None:
+    """The row of an API that is served in this version; None for any other request."""
+    api = API_TABLE.get(api_key)
+    return api if api is not None and api.serves(version) else None

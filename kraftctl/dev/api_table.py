@@ -1,0 +1,71 @@
+"""The table of APIs as README.md shows it: `python -m kraftctl.dev.api_table README.md` writes it there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from kraftctl.apis.api import Api, Owner, WaitsFor
+from kraftctl.apis.api_table import API_TABLE
+from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.generated.index import request_class
+
+BEGIN: Final = "<!-- begin: written by `make generate` from kraftctl/apis/api_table.py -->\n"
+END: Final = "<!-- end -->\n"
+
+HEADER: Final = (
+    "| key | API | versions | answered by | right on the cluster | the answer waits for | in envelopes |\n"
+    "|--|--|--|--|--|--|--|\n"
+)
+
+OWNERS: Final = {
+    Owner.RAFT: "raft",
+    Owner.ACTIVE: "the active controller",
+    Owner.EVERY: "every controller",
+    Owner.NODE: "the node",
+}
+
+WAITS: Final = {
+    WaitsFor.ALL_BEFORE: "every change before it",
+    WaitsFor.READS: "changes of what it reads",
+    WaitsFor.NOTHING: "",
+}
+
+RIGHTS: Final = {
+    code: "".join(word.capitalize() for word in name.split("_"))
+    for name, code in vars(AclOperation).items()
+    if isinstance(code, int)
+}
+
+
+def with_table(text: str) -> str:
+    """`text` with the rows between the two marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+def table() -> str:
+    """A table in Markdown, one row per API."""
+    return HEADER + "".join(map(_row, API_TABLE.values()))
+
+
+def _row(api: Api) -> str:
+    request = request_class(api.key)
+    assert request is not None
+    cells = (
+        str(api.key),
+        request.NAME.removesuffix("Request"),
+        str(api.lowest) if api.lowest == api.highest else f"{api.lowest}-{api.highest}",
+        OWNERS[api.owner] if api.refusal is None else f"refused: {api.refusal.name}",
+        RIGHTS.get(api.cluster_operation, ""),
+        WAITS[api.waits_for],
+        "yes" if api.forwardable else "",
+    )
+    return "| " + " | ".join(cells) + " |\n"
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(with_table(path.read_text()))

@@ -1,0 +1,41 @@
+"""The handler of each API that the raft layer answers; `kraftctl.apis` has the rest of what an API is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.describe_quorum import handle_describe_quorum
+from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
+from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
+from kraftctl.raft.handle_fetch import handle_fetch
+from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
+from kraftctl.raft.handle_vote import handle_vote
+from kraftctl.raft.voter_changes import (
+    handle_add_raft_voter,
+    handle_remove_raft_voter,
+    handle_update_raft_voter,
+)
+from kraftctl_protocol.api_keys import ApiKey
+
+RequestHandler = Callable[[RaftCore, RequestReceived], None]
+"""Answers by an effect, immediately or later."""
+
+HANDLERS: Final[dict[int, RequestHandler]] = {
+    ApiKey.FETCH: handle_fetch,
+    ApiKey.VOTE: handle_vote,
+    ApiKey.BEGIN_QUORUM_EPOCH: handle_begin_quorum_epoch,
+    ApiKey.END_QUORUM_EPOCH: handle_end_quorum_epoch,
+    ApiKey.DESCRIBE_QUORUM: handle_describe_quorum,
+    ApiKey.FETCH_SNAPSHOT: handle_fetch_snapshot,
+    ApiKey.ADD_RAFT_VOTER: handle_add_raft_voter,
+    ApiKey.REMOVE_RAFT_VOTER: handle_remove_raft_voter,
+    ApiKey.UPDATE_RAFT_VOTER: handle_update_raft_voter,
+}
+
+
+def handle_request(core: RaftCore, event: RequestReceived) -> None:
+    """Let the handler of its API answer a request."""
+    HANDLERS[event.api_key](core, event)

@@ -1,0 +1,47 @@
+"""The controller's network, as its effects see it: answers to clients, and requests to other controllers."""
+
+from __future__ import annotations
+
+from kraftctl.raft.effects import SendRequest
+from kraftctl.server.connection import Respond
+from kraftctl.server.peers import Peers
+from kraftctl_protocol.message import Message
+
+
+class ControllerNetwork:
+    """Numbers the requests of all connections and keeps how each is answered, until it is."""
+
+    def __init__(self, peers: Peers) -> None:
+        self._peers = peers
+        self._pending: dict[int, Respond] = {}
+        self._next_request_id = 0
+
+    def accept(self, respond: Respond) -> int:
+        """The id of a new request; `respond` is called once, unless it is cancelled before."""
+        request_id = self._next_request_id
+        self._next_request_id += 1
+        self._pending[request_id] = respond
+        return request_id
+
+    def cancel(self, request_id: int) -> bool:
+        """The connection is gone; whether the request was still unanswered."""
+        return self._pending.pop(request_id, None) is not None
+
+    def cancel_all(self) -> None:
+        """No request is answered any more."""
+        self._pending.clear()
+
+    def awaits(self, request_id: int) -> bool:
+        return request_id in self._pending
+
+    def respond(self, request_id: int, response: Message | None) -> None:
+        respond = self._pending.pop(request_id, None)
+        if respond is not None:
+            respond(response)
+
+    def send(self, effect: SendRequest) -> None:
+        self._peers.send(effect)
+
+    async def stop(self) -> None:
+        """Close the connections to other controllers; nothing they send is processed any more."""
+        await self._peers.stop()

@@ -1,0 +1,276 @@
+"""Carries out the effects of a node, in order, each done before the next begins.
+
+No effect waits for a disk where the node runs. Those that change files run on the storage thread; what
+follows them waits, effects and events alike, and connections are served meanwhile. Appends do not wait for
+the disk, and their flush reports by an event. What has to be read from files is read on the storage thread,
+too, in the order in which it was asked for, so nothing is cut or deleted while it is read; nothing waits for
+a read.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, assert_never
+
+from kraftctl.node.events import (
+    CloseConnection,
+    LogRead,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    RequestFailed,
+    SnapshotRead,
+    TakeTurn,
+    TurnTaken,
+    WriteSnapshot,
+)
+from kraftctl.raft import effects, events
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.server.executor_protocols import (
+    Clock,
+    Downloads,
+    Finished,
+    Inbox,
+    Network,
+    NoticeLog,
+    RetentionDue,
+    Scheduler,
+    Storage,
+)
+from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+
+logger = logging.getLogger("kraftctl.server.effect_executor")
+
+RESIGN_SECONDS_MAX = 2.0
+"""How long a leader that cannot read its own log waits until all voters know that it resigned."""
+
+T = TypeVar("T")
+
+
+class EffectExecutor:
+    """Knows neither a loop nor a file nor a socket: those are behind `storage`, `network` and `scheduler`.
+
+    While it is `paused`, nothing may be executed; `inbox.resume` ends the pause. `unreadable` is not None
+    once the log or a snapshot could not be read: the node was asked to resign, and the process has to end.
+    """
+
+    def __init__(
+        self,
+        *,
+        storage: Storage,
+        downloads: Downloads,
+        network: Network,
+        clock: Clock,
+        scheduler: Scheduler,
+        notices: NoticeLog,
+        inbox: Inbox,
+        probe: TurnProbe,
+        retention_bytes: int,
+        retention_ms: int,
+    ) -> None:
+        self._storage = storage
+        self._downloads = downloads
+        self._network = network
+        self._clock = clock
+        self._scheduler = scheduler
+        self._notices = notices
+        self._inbox = inbox
+        self._probe = probe
+        self._retention_bytes = retention_bytes
+        self._retention_ms = retention_ms
+        self._stopped = False
+        self.paused = False
+        self.unreadable: BaseException | None = None
+
+    def stop(self) -> None:
+        """Begin nothing new on any thread; an effect that had to be stored ends the processing."""
+        self._stopped = True
+
+    def execute(self, effect: NodeEffect | RetentionDue) -> None:
+        """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""
+        storage = self._storage
+        match effect:
+            case effects.Respond():
+                self._network.respond(effect.request_id, effect.response)
+            case effects.RespondFetch():
+                self._respond_fetch(effect)
+            case effects.AppendBatch():
+                storage.log.append(effect.batch)
+            case effects.FlushLog():
+                self._flush()
+            case effects.WriteQuorumState():
+                self._store(effect, partial(storage.write_quorum_state, effect.state))
+            case effects.TruncateLog():
+                self._store(effect, partial(storage.truncate_log, effect.end_offset))
+            case effects.SaveSnapshotSlice():
+                saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
+                self._store(effect, saving)
+            case effects.FinishSnapshot():
+                self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
+            case effects.StartOver():
+                self._store(effect, partial(storage.start_over_at, effect.snapshot_id))
+            case effects.RespondFetchSnapshot():
+                self._respond_fetch_snapshot(effect)
+            case effects.NoteRecovered():
+                self._store(effect, storage.note_recovered)
+            case RetentionDue():
+                self._store(effect, self._clean)
+            case effects.Halt():
+                raise StorageError(effect.text)
+            case ReadLog():
+                self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
+            case ReadSnapshot():
+                self._read_snapshot(effect)
+            case WriteSnapshot():
+                self._write_snapshot(effect)
+            case CloseConnection():
+                self._network.respond(effect.request_id, None)
+            case TakeTurn():
+                self._scheduler.call_soon(partial(self._inbox.offer, TurnTaken()))
+            case effects.Notice():
+                self._notices.notice(effect)
+            case RequestFailed():
+                self._notices.request_failed(effect)
+            case effects.SendRequest():
+                self._network.send(effect)
+            case _:
+                assert_never(effect)
+
+    # What is stored.
+
+    def _store(self, effect: NodeEffect | RetentionDue, call: Callable[[], NodeEvent | None]) -> None:
+        """On the storage thread. What follows waits; what `call` returns is then the very next event."""
+        if self._stopped:
+            self._inbox.end()
+            return
+        self.paused = True
+        stored = partial(self._stored, type(effect).__name__, self._clock.now_ns())
+        self._scheduler.run_on_storage_thread(call, stored)
+
+    def _stored(self, what: str, since_ns: int, storing: Finished[NodeEvent | None]) -> None:
+        self.paused = False
+        self._probe.note_wait(self._clock.now_ns() - since_ns, what)
+        error = storing.exception()
+        if error is not None:
+            self._inbox.fail(error)
+        if not self._inbox.ended:
+            self._inbox.resume(storing.result())
+
+    def _clean(self) -> events.LogStartChanged | None:
+        """Retention: with a new snapshot an older one, and the log below it, may be too old or too large."""
+        start_offset = self._storage.clean(self._clock.wall_ms(), self._retention_bytes, self._retention_ms)
+        return None if start_offset is None else events.LogStartChanged(start_offset)
+
+    def _flush(self) -> None:
+        if self._stopped:
+            return  # closing the log flushes what is left
+        flushed = partial(self._flushed, self._clock.now_ns())
+        self._scheduler.run_on_flush_thread(self._storage.flush, flushed)
+
+    def _flushed(self, since_ns: int, flushing: Finished[int]) -> None:
+        self._probe.note_wait(self._clock.now_ns() - since_ns, "FlushLog")
+        error = flushing.exception()
+        if error is not None:
+            self._inbox.fail(error)
+        else:
+            self._inbox.offer(events.LogFlushed(flushing.result()))
+
+    def _write_snapshot(self, effect: WriteSnapshot) -> None:
+        if self._stopped:
+            return
+        writing = partial(self._storage.write_snapshot, effect.snapshot_id, effect.batches)
+        self._scheduler.run_on_snapshot_thread(writing, self._snapshot_written)
+
+    def _snapshot_written(self, writing: Finished[SnapshotInfo]) -> None:
+        error = writing.exception()
+        if error is not None:
+            self._inbox.fail(error)
+        else:
+            written = writing.result()
+            self._inbox.offer(events.SnapshotCreated(written.snapshot_id, written.size_bytes))
+            self._inbox.offer(RetentionDue())
+
+    # What is read.
+
+    def _read(self, call: Callable[[], T], done: Callable[[T], None]) -> None:
+        """On the storage thread, after all that was stored before; `done` gets what was read."""
+        if self._stopped:
+            return
+        self._scheduler.run_on_storage_thread(call, partial(self._was_read, done))
+
+    def _was_read(self, done: Callable[[T], None], reading: Finished[T]) -> None:
+        error = reading.exception()
+        if error is not None:
+            self._cannot_read(error)
+        elif not self._inbox.ended:
+            self._inbox.guarded(lambda: done(reading.result()))
+
+    def _cannot_read(self, error: BaseException) -> None:
+        """A leader that cannot read its own log cannot replicate it: it resigns, then stops.
+
+        Nothing that was acknowledged is in doubt, so writes that are running may still end.
+        """
+        if self._inbox.ended or self.unreadable is not None:
+            return
+        self.unreadable = error
+        logger.error(
+            "Cannot read the metadata log or a snapshot; resigning if this node leads, then stopping: %s",
+            error,
+        )
+        self._scheduler.call_later(RESIGN_SECONDS_MAX, partial(self._inbox.fail, error))
+        self._inbox.offer(events.ShutdownRequested())
+
+    def _respond_fetch(self, effect: effects.RespondFetch) -> None:
+        if not self._network.awaits(effect.request_id):
+            return
+        log = self._storage.log
+        wanted = (effect.read_offset, effect.max_bytes, effect.end_offset)
+        records = log.read_recent(*wanted)
+        if records is None:
+            self._read(partial(log.read, *wanted), partial(self._respond_with, effect))
+        else:
+            self._respond_with(effect, records)
+
+    def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
+        if not self._network.awaits(effect.request_id):
+            return
+        wanted = (effect.snapshot_id, effect.position, effect.size_bytes)
+        reading = partial(self._storage.read_snapshot_slice, *wanted)
+        self._read(reading, partial(self._respond_with, effect))
+
+    def _respond_with(self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, data: bytes) -> None:
+        self._network.respond(effect.request_id, effect.response_with(data))
+
+    def _read_log(self, effect: ReadLog) -> None:
+        log = self._storage.log
+        wanted = (effect.offset, effect.max_bytes, effect.end_offset)
+
+        def read() -> bytes:
+            # A snapshot may have taken the log's place since.
+            return log.read(*wanted) if effect.offset >= log.start_offset else b""
+
+        # It may be doing so right now: then only the storage thread knows where the log starts.
+        may_look = not self.paused and effect.offset >= log.start_offset
+        data = log.read_recent(*wanted) if may_look else None
+        if data is None:
+            self._read(read, self._log_read)
+        else:
+            self._log_read(data)
+
+    def _log_read(self, data: bytes) -> None:
+        self._inbox.offer(LogRead(list(read_batches(data))))
+        # What was loaded lives as long as the process: the cyclic collector need not look at it again.
+        gc.freeze()
+
+    def _read_snapshot(self, effect: ReadSnapshot) -> None:
+        def done(batches: list[RecordBatch]) -> None:
+            self._inbox.offer(SnapshotRead(effect.snapshot_id, batches))
+            gc.freeze()
+
+        self._read(partial(self._storage.read_snapshot, effect.snapshot_id), done)

@@ -1,0 +1,170 @@
+"""What carrying out a node's effects needs: a disk, a network, a clock, threads, a log and the node's inbox.
+
+The controller runs on files, sockets and threads of the operating system; a simulation may run the same
+`EffectExecutor` on simulated ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from kraftctl.node.events import NodeEvent, RequestFailed
+from kraftctl.raft.effects import Notice, SendRequest
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.events import SnapshotDownloaded
+from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.record_batch import RecordBatch
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class RetentionDue:
+    """Internal to the rim, no event of the node's: there is a new snapshot, so older ones may be deleted."""
+
+
+class Log(Protocol):
+    """The metadata log. Records that were appended recently are in memory."""
+
+    @property
+    def start_offset(self) -> int: ...
+
+    def append(self, batches: bytes) -> int:
+        """The new end offset. Does not wait for the disk."""
+        ...
+
+    def read_recent(self, offset: int, max_bytes: int, end_offset: int) -> bytes | None:
+        """Does not wait for the disk: None when the records have to be read from it."""
+        ...
+
+    def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes: ...
+
+
+class Storage(Protocol):
+    """The metadata partition. Every method waits for the disk; what it reports is durable."""
+
+    @property
+    def log(self) -> Log: ...
+
+    def flush(self) -> int: ...
+
+    def write_quorum_state(self, state: ElectionState) -> None: ...
+
+    def note_recovered(self) -> None: ...
+
+    def truncate_log(self, end_offset: int) -> None: ...
+
+    def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None: ...
+
+    def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]: ...
+
+    def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes: ...
+
+    def write_snapshot(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> SnapshotInfo: ...
+
+    def clean(self, wall_ms: int, retention_bytes: int, retention_ms: int) -> int | None: ...
+
+
+class Downloads(Protocol):
+    """The one snapshot that is being fetched from the leader. Every method waits for the disk."""
+
+    def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None: ...
+
+    def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded: ...
+
+
+class Network(Protocol):
+    """The clients whose requests the node has to answer, and the other controllers."""
+
+    def awaits(self, request_id: int) -> bool:
+        """Whether the client still waits for this answer."""
+        ...
+
+    def respond(self, request_id: int, response: Message | None) -> None:
+        """Send the answer, or close the connection for None; nothing when the client no longer waits."""
+        ...
+
+    def send(self, effect: SendRequest) -> None:
+        """Its answer, or the lack of one, becomes a `ResponseReceived`."""
+        ...
+
+
+class Clock(Protocol):
+    """Monotonic time to measure with, Unix time for what is written down."""
+
+    def now_ns(self) -> int: ...
+
+    def wall_ms(self) -> int: ...
+
+
+class Finished(Protocol[T_co]):
+    """A call that has ended: with an exception, or with a result."""
+
+    def exception(self) -> BaseException | None: ...
+
+    def result(self) -> T_co: ...
+
+
+class Scheduler(Protocol):
+    """Where calls run that wait for the disk, so that the node and its connections do not.
+
+    Calls of one thread run in the order in which they were handed over. `done` runs where the node runs.
+    """
+
+    def run_on_storage_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None: ...
+
+    def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        """Beside the storage thread, so that a vote does not wait for a flush."""
+        ...
+
+    def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        """Beside both, so that commits do not wait while a large snapshot is written."""
+        ...
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        """Where the node runs, after the connections had their turn."""
+        ...
+
+    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> None: ...
+
+
+class NoticeLog(Protocol):
+    """Where the node's lines for the log go."""
+
+    def notice(self, notice: Notice) -> None: ...
+
+    def request_failed(self, failure: RequestFailed) -> None:
+        """Limited in rate: clients can provoke these."""
+        ...
+
+
+class Inbox(Protocol):
+    """The events that wait for the node, and how its processing ends."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is processed, carried out or answered any more."""
+        ...
+
+    def offer(self, event: NodeEvent | RetentionDue) -> None:
+        """Process `event` after what is already waiting."""
+        ...
+
+    def resume(self, next_event: NodeEvent | None) -> None:
+        """After a pause: carry out the effects that follow, then process `next_event` before all others."""
+        ...
+
+    def guarded(self, action: Callable[[], None]) -> None:
+        """Run `action`; whatever it raises is a failure."""
+        ...
+
+    def fail(self, error: BaseException) -> None:
+        """End with this failure."""
+        ...
+
+    def end(self) -> None:
+        """End without a failure."""
+        ...

@@ -1,0 +1,39 @@
+"""The node's lines for the log, each under the logger of the part that it comes from.
+
+The node does no IO: it hands over notices with a source and a level, and here they become log records of
+`kraftctl.raft`, `kraftctl.controller`, `kraftctl.snapshot` and `kraftctl.registration`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
+from kraftctl.node.events import RequestFailed
+from kraftctl.raft import effects
+from kraftctl.server.request_log import RateLimitedLog
+
+_LEVELS = {
+    effects.DEBUG: logging.DEBUG,
+    effects.INFO: logging.INFO,
+    effects.WARN: logging.WARNING,
+    effects.ERROR: logging.ERROR,
+}
+
+
+class LoggedNotices:
+    """A logger per source. What clients can provoke is limited in rate, per source."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        sources = (effects.RAFT, CONTROLLER, SNAPSHOT, REGISTRATION)
+        self._loggers = {source: logging.getLogger(f"kraftctl.{source}") for source in sources}
+        self.failed_requests = {
+            source: RateLimitedLog(logger, now) for source, logger in self._loggers.items()
+        }
+
+    def notice(self, notice: effects.Notice) -> None:
+        self._loggers[notice.source].log(_LEVELS[notice.level], "%s", notice.text)
+
+    def request_failed(self, failure: RequestFailed) -> None:
+        self.failed_requests[failure.source].log(logging.ERROR, "%s", failure.text)

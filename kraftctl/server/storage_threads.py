@@ -1,0 +1,42 @@
+"""The threads that wait for the disk in place of the event loop: a `Scheduler` on asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from kraftctl.server.executor_protocols import Finished
+
+T = TypeVar("T")
+
+
+class StorageThreads:
+    """Three threads, each of which does one thing after the other. `done` and the rest run on the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._flush_thread = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
+        self._storage_thread = ThreadPoolExecutor(1, thread_name_prefix="storage")
+        self._snapshot_thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
+
+    def run_on_storage_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        self._loop.run_in_executor(self._storage_thread, call).add_done_callback(done)
+
+    def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        self._loop.run_in_executor(self._flush_thread, call).add_done_callback(done)
+
+    def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        self._loop.run_in_executor(self._snapshot_thread, call).add_done_callback(done)
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        self._loop.call_soon(call)
+
+    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> None:
+        self._loop.call_later(delay_seconds, call)
+
+    async def stop(self) -> None:
+        """Wait until every call that was handed over has ended."""
+        for thread in (self._flush_thread, self._storage_thread, self._snapshot_thread):
+            await self._loop.run_in_executor(None, thread.shutdown)

@@ -1,0 +1,244 @@
+"""Where record batches begin and end, and which of them can be trusted: the frame of format 2 (KIP-98).
+
+Layout of a batch: int64 base offset, int32 length of what follows, int32 partition leader epoch, int8 magic,
+uint32 CRC-32C of all that comes after it, int16 attributes, int32 last offset delta, int64 base timestamp,
+int64 max timestamp, int64 producer id, int16 producer epoch, int32 base sequence, int32 count, records.
+
+What the CRC does not cover is checked against the neighbours: offsets follow one another without a gap and
+epochs never fall. The records themselves are the business of `record_batch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from librt.strings import read_i16_be, read_i32_be, read_i64_be
+from mypy_extensions import mypyc_attr
+
+from kraftctl_protocol.crc32c import crc32c_of
+
+MAGIC: Final = 2
+PREFIX_BYTES: Final = 12
+"""Base offset and length: what must be read to know where a batch ends."""
+HEADER_BYTES: Final = 61
+EPOCH_POSITION: Final = 12
+MAGIC_POSITION: Final = 16
+CRC_POSITION: Final = 17
+ATTRIBUTES_POSITION: Final = 21
+"""The CRC covers everything from here."""
+LAST_OFFSET_DELTA_POSITION: Final = 23
+BASE_TIMESTAMP_POSITION: Final = 27
+MAX_TIMESTAMP_POSITION: Final = 35
+CONTROL_BIT: Final = 0x20
+
+_MAGIC_BYTE: Final = b"\x02"
+
+ANY_OFFSET: Final = -1
+"""As the offset that is expected next: a batch at any offset will do."""
+
+
+@mypyc_attr(acyclic=True)
+class BatchPlace:
+    """Where a batch lies: offsets both inclusive, `position` in bytes from the start of buffer or file."""
+
+    def __init__(
+        self,
+        base_offset: int,
+        last_offset: int,
+        epoch: int,
+        is_control: bool,
+        max_timestamp_ms: int,
+        position: int,
+        size_bytes: int,
+    ) -> None:
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.epoch = epoch
+        self.is_control = is_control
+        self.max_timestamp_ms = max_timestamp_ms
+        self.position = position
+        self.size_bytes = size_bytes
+
+    def __repr__(self) -> str:
+        return (
+            f"BatchPlace(offsets={self.base_offset}-{self.last_offset}, epoch={self.epoch},"
+            f" position={self.position}, size_bytes={self.size_bytes})"
+        )
+
+
+class InvalidBatchError(Exception):
+    """No trustworthy batch starts at `position`.
+
+    `needed_bytes` is how long the batch claims to be when that is merely more than the buffer holds, else 0.
+    """
+
+    def __init__(self, position: int, reason: str, needed_bytes: int = 0) -> None:
+        super().__init__(f"at byte {position}: {reason}")
+        self.position = position
+        self.reason = reason
+        self.needed_bytes = needed_bytes
+
+
+def base_offset_at(buffer: bytes, position: int) -> int:
+    """The base offset of the batch at `position`; its first `PREFIX_BYTES` must be there."""
+    return int(read_i64_be(buffer, position))
+
+
+def batch_size(buffer: bytes, position: int) -> int:
+    """How many bytes the batch at `position` claims to have; its first `PREFIX_BYTES` must be there."""
+    return int(read_i32_be(buffer, position + 8)) + PREFIX_BYTES
+
+
+def stated_crc(buffer: bytes, position: int) -> int:
+    """The checksum that the batch at `position` claims to have."""
+    return int(read_i32_be(buffer, position + CRC_POSITION)) & 0xFFFFFFFF
+
+
+def actual_crc(buffer: bytes, position: int, size_bytes: int) -> int:
+    """The checksum of the batch of `size_bytes` at `position`, all of which must be there."""
+    return crc32c_of(buffer, position + ATTRIBUTES_POSITION, position + size_bytes)
+
+
+def scan_batches(
+    buffer: bytes, next_offset: int, last_epoch: int, base_position: int = 0
+) -> Iterator[BatchPlace]:
+    """The batches of `buffer`, which must start with offset `next_offset` in epoch `last_epoch` or later.
+
+    `base_position` is added to every reported position. Raises InvalidBatchError at the first batch that is
+    cut short, damaged or out of line; all batches yielded before it are good.
+    """
+    at = 0
+    size_bytes = len(buffer)
+    end = base_position + size_bytes
+    while at < size_bytes:
+        place = _place_at(buffer, at, base_position, end, next_offset, last_epoch, True)
+        yield place
+        next_offset = place.last_offset + 1
+        last_epoch = place.epoch
+        at += place.size_bytes
+
+
+def scan_pieces(
+    read: Callable[[int, int], bytes],
+    position: int,
+    end: int,
+    *,
+    next_offset: int,
+    last_epoch: int,
+    piece_bytes: int,
+    verify_crc: bool = True,
+) -> Iterator[BatchPlace]:
+    """As `scan_batches`, over the bytes from `position` to `end` of a file that is read in pieces.
+
+    `read(position, size_bytes)` returns fewer bytes where the file has become shorter. Without `verify_crc`
+    only headers are read and checked.
+    """
+    piece = b""
+    piece_start = position
+    while position < end:
+        try:
+            place = _place_at(
+                piece, position - piece_start, piece_start, end, next_offset, last_epoch, verify_crc
+            )
+        except InvalidBatchError as damage:
+            if damage.needed_bytes == 0 or position + damage.needed_bytes > end:
+                raise
+            piece = read(position, min(max(piece_bytes, damage.needed_bytes), end - position))
+            piece_start = position
+            if len(piece) < damage.needed_bytes:
+                raise
+            continue
+        yield place
+        next_offset = place.last_offset + 1
+        last_epoch = place.epoch
+        position += place.size_bytes
+
+
+def _place_at(
+    buffer: bytes,
+    at: int,
+    base_position: int,
+    end: int,
+    next_offset: int,
+    last_epoch: int,
+    verify_crc: bool,
+) -> BatchPlace:
+    """The batch at `buffer[at]`, which is position `base_position + at` of `end`; else InvalidBatchError."""
+    position = base_position + at
+    if at + HEADER_BYTES > len(buffer):
+        raise InvalidBatchError(position, "the header is cut short", HEADER_BYTES)
+    base_offset = base_offset_at(buffer, at)
+    size_bytes = batch_size(buffer, at)
+    epoch = int(read_i32_be(buffer, at + EPOCH_POSITION))
+    delta = int(read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION))
+    if (
+        size_bytes < HEADER_BYTES
+        or buffer[at + MAGIC_POSITION] != MAGIC
+        or (base_offset != next_offset and next_offset != ANY_OFFSET)
+        or epoch < last_epoch
+        or delta < 0
+    ):
+        raise InvalidBatchError(position, _why_out_of_line(buffer, at, next_offset, last_epoch))
+    if position + size_bytes > end:
+        raise InvalidBatchError(position, "the batch is cut short", size_bytes)
+    if verify_crc:
+        if at + size_bytes > len(buffer):
+            raise InvalidBatchError(position, "the batch is cut short", size_bytes)
+        if actual_crc(buffer, at, size_bytes) != stated_crc(buffer, at):
+            raise InvalidBatchError(position, "the checksum (CRC-32C) does not match")
+    return BatchPlace(
+        base_offset,
+        base_offset + delta,
+        epoch,
+        int(read_i16_be(buffer, at + ATTRIBUTES_POSITION)) & CONTROL_BIT != 0,
+        int(read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION)),
+        position,
+        size_bytes,
+    )
+
+
+def _why_out_of_line(buffer: bytes, at: int, next_offset: int, last_epoch: int) -> str:
+    magic = int.from_bytes(buffer[at + MAGIC_POSITION : at + MAGIC_POSITION + 1], "big", signed=True)
+    if magic != MAGIC:
+        return f"not a record batch of magic {MAGIC} (magic {magic})"
+    size_bytes = batch_size(buffer, at)
+    if size_bytes < HEADER_BYTES:
+        return f"the batch claims a length of {size_bytes - PREFIX_BYTES} bytes"
+    base_offset = base_offset_at(buffer, at)
+    if next_offset not in (ANY_OFFSET, base_offset):
+        return f"offset {next_offset} was expected, the batch starts at {base_offset}"
+    epoch = int(read_i32_be(buffer, at + EPOCH_POSITION))
+    if epoch < last_epoch:
+        return f"its epoch {epoch} is older than the epoch {last_epoch} before it"
+    delta = int(read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION))
+    return f"the batch claims {delta + 1} records"
+
+
+def find_intact_batch(data: bytes, next_offset: int, start: int = 0) -> int | None:
+    """The first position, from `start` on, where a whole batch with a matching checksum starts, or None.
+
+    Tells a torn tail (nothing intact behind the damage) from corruption in the middle. Only base offsets
+    of `next_offset` or later count, so that an old batch inside a record's bytes does not.
+    """
+    magic_at = data.find(_MAGIC_BYTE, start + MAGIC_POSITION)
+    while magic_at >= 0:
+        position = magic_at - MAGIC_POSITION
+        if is_intact_batch(data, position, next_offset):
+            return position
+        magic_at = data.find(_MAGIC_BYTE, magic_at + 1)
+    return None
+
+
+def is_intact_batch(data: bytes, position: int, offset_min: int = 0) -> bool:
+    """Whether a whole batch with a matching checksum starts at `position`, at `offset_min` or later."""
+    if len(data) - position < HEADER_BYTES or data[position + MAGIC_POSITION] != MAGIC:
+        return False
+    size_bytes = batch_size(data, position)
+    if size_bytes < HEADER_BYTES or position + size_bytes > len(data):
+        return False
+    if base_offset_at(data, position) < offset_min or read_i32_be(data, position + EPOCH_POSITION) < 0:
+        return False
+    if read_i32_be(data, position + LAST_OFFSET_DELTA_POSITION) < 0:
+        return False
+    return actual_crc(data, position, size_bytes) == stated_crc(data, position)

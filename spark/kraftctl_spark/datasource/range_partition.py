@@ -1,0 +1,54 @@
+"""What one task of `format("kraft")` reads: a range of the log, as Spark's partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import InputPartition
+
+from kraftctl_spark.datasource.wide_rows import encode_wide_rows
+from kraftctl_spark.log.log_location import LogLocation
+from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.rows.log_rows import rows_of_range
+from kraftctl_spark.rows.metadata_rows import MetadataRows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS_PER_ARROW_BATCH = 20_000
+"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy."""
+
+
+@dataclass
+class RangePartition(InputPartition):
+    """A range, and the cluster whose log it is in."""
+
+    range: LogRange
+    cluster: str
+
+
+def partitions_of(ranges: Iterable[LogRange], cluster: str) -> list[InputPartition]:
+    """One partition per range."""
+    return [RangePartition(one, cluster) for one in ranges]
+
+
+def rows_of_partition(location: LogLocation, partition: InputPartition) -> Iterator[MetadataRows]:
+    """The rows of a planned partition, before they are encoded."""
+    assert isinstance(partition, RangePartition)
+    reader = location.open(partition.cluster)
+    try:
+        yield from rows_of_range(reader, partition.range)
+    finally:
+        reader.close()
+
+
+def arrow_batches(chunks: Iterable[MetadataRows]) -> Iterator[pa.RecordBatch]:
+    """The rows as record batches of a size that suits Spark."""
+    for rows in chunks:
+        encoded = encode_wide_rows(rows)
+        batches = -(-len(rows) // ROWS_PER_ARROW_BATCH)
+        size = -(-len(rows) // batches)
+        for first in range(0, len(rows), size):
+            yield encoded.slice(first, size)

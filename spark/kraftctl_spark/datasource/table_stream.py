@@ -1,0 +1,82 @@
+"""The streaming query behind the typed tables: Spark plans and retries, tasks write, the driver commits.
+
+The source only gives ranges of offsets, never a record. Spark's checkpoint says when a batch is due and how
+far it reaches; what is in the tables already is for the manifests to say.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
+from kraftctl_spark.log.log_location import LogLocation
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
+from kraftctl_spark.tables.exporter import Exporter, TaskRunner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+TASKS_PER_CORE = 4
+
+Given = TypeVar("Given")
+Done = TypeVar("Done")
+
+
+def batch_writer(exporter: Exporter, after: Callable[[], None]) -> Callable[[DataFrame, int], None]:
+    """For `foreachBatch`; `after` is called when the manifests of a batch are there."""
+
+    def write_batch(ranges: DataFrame, batch_id: int) -> None:
+        for reach in sorted(ranges.collect(), key=lambda row: int(row["end"])):
+            exporter.export_to(int(reach["end"]), int(reach["epoch"]))
+        after()
+
+    return write_batch
+
+
+def start_query(
+    spark: SparkSession,
+    write_batch: Callable[[DataFrame, int], None],
+    options: argparse.Namespace,
+    location: LogLocation,
+    checkpoint: Path,
+    cluster_id: str,
+) -> StreamingQuery:
+    """The running query."""
+    spark.dataSource.register(KraftRangesDataSource)
+    writer = (
+        spark.readStream.format(KraftRangesDataSource.name())
+        .options(**location.options())
+        .option("clusterId", cluster_id)
+        .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
+        .load()
+        .writeStream.foreachBatch(write_batch)
+        .option("checkpointLocation", str(checkpoint))
+        .queryName("kraftctl-export")
+    )
+    if options.available_now:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=options.interval).start()
+
+
+def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:
+    """Runs tasks as Spark's. The package must be installed where they run."""
+
+    def run(tasks: list[ExportTask]) -> list[TaskReport]:
+        return map_in_tasks(spark, lambda task: run_task(settings, task), tasks)
+
+    return run
+
+
+def map_in_tasks(spark: SparkSession, function: Callable[[Given], Done], items: list[Given]) -> list[Done]:
+    """`function` of every item, in order, done by Spark's tasks.
+
+    To start one of these takes Spark and its Python worker as long as to write tens of thousands of rows: if
+    there are many items, each does several. There are a few for every core, lest one core waits for another.
+    """
+    context = spark.sparkContext
+    tasks = min(len(items), TASKS_PER_CORE * context.defaultParallelism)
+    return list(context.parallelize(items, tasks).map(function).collect())

@@ -1,0 +1,76 @@
+"""The wide table: what `format("kraft")` reads, appended by Spark's own Parquet sink."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
+
+from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+SPARK_METADATA = "_spark_metadata"
+"""Spark's list of the files that are in the table."""
+
+
+def check_output(output: Path, checkpoint: Path) -> None:
+    """Refuses a directory that has rows without the checkpoint that says how far they go, and the reverse.
+
+    Without its checkpoint a query counts its batches from 0 again, and Spark's file sink silently drops every
+    batch whose number it has seen.
+    """
+    if (output / MANIFESTS).exists():
+        raise ExportRefusedError(f"{output} holds tables of kraftctl-export: choose another directory")
+    has_rows = (output / SPARK_METADATA).exists()
+    has_progress = _has_files(checkpoint / "commits")
+    if has_rows and not _has_files(checkpoint / "offsets"):
+        raise ExportRefusedError(
+            f"{output} holds an export, but its checkpoint {checkpoint} is gone: choose a new directory"
+        )
+    if has_progress and not has_rows:
+        raise ExportRefusedError(
+            f"{checkpoint} says that rows were written, but {output} does not hold them: remove it"
+        )
+
+
+def _has_files(directory: Path) -> bool:
+    return directory.is_dir() and any(entry.name.isdecimal() for entry in directory.iterdir())
+
+
+def start_query(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
+    """The running query."""
+    reader = (
+        spark.readStream.format("kraft")
+        .options(**options.location.options())
+        .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
+    )
+    if options.cluster_id is not None:
+        reader = reader.option("clusterId", options.cluster_id)
+    writer = (
+        reader.load()
+        .writeStream.format("parquet")
+        .option("path", str(options.output))
+        .option("checkpointLocation", str(options.checkpoint))
+        .queryName("kraftctl-export")
+    )
+    if options.available_now:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=options.interval).start()
+
+
+def progress_line(progress: Mapping[str, Any]) -> str | None:
+    """What Spark says of a batch of `format("kraft")`; None if it had nothing to do."""
+    source = progress["sources"][0]
+    end, latest = (json.loads(source.get(name) or "null") for name in ("endOffset", "latestOffset"))
+    if not progress["numInputRows"] or not end or not latest:
+        return None
+    return (
+        f"batch {progress['batchId']}: {progress['numInputRows']} records up to offset {end['offset'] - 1}, "
+        f"{progress['processedRowsPerSecond']:.0f} records/s; lag {latest['offset'] - end['offset']} records"
+    )

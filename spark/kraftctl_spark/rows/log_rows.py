@@ -1,0 +1,46 @@
+"""The rows of the log, of a snapshot or of a range, in chunks that bound the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_spark.log.log_range import LogRange, read_range
+from kraftctl_spark.log.log_reader import LogReader
+from kraftctl_spark.rows.metadata_rows import MetadataRows
+
+ROWS_PER_CHUNK = 20_000
+"""How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
+more memory for nothing."""
+
+
+def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]:
+    """All rows of a range, in chunks."""
+    batches = read_range(reader, wanted)
+    if wanted.snapshot:
+        return rows_of_snapshot(batches, wanted.end)
+    return rows_of_log(batches, wanted.start, wanted.end)
+
+
+def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of [first_offset, end_offset), in chunks."""
+    rows = MetadataRows()
+    for batch in batches:
+        rows.add(batch, first_offset, end_offset)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows()
+    if len(rows):
+        yield rows
+
+
+def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
+    """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
+    rows = MetadataRows(snapshot_end_offset)
+    for batch in batches:
+        rows.add(batch)
+        if len(rows) >= ROWS_PER_CHUNK:
+            yield rows
+            rows = MetadataRows(snapshot_end_offset)
+    if len(rows):
+        yield rows

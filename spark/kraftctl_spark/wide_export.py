@@ -1,0 +1,65 @@
+"""The wide job: a quorum's committed metadata, appended by Spark to one table of Parquet files.
+
+    python -m kraftctl_spark.wide_export --bootstrap-controllers host:port --output DIR [--available-now]
+
+Runs until SIGTERM or SIGINT, or with --available-now until it has caught up. A batch that was cut short is
+done again at the next start, from the checkpoint; Spark's list of files (`_spark_metadata`) then leaves out
+what the first try may have written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from pathlib import Path
+
+from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.stream_flags import add_stream_flags
+from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
+from kraftctl_spark.datasource.source_options import OFFSETS_PER_TRIGGER_DEFAULT
+from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_session import build_session
+from kraftctl_spark.datasource.wide_table import check_output, progress_line, start_query
+from kraftctl_spark.tables.manifest import ExportRefusedError
+
+log = logging.getLogger("kraftctl_spark.wide_export")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code: 0 after an orderly end, 1 when the query failed, 2 when it was refused."""
+    options = _parse(arguments)
+    logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    stop = stop_on_signals()
+    try:
+        check_output(options.output, options.checkpoint)
+    except ExportRefusedError as error:
+        log.error("%s", error)
+        return 2
+    with light_spark_home():
+        spark = build_session(options.master)
+        try:
+            return 0 if run_until(start_query(spark, options), stop, progress_line) else 1
+        finally:
+            spark.stop()
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m kraftctl_spark.wide_export", description=__doc__.splitlines()[0]
+    )
+    add_location_flags(parser)
+    parser.add_argument("--output", required=True, type=Path, help="directory of the Parquet files")
+    add_stream_flags(parser, "10 seconds", OFFSETS_PER_TRIGGER_DEFAULT)
+    options = parser.parse_args(arguments)
+    try:
+        options.location = location_of(options)
+    except ValueError as error:
+        parser.error(str(error))
+    if options.checkpoint is None:
+        options.checkpoint = options.output / "_checkpoint"
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Pages name files and link to each other: each of these files exists, also after something has moved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.test_tidy import FILES, ROOT, name_of
+
+PAGES = [path for path in FILES if path.suffix == ".md"]
+
+ROOTS = "kraftctl|protocol|spark|tests|docs|schemas"
+
+FILE = re.compile(rf"`((?:{ROOTS})/[\w./-]+)")
+"""Relative to the root of the repository; `*` or `NNN` in a name is a pattern."""
+
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
+"""Relative to the page."""
+
+CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+PATTERN = re.compile(r"NNN|nnn|[\w.-]+_\Z|-\Z")
+
+PAGES_ABOUT_THE_PAST = ("CHANGELOG.md",)
+
+
+def missing(page: Path, text: str) -> Iterator[str]:
+    """What `text` names and is not there."""
+    prose = CODE_BLOCK.sub("", text)
+    for name in FILE.findall(prose):
+        if not PATTERN.search(name) and not (ROOT / name).exists():
+            yield name
+    for name in LINK.findall(prose):
+        if not (page.parent / name).exists():
+            yield name
+
+
+def test_what_pages_name_exists() -> None:
+    found = {
+        f"{name_of(page)}: {name}"
+        for page in PAGES
+        if name_of(page) not in PAGES_ABOUT_THE_PAST
+        for name in missing(page, page.read_text())
+    }
+    assert found == set()
+
+
+def test_a_file_that_has_moved_is_noticed() -> None:
+    page = ROOT / "docs" / "style.md"
+    good = (
+        "`kraftctl/node/` `tests/kips/test_kip_NNN.py` `tests/raft/testdata/voter_*.txt` [a](glossary.md#b)"
+    )
+    bad = "`kraftctl/gone.py`, `docs/gone/`, [there](gone.md) and [there](../gone.md#part)"
+    assert list(missing(page, good)) == []
+    assert list(missing(page, bad)) == ["kraftctl/gone.py", "docs/gone/", "gone.md", "../gone.md"]
