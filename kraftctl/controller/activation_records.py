@@ -9,7 +9,7 @@ from __future__ import annotations
 from kraftctl.controller.configuration_control.effective_configs import MIN_INSYNC_REPLICAS
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.metadata import features
-from kraftctl.metadata.config_definitions import config_resource
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
@@ -37,7 +37,7 @@ def records_for_empty_log(
     if feature_level(bootstrap_records, features.ELIGIBLE_LEADER_REPLICAS_VERSION) > 0:
         record = ConfigRecord(
             resource_type=config_resource.BROKER,
-            resource_name=config_resource.CLUSTER_DEFAULT_NAME,
+            resource_name=config_resource.CLUSTER_DEFAULT,
             name=MIN_INSYNC_REPLICAS,
             value=str(min_insync_replicas),
         )

@@ -6,11 +6,7 @@ of what is none. A test holds it against the definitions that the controller use
 
 from __future__ import annotations
 
-TOPIC = 2
-BROKER = 4
-CLIENT_METRICS = 16
-GROUP = 32
-"""Resource types as in ConfigRecord."""
+from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS, GROUP, TOPIC
 
 _NAMES: dict[int, str] = {
     TOPIC: """

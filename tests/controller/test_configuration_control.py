@@ -10,10 +10,10 @@ from kraftctl.controller.configuration_control.effective_configs import (
     validate_topic_configs,
 )
 from kraftctl.metadata import features
-from kraftctl.metadata.config_definitions import config_resource as resources
 from kraftctl.metadata.config_definitions import config_source as sources
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.validators import Range
+from kraftctl_protocol import config_resource as resources
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord

@@ -10,7 +10,7 @@ import pytest
 from kraftctl.controller.configuration_control.topic_settings import TopicSettings
 from kraftctl.controller.configuration_control.unusable_values import REPORTED_MAX, UnusableValues
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.image.configurations_image import BROKER, CLUSTER_DEFAULT, TOPIC
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import (
     AlterableConfig,

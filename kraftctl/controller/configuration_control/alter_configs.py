@@ -8,7 +8,7 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.metadata.config_definitions import config_resource
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -94,7 +94,7 @@ def _refused_up_front(
         counts[resource] = counts.get(resource, 0) + 1
     for resource, count in counts.items():
         kind = resource[0]
-        if kind not in config_resource.KNOWN_TYPES:
+        if kind not in config_resource.NAMES:
             answers.append((resource, ApiError(Errors.UNSUPPORTED_VERSION, f"Unknown resource type {kind}.")))
         elif count > 1:
             answers.append((resource, ApiError(Errors.INVALID_REQUEST, "Duplicate resource.")))

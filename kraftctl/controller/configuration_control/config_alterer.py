@@ -20,7 +20,6 @@ from kraftctl.controller.configuration_control.validate_configs import (
 )
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
-from kraftctl.metadata.config_definitions import config_resource
 from kraftctl.metadata.config_definitions.config_key import (
     LIST,
     ConfigKey,
@@ -33,6 +32,7 @@ from kraftctl.metadata.config_definitions.generated.client_metrics_config_data i
 )
 from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.clear_elr_record import ClearElrRecord
@@ -174,7 +174,7 @@ class ConfigAlterer:
     ) -> str | None:
         """KIP-966: with ELR one min.insync.replicas holds for the cluster. KIP-1066: cordoned directories."""
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
-            if name != config_resource.CLUSTER_DEFAULT_NAME:
+            if name != config_resource.CLUSTER_DEFAULT:
                 return f"{key} cannot be set for a single broker while eligible leader replicas are enabled"
             if value is None:
                 return f"the cluster's {key} cannot be removed while eligible leader replicas are enabled"
@@ -232,13 +232,13 @@ def clear_elr_records(image: MetadataImage, records: list[RecordAndVersion]) -> 
 def elr_safety_records(image: MetadataImage, config: ControllerConfig) -> list[RecordAndVersion]:
     """Before ELR is enabled: a cluster-wide min.insync.replicas that is one, and none for single brokers."""
     records: list[RecordAndVersion] = []
-    cluster = image.configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME)
+    cluster = image.configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT)
     stored = cluster.get(MIN_INSYNC_REPLICAS)
     if stored is None or usable_value(MIN_INSYNC_REPLICAS, stored) is None:
         value = str(config.min_insync_replicas)
         records.append(
             _config_record(
-                config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME, MIN_INSYNC_REPLICAS, value
+                config_resource.BROKER, config_resource.CLUSTER_DEFAULT, MIN_INSYNC_REPLICAS, value
             )
         )
     names = [name for kind, name in image.configurations.resources if kind == config_resource.BROKER and name]

@@ -9,12 +9,13 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.metadata.config_definitions import config_resource, config_source
+from kraftctl.metadata.config_definitions import config_source
 from kraftctl.metadata.config_definitions.config_key import PASSWORD, UNKNOWN_TYPE_CODE
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
 from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -92,7 +93,7 @@ def _describe(
     if kind == config_resource.TOPIC:
         return _describe_topic(state, name, wanted, request.include_synonyms)
     if kind == config_resource.BROKER:
-        if name not in (config_resource.CLUSTER_DEFAULT_NAME, str(state.node_id)):
+        if name not in (config_resource.CLUSTER_DEFAULT, str(state.node_id)):
             reason = f"this is node {state.node_id}: it describes itself or the cluster default, not {name!r}"
             return ApiError(Errors.INVALID_REQUEST, reason)
         return _describe_node(state, name, wanted, request.include_synonyms)
@@ -141,7 +142,7 @@ def _describe_topic(
 def _layers(state: ControllerState) -> list[_Layer]:
     configurations = state.image.configurations
     own = configurations.config(config_resource.BROKER, str(state.node_id))
-    cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME)
+    cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT)
     defaults = {
         name: definition.default
         for name, definition in BROKER_CONFIG_KEYS.items()
@@ -182,7 +183,7 @@ def _describe_node(
 ) -> list[DescribeConfigsResourceResult]:
     """The cluster default has only what was set for it; this node has all keys."""
     layers = _layers(state)
-    cluster_only = node == config_resource.CLUSTER_DEFAULT_NAME
+    cluster_only = node == config_resource.CLUSTER_DEFAULT
     if cluster_only:
         layers = [layer for layer in layers if layer.source == config_source.DYNAMIC_DEFAULT_BROKER_CONFIG]
     names = set(layers[0].values) if cluster_only else set(BROKER_CONFIG_KEYS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.metadata.config_definitions import config_resource, config_source
+from kraftctl.metadata.config_definitions import config_source
 from kraftctl.metadata.config_definitions.config_key import (
     INT,
     ConfigKey,
@@ -18,6 +18,7 @@ from kraftctl.metadata.config_definitions.config_key import (
 )
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 
@@ -63,7 +64,7 @@ def effective_topic_config(
         ),
         (
             config_source.DYNAMIC_DEFAULT_BROKER_CONFIG,
-            configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT_NAME),
+            configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT),
         ),
         (config_source.STATIC_BROKER_CONFIG, config.originals),
     ]

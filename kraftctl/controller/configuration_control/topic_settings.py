@@ -13,9 +13,9 @@ from kraftctl.controller.configuration_control.effective_configs import (
     UNCLEAN_LEADER_ELECTION_ENABLE,
     usable_value,
 )
-from kraftctl.image.configurations_image import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 
 
 class TopicSettings:

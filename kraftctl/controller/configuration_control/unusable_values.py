@@ -16,8 +16,8 @@ from kraftctl.controller.configuration_control.effective_configs import (
 )
 from kraftctl.controller.replication_control.mutation_quota import CONTROLLER_MUTATION_RATE, is_usable_rate
 from kraftctl.image.client_quotas_image import QuotaEntity
-from kraftctl.image.configurations_image import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.secrets import shown_value
 
 KEYS: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE)

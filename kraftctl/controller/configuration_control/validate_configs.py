@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.effective_configs import validate_topic_configs
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.metadata.config_definitions import config_resource
 from kraftctl.metadata.config_definitions.config_key import (
     ConfigKey,
     ConfigValue,
@@ -21,6 +20,7 @@ from kraftctl.metadata.config_definitions.generated.client_metrics_config_data i
 )
 from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.topic_name import why_topic_name_invalid
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 

@@ -30,11 +30,11 @@ from kraftctl.controller.replication_control.replica_assignment import (
 )
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.image.configurations_image import TOPIC
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
