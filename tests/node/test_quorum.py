@@ -99,7 +99,7 @@ def test_standbys_register_and_follow() -> None:
     quorum.run_for(2_000)
     for member in quorum.running():
         assert set(member.node.controller.image.cluster.controllers) == set(NODE_IDS)
-        notices = [text for text in member.node.notices if "knows this one now" in text]
+        notices = [text for text in member.node.notices if "has registered this controller" in text]
         assert len(notices) == (0 if member.node.controller.active else 1)
 
 
