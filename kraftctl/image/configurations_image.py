@@ -5,16 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.image.undo_journal import UndoJournal
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.config_record import ConfigRecord
-
-TOPIC: Final = 2
-BROKER: Final = 4
-BROKER_LOGGER: Final = 8
-CLIENT_METRICS: Final = 16
-GROUP: Final = 32
-
-CLUSTER_DEFAULT: Final = ""
-"""Broker name under which the cluster-wide defaults live."""
 
 _EMPTY: Final[dict[str, str]] = {}
 

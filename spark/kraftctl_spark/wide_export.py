@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
-from kraftctl_spark.commands.stream_flags import add_stream_flags
+from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
 from kraftctl_spark.datasource.source_options import OFFSETS_PER_TRIGGER_DEFAULT
 from kraftctl_spark.datasource.spark_home import light_spark_home
@@ -39,7 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     with light_spark_home():
         spark = build_session(options.master)
         try:
-            return 0 if run_until(start_query(spark, options), stop, progress_line) else 1
+            query = start_query(
+                spark,
+                location=options.location,
+                cluster_id=options.cluster_id,
+                output=options.output,
+                checkpoint=options.checkpoint,
+                schedule=schedule_of(options),
+            )
+            return 0 if run_until(query, stop, progress_line) else 1
         finally:
             spark.stop()
 

@@ -40,8 +40,6 @@ BATCH_RECORDS_MAX = 200
 """Batches hold 1 to this many records: what one request changes, or one broker's fencing."""
 FIRST_TIMESTAMP_MS = 1_700_000_000_000
 BATCH_INTERVAL_MS = 700
-CONFIGS = ("retention.ms", "min.insync.replicas", "segment.bytes", "plugin.password")
-"""The last one is redacted, since Kafka does not know it."""
 APPEND_BYTES = 4 << 20
 METADATA_VERSION = 30
 

@@ -12,8 +12,8 @@ from kraftctl.controller.replication_control.broker_transitions import (
     records_for_unfenced_broker,
     records_for_unregistered_broker,
 )
-from kraftctl.image.configurations_image import BROKER, TOPIC
 from kraftctl.metadata import features
+from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord

@@ -7,8 +7,8 @@ import pytest
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control.delete_topics import delete_topics
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.image.configurations_image import TOPIC
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse

@@ -13,7 +13,7 @@ from kraftctl.controller.replication_control.elect_leaders import (
     elect_preferred_leaders,
     elect_unclean_leaders,
 )
-from kraftctl.image.configurations_image import TOPIC
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersResponse

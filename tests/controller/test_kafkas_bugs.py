@@ -8,7 +8,7 @@ import pytest
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.metadata.config_definitions import config_resource
+from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy

@@ -10,7 +10,7 @@ from kraftctl.controller.replication_control.reassign_partitions import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraftctl.image.configurations_image import TOPIC
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

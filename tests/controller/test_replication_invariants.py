@@ -22,10 +22,10 @@ from kraftctl.controller.replication_control.elect_leaders import (
     elect_unclean_leaders,
 )
 from kraftctl.controller.replication_control.reassign_partitions import alter_partition_reassignments
-from kraftctl.image.configurations_image import TOPIC
 from kraftctl.metadata import features
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,

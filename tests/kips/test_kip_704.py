@@ -15,13 +15,13 @@ from kraftctl.controller.replication_control.broker_transitions import (
 )
 from kraftctl.controller.replication_control.elect_leaders import elect_leaders, elect_unclean_leaders
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
-from kraftctl.image.configurations_image import TOPIC
 from kraftctl.metadata.leader_recovery_state import (
     NO_CHANGE,
     RECOVERED,
     RECOVERING,
     change_leader_recovery_state,
 )
+from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord

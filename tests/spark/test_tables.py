@@ -14,6 +14,7 @@ from kraftctl.metadata.config_definitions.generated.client_metrics_config_data i
 )
 from kraftctl.metadata.config_definitions.generated.group_config_data import GROUP_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from kraftctl_protocol.control_record import encode_control_record
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
@@ -25,7 +26,7 @@ from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRec
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
-from kraftctl_protocol.readable_configs import BROKER, CLIENT_METRICS, GROUP, TOPIC, readable_names
+from kraftctl_protocol.readable_configs import readable_names
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_protocol.secrets import REDACTED
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot

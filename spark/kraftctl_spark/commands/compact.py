@@ -38,11 +38,10 @@ def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables."""
     from kraftctl_spark.tables.compaction import compact
-    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
+    from kraftctl_spark.tables.manifest import Output
 
     output = Output(options.output, hook)
-    if not (output.directory / MANIFESTS).is_dir():
-        raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
+    output.check_exists()
     with output.compacting(wait=True):
         result = compact(output, options.grace_minutes * MS_PER_MINUTE)
     log.info("%s", result)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from kraftctl_spark.tables.durable import Hook
+    from kraftctl_spark.tables.manifest import Output
 
 NEEDED = ("pyspark", "pyarrow", "plotly")
 SETTINGS = {
@@ -47,17 +48,17 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
     from kraftctl_spark.report.period import shown_time
     from kraftctl_spark.report.queries import fetch
     from kraftctl_spark.tables.durable import write_whole
-    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
+    from kraftctl_spark.tables.manifest import ExportRefusedError, Output
 
     began = time.monotonic()
     from_ms, until_ms = _time(options, "from_time"), _time(options, "until")
-    if not (options.output / MANIFESTS).is_dir():
-        raise ExportRefusedError(f"{options.output} holds no tables of kraftctl-export")
+    output = Output(options.output)
+    output.check_exists()
     if options.to.is_dir() or not options.to.absolute().parent.is_dir():
         raise ExportRefusedError(f"--to {options.to}: name a file in a directory that exists")
-    spark = _session(options.master, _settings(options.output))
+    spark = _session(options.master, _settings(output))
     try:
-        with Output(options.output).undisturbed():
+        with output.undisturbed():
             contents = fetch(spark, options.output, from_ms, until_ms)
     finally:
         spark.stop()
@@ -93,8 +94,6 @@ def _session(master: str | None, settings: dict[str, str]) -> SparkSession:
     return spark
 
 
-def _settings(output: Path) -> dict[str, str]:
-    from kraftctl_spark.tables.manifest import Output
-
-    records = sum(manifest.counts["records"] for manifest in Output(output).manifests())
+def _settings(output: Output) -> dict[str, str]:
+    records = sum(manifest.counts["records"] for manifest in output.manifests())
     return SETTINGS | (FEW_RECORDS_SETTINGS if records <= FEW_RECORDS else {})

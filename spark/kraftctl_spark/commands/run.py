@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
-from kraftctl_spark.commands.stream_flags import add_stream_flags
+from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code: 0 after an orderly end, 1 when the query failed."""
+    from kraftctl_spark.datasource.wide_table import SPARK_METADATA
     from kraftctl_spark.tables.export_tasks import TaskSettings
     from kraftctl_spark.tables.manifest import ExportRefusedError, Output
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
         location = location_of(options)
     except ValueError as error:
         raise ExportRefusedError(str(error)) from error
-    if (options.output / "_spark_metadata").exists():
+    if (options.output / SPARK_METADATA).exists():
         raise ExportRefusedError(
             f"{options.output} holds a table of kraftctl_spark.wide_export: choose another output directory"
         )
@@ -98,7 +99,12 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
             )
             write_batch = batch_writer(exporter, compaction.after_batch)
             query = start_query(
-                spark, write_batch, options, settings.location, checkpoint, settings.cluster_id
+                spark,
+                write_batch,
+                location=settings.location,
+                cluster_id=settings.cluster_id,
+                checkpoint=checkpoint,
+                schedule=schedule_of(options),
             )
             return 0 if run_until(query, stop) else 1
         finally:

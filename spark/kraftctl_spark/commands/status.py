@@ -23,12 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables."""
-    from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError, Output
+    from kraftctl_spark.tables.manifest import Output
     from kraftctl_spark.tables.progress import progress
 
     output = Output(options.output)
-    if not (output.directory / MANIFESTS).is_dir():
-        raise ExportRefusedError(f"{output.directory} holds no tables of kraftctl-export")
+    output.check_exists()
     found = progress(output)
     print(json.dumps(found.to_dict()) if options.json else "\n".join(lines(found)))
     return 0

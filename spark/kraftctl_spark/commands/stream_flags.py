@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kraftctl_spark.commands.interval import interval
 from kraftctl_spark.commands.whole_number import whole_number
+from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 
 
 def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
@@ -21,3 +22,12 @@ def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) 
         help=f"most offsets in one batch, which is what is done again after a crash [{offsets}]",
     )
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+
+
+def schedule_of(options: argparse.Namespace) -> BatchSchedule:
+    """What those of these flags say that are about batches."""
+    return BatchSchedule(
+        offsets_per_trigger=options.max_offsets_per_trigger,
+        interval=options.interval,
+        available_now=options.available_now,
+    )

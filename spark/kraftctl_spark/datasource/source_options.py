@@ -33,11 +33,13 @@ class KraftOptions:
         _refuse_misspelt(given)
         offsets_per_trigger = _number(given, "maxOffsetsPerTrigger", 1)
         return KraftOptions(
-            parse_location(given),
-            given.get("clusterid") or None,
-            OFFSETS_PER_TRIGGER_DEFAULT if offsets_per_trigger is None else offsets_per_trigger,
-            _number(given, "startingOffset", 0),
-            _number(given, "endingOffset", 0),
+            location=parse_location(given),
+            cluster_id=given.get("clusterid") or None,
+            offsets_per_trigger=(
+                OFFSETS_PER_TRIGGER_DEFAULT if offsets_per_trigger is None else offsets_per_trigger
+            ),
+            starting_offset=_number(given, "startingOffset", 0),
+            ending_offset=_number(given, "endingOffset", 0),
         )
 
 

@@ -1,4 +1,4 @@
-"""The wide table's schema in Spark's types, which `format("kraft")` declares."""
+"""Exported columns in Spark's types: each type, and the schema that `format("kraft")` declares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def spark_schema() -> StructType:
     comments = {name: comment for name, _, comment in COMMON_FIELDS}
     return StructType(
         [
-            StructField(field.name, _spark_type(field.type), True, _comment(comments.get(field.name)))
+            StructField(field.name, spark_type(field.type), True, _comment(comments.get(field.name)))
             for field in arrow_schema()
         ]
     )
@@ -24,11 +24,12 @@ def _comment(text: str | None) -> dict[str, str] | None:
     return None if text is None else {"comment": text}
 
 
-def _spark_type(kind: pa.DataType) -> DataType:
+def spark_type(kind: pa.DataType) -> DataType:
+    """Spark's type for an Arrow type of the exported columns."""
     if pa.types.is_struct(kind):
-        return spark.StructType([spark.StructField(field.name, _spark_type(field.type)) for field in kind])
+        return spark.StructType([spark.StructField(field.name, spark_type(field.type)) for field in kind])
     if pa.types.is_list(kind):
-        return spark.ArrayType(_spark_type(kind.value_type))
+        return spark.ArrayType(spark_type(kind.value_type))
     simple: dict[pa.DataType, DataType] = {
         pa.bool_(): spark.BooleanType(),
         pa.int32(): spark.IntegerType(),

@@ -6,11 +6,11 @@ far it reaches; what is in the tables already is for the manifests to say.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskReport, TaskSettings, run_task
@@ -40,10 +40,11 @@ def batch_writer(exporter: Exporter, after: Callable[[], None]) -> Callable[[Dat
 def start_query(
     spark: SparkSession,
     write_batch: Callable[[DataFrame, int], None],
-    options: argparse.Namespace,
+    *,
     location: LogLocation,
-    checkpoint: Path,
     cluster_id: str,
+    checkpoint: Path,
+    schedule: BatchSchedule,
 ) -> StreamingQuery:
     """The running query."""
     spark.dataSource.register(KraftRangesDataSource)
@@ -51,15 +52,13 @@ def start_query(
         spark.readStream.format(KraftRangesDataSource.name())
         .options(**location.options())
         .option("clusterId", cluster_id)
-        .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
+        .option("maxOffsetsPerTrigger", schedule.offsets_per_trigger)
         .load()
         .writeStream.foreachBatch(write_batch)
         .option("checkpointLocation", str(checkpoint))
         .queryName("kraftctl-export")
     )
-    if options.available_now:
-        return writer.trigger(availableNow=True).start()
-    return writer.trigger(processingTime=options.interval).start()
+    return schedule.start(writer)
 
 
 def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:

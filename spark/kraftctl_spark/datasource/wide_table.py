@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.datasource.batch_schedule import BatchSchedule
+from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.tables.manifest import MANIFESTS, ExportRefusedError
 
 if TYPE_CHECKING:
@@ -43,25 +44,31 @@ def _has_files(directory: Path) -> bool:
     return directory.is_dir() and any(entry.name.isdecimal() for entry in directory.iterdir())
 
 
-def start_query(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
+def start_query(
+    spark: SparkSession,
+    *,
+    location: LogLocation,
+    cluster_id: str | None,
+    output: Path,
+    checkpoint: Path,
+    schedule: BatchSchedule,
+) -> StreamingQuery:
     """The running query."""
     reader = (
         spark.readStream.format("kraft")
-        .options(**options.location.options())
-        .option("maxOffsetsPerTrigger", options.max_offsets_per_trigger)
+        .options(**location.options())
+        .option("maxOffsetsPerTrigger", schedule.offsets_per_trigger)
     )
-    if options.cluster_id is not None:
-        reader = reader.option("clusterId", options.cluster_id)
+    if cluster_id is not None:
+        reader = reader.option("clusterId", cluster_id)
     writer = (
         reader.load()
         .writeStream.format("parquet")
-        .option("path", str(options.output))
-        .option("checkpointLocation", str(options.checkpoint))
+        .option("path", str(output))
+        .option("checkpointLocation", str(checkpoint))
         .queryName("kraftctl-export")
     )
-    if options.available_now:
-        return writer.trigger(availableNow=True).start()
-    return writer.trigger(processingTime=options.interval).start()
+    return schedule.start(writer)
 
 
 def progress_line(progress: Mapping[str, Any]) -> str | None:

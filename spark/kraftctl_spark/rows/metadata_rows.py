@@ -77,6 +77,7 @@ class RecordKind:
         type: str,
         type_id: int | None,
         version: int | None,
+        *,
         is_control: bool,
         message: type[Message] | None = None,
         in_columns: bool = False,
@@ -99,7 +100,9 @@ class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
 
     def __missing__(self, key: tuple[type[Message], int]) -> RecordKind:
         message, version = key
-        kind = self[key] = RecordKind(message.NAME, message.API_KEY, version, False, message)
+        kind = self[key] = RecordKind(
+            message.NAME, message.API_KEY, version, is_control=False, message=message
+        )
         return kind
 
 
@@ -110,7 +113,9 @@ class _ColumnKinds(dict[int, RecordKind]):
         type_id, version = type_and_version(number)
         message = record_class(type_id)
         assert message is not None
-        kind = self[number] = RecordKind(message.NAME, type_id, version, False, message, in_columns=True)
+        kind = self[number] = RecordKind(
+            message.NAME, type_id, version, is_control=False, message=message, in_columns=True
+        )
         return kind
 
 
@@ -122,7 +127,7 @@ _UNKNOWN_KINDS_REMEMBERED = 1_000
 
 @lru_cache(maxsize=_UNKNOWN_KINDS_REMEMBERED)
 def _not_understood(type: str, type_id: int | None, version: int | None, is_control: bool) -> RecordKind:
-    return RecordKind(type, type_id, version, is_control)
+    return RecordKind(type, type_id, version, is_control=is_control)
 
 
 class MetadataRows:
@@ -216,7 +221,9 @@ class MetadataRows:
             type_id = decode_control_key(record.key)
             message = decode_control_value(type_id, record.value)
             self._newer += message.unknown_tagged_fields is not None
-            kind = RecordKind(message.NAME, type_id, _own_version(message), True, type(message))
+            kind = RecordKind(
+                message.NAME, type_id, _own_version(message), is_control=True, message=type(message)
+            )
         except UnknownControlRecordError:
             kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)
         except DecodeError:

@@ -94,7 +94,15 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
         files = writer.finish()
     if task.range.snapshot:
         epoch = task.range.epoch
-    return TaskReport(task, tuple(files), counts.to_dict(), epoch, timestamp_ms, tuple(markers), missing)
+    return TaskReport(
+        task=task,
+        files=tuple(files),
+        counts=counts.to_dict(),
+        epoch=epoch,
+        timestamp_ms=timestamp_ms,
+        markers=tuple(markers),
+        missing=missing,
+    )
 
 
 def _missing(wanted: LogRange, records: int) -> tuple[int, ...]:

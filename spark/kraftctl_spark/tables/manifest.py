@@ -120,6 +120,11 @@ class Output:
     def _manifests(self) -> Path:
         return self.directory / MANIFESTS
 
+    def check_exists(self) -> None:
+        """ExportRefusedError for a directory without tables."""
+        if not self._manifests.is_dir():
+            raise ExportRefusedError(f"{self.directory} holds no tables of kraftctl-export")
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """ExportRefusedError when another process appends here. The lock goes with its process."""

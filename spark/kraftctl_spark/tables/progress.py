@@ -166,7 +166,7 @@ def _name(kind: dict[str, Any]) -> str:
 
 
 def _is_understood(kind: dict[str, Any]) -> bool:
-    """As `rows.py` decides it; what is not even sound counts elsewhere."""
+    """As `metadata_rows.py` decides it; what is not even sound counts elsewhere."""
     if kind["type"] in (UNKNOWN_TYPE, UNDECODABLE_TYPE) or kind["is_control"]:
         return bool(kind["type"] != UNKNOWN_TYPE)
     known = record_class(kind["type_id"])

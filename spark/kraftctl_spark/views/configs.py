@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.views.kafka_names import CONFIG_RESOURCES, named
+from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
+from kraftctl_protocol.config_resource import TOPIC
+from kraftctl_spark.views.kafka_names import named
 from kraftctl_spark.views.log import Log
 from kraftctl_spark.views.topics import topic_lives
 
-TOPIC = 2
 _KEY = "resource_type, resource_name, name"
 
 

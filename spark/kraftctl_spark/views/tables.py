@@ -8,22 +8,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.errors import AnalysisException
 
+from kraftctl_spark.datasource.spark_schema import spark_type
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.views.log import Log, log_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-_SQL_TYPES: dict[pa.DataType, str] = {
-    pa.bool_(): "BOOLEAN",
-    pa.int32(): "INT",
-    pa.int64(): "BIGINT",
-    pa.float64(): "DOUBLE",
-    pa.string(): "STRING",
-    pa.binary(): "BINARY",
-    pa.timestamp("us", tz="UTC"): "TIMESTAMP",
-}
 
 
 def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
@@ -71,9 +62,9 @@ def _table(spark: SparkSession, schema: pa.Schema, paths: list[str]) -> DataFram
 
 
 def sql_type(kind: pa.DataType) -> str:
-    """Spark's name of an Arrow type of ours."""
+    """Spark's name of the type, with quoted field names."""
     if pa.types.is_struct(kind):
         return f"STRUCT<{', '.join(f'`{field.name}`: {sql_type(field.type)}' for field in kind)}>"
     if pa.types.is_list(kind):
         return f"ARRAY<{sql_type(kind.value_type)}>"
-    return _SQL_TYPES[kind]
+    return spark_type(kind).simpleString()

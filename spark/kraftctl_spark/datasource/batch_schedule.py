@@ -1,0 +1,27 @@
+"""When Spark begins a batch of a streaming query, and how many offsets are in it at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+@dataclass(frozen=True)
+class BatchSchedule:
+    """The choices that the wide table and the typed tables have in common."""
+
+    offsets_per_trigger: int
+    interval: str
+    """Pause between batches, as Spark writes it: `30 seconds`."""
+    available_now: bool
+    """Whether to stop when caught up with what was committed at the start."""
+
+    def start(self, writer: DataStreamWriter) -> StreamingQuery:
+        """The running query."""
+        if self.available_now:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=self.interval).start()
