@@ -5,7 +5,6 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Resigned, SnapshotDownload
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.generated import (
     begin_quorum_epoch_request,
     end_quorum_epoch_request,
@@ -18,6 +17,7 @@ from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochR
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 
 def vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
