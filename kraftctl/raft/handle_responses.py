@@ -6,7 +6,6 @@ in it (`learn`). Errors nobody expects are noted, and the peer is left alone for
 
 from __future__ import annotations
 
-from kraftctl.raft.change_voters import take_versions
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.effects import ERROR, INFO
@@ -16,6 +15,7 @@ from kraftctl.raft.follow import follow
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
 from kraftctl.raft.validation import uses_epochs_up
+from kraftctl.raft.voter_change import take_versions
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse

@@ -1,4 +1,4 @@
-"""A full disk or a failing fsync: nothing is acknowledged any more, and the process stops rather than lie."""
+"""After a full disk or a failing fsync nothing is acknowledged any more, and the process stops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def topic(name: str) -> CreateTopicsRequest:
 
 
 def topics_on_disk(log_dir: Path) -> set[str]:
-    """Whatever a recovery would find, a torn tail cut off."""
+    """What a recovery would find, without a torn tail."""
     data = (log_dir / "__cluster_metadata-0" / f"{0:020d}.log").read_bytes()
     found: set[str] = set()
     for batch in read_batches(data, partial_tail=True):

@@ -37,8 +37,8 @@ def test_leaders_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path, dyn
 
 
 @pytest.mark.slow
-def test_a_leader_that_stops_hands_over_at_once(tmp_path: Path) -> None:
-    """EndQuorumEpoch: nobody waits for a fetch timeout."""
+def test_a_leader_that_stops_hands_over_immediately(tmp_path: Path) -> None:
+    """EndQuorumEpoch: the followers do not wait for the fetch timeout."""
     with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -51,7 +51,7 @@ def test_a_leader_that_stops_hands_over_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
-    """What it appended but could not replicate is truncated; it follows from then on."""
+    """What it appended but could not replicate is truncated, and it becomes a follower."""
     with Quorum(tmp_path, dynamic=False) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -71,9 +71,9 @@ def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path) -> None:
-    """A bit flips where one follower has not read yet: that one must not wait for ever, nor must the others.
+    """A bit flips in records that one follower has not fetched yet: no follower may wait for ever.
 
-    They hear of it: nobody would elect another leader before the test has ended.
+    They are notified: their fetch timeout is longer than the test.
     """
     with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
         creator = TopicCreator(quorum)
@@ -103,7 +103,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
 
 
 def flip_a_bit_in_the_middle(segment: Path) -> None:
-    """Of a record, beneath the process that wrote it."""
+    """Of a record, while the process that wrote it is running."""
     content = segment.read_bytes()
     batches = read_batches(content)
     count = len(batches) // 2
