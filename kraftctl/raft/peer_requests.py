@@ -16,7 +16,6 @@ from kraftctl.raft.states import (
     SnapshotDownload,
     Unattached,
 )
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.generated import (
     begin_quorum_epoch_request,
     end_quorum_epoch_request,
@@ -30,6 +29,7 @@ from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 
 FIRST_BOOTSTRAP_ID = -2
 """As Kafka numbers servers whose node id is not known yet."""
