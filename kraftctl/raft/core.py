@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
@@ -10,13 +11,15 @@ from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.parked_fetches import ParkedFetches
 from kraftctl.raft.peers import Peers
-from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import NEVER_MS, EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
 from kraftctl_protocol.message import Message
+
+if TYPE_CHECKING:
+    from kraftctl.raft.voter_change import VoterChange
 
 
 class RaftCore:
@@ -52,7 +55,7 @@ class RaftCore:
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = Peers()
-        self.pending_change: PendingChange | None = None
+        self.voter_change: VoterChange | None = None
         self.damaged_downloads = 0
         self.next_download_ms = 0
         self.high_watermark = UNKNOWN_OFFSET

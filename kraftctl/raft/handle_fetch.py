@@ -27,11 +27,11 @@ from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import is_fetch_of_metadata_log
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.metadata_topic import is_fetch_of_metadata_log
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
 REPLICA_STATE_FROM_VERSION = 15

@@ -81,7 +81,7 @@ FAULTS = (
     ),
     PlantedFault(
         "candidate-claims-what-is-not-flushed",
-        "kraftctl/raft/raft_requests.py",
+        "kraftctl/raft/peer_requests.py",
         "        last_offset=flushed_end.offset,\n",
         "        last_offset=core.log.end_offset,\n",
         ("tests/raft/test_claims.py",),
@@ -154,7 +154,7 @@ FAULTS = (
     ),
     PlantedFault(
         "follower-fetches-before-its-flush",
-        "kraftctl/raft/outbound.py",
+        "kraftctl/raft/peer_requests.py",
         "    return core.log.flushed_offset == core.log.end_offset\n",
         "    return True\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),
@@ -186,9 +186,9 @@ FAULTS = (
     ),
     PlantedFault(
         "second-change-of-voters-at-once",
-        "kraftctl/raft/voter_changes.py",
-        "    if core.pending_change is not None or not _is_voter_set_committed(core, leader):\n",
-        "    if core.pending_change is not None:\n",
+        "kraftctl/raft/voter_rpcs.py",
+        "    if core.voter_change is not None or not is_voter_set_committed(core, leader):\n",
+        "    if core.voter_change is not None:\n",
         (f"{VOTERS}::test_a_change_is_refused_until_the_one_before_is_committed",),
         "KIP-853: majorities of the first and of the third voter set need not share a voter.",
     ),

@@ -42,9 +42,8 @@ from kraftctl_protocol.generated.create_topics_response import (
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from kraftctl_protocol.uuids import random_uuid
-
-CLUSTER_METADATA_TOPIC_NAME: Final = "__cluster_metadata"
 
 USE_DEFAULT: Final = -1
 """KIP-464: partition count or replication factor left to the controller's configuration."""
@@ -89,7 +88,7 @@ def _refused_up_front(
         name = topic.name
         if name in seen:
             refused[name] = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
-        elif name == CLUSTER_METADATA_TOPIC_NAME:
+        elif name == METADATA_TOPIC:
             refused[name] = ApiError(
                 Errors.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
             )
