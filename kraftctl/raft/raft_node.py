@@ -101,6 +101,10 @@ class RaftNode:
         base_offset = append_records(core, leader, values)
         return base_offset, core.take_effects()
 
+    def take_send_id(self) -> int:
+        """For a `SendRequest` that is not raft's own; its response must not be given to `step`."""
+        return self._core.peers.take_send_id()
+
     @property
     def next_deadline_ms(self) -> int | None:
         """When to say `DeadlineReached`, if nothing else happens before; None: never."""
