@@ -21,7 +21,7 @@ def _refused(key: ApiKey, lowest: int, highest: int, error: Errors) -> Api:
     return Api(key, lowest, highest, Owner.NOBODY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING, refusal=error)
 
 
-_ROWS: Final = (
+ROWS: Final[list[Api]] = [
     Api(ApiKey.FETCH, 4, 18, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     # SASL comes before the first other request of a connection.
     _refused(ApiKey.SASL_HANDSHAKE, 0, 1, Errors.ILLEGAL_SASL_STATE),
@@ -66,12 +66,12 @@ _ROWS: Final = (
     Api(ApiKey.ADD_RAFT_VOTER, 0, 1, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.REMOVE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.UPDATE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
-)
+]
 
-API_TABLE: Final[dict[int, Api]] = {row.key: row for row in _ROWS}
+API_TABLE: Final[dict[int, Api]] = {row.key: row for row in ROWS}
 """API key -> row, in the order of the keys. What is not in it is not served."""
 
-RAFT_API_KEYS: Final = frozenset(row.key for row in _ROWS if row.owner == Owner.RAFT)
+RAFT_API_KEYS: Final = frozenset(row.key for row in ROWS if row.owner == Owner.RAFT)
 """What the raft layer answers, and what controllers send each other over a connection of its own."""
 
 

@@ -15,11 +15,9 @@ from kraftctl.controller.cluster_control.process_broker_heartbeat import process
 from kraftctl.controller.cluster_control.register_broker import register_broker
 from kraftctl.controller.cluster_control.register_controller import register_controller
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
-from kraftctl.controller.configuration_control.alter_configs import (
-    incremental_alter_configs,
-    legacy_alter_configs,
-)
+from kraftctl.controller.configuration_control.alter_configs import alter_configs
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
+from kraftctl.controller.configuration_control.incremental_alter_configs import incremental_alter_configs
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.describe_cluster import describe_cluster
@@ -75,7 +73,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.CREATE_ACLS: create_acls,
     ApiKey.DELETE_ACLS: delete_acls,
     ApiKey.DESCRIBE_CONFIGS: describe_configs,
-    ApiKey.ALTER_CONFIGS: legacy_alter_configs,
+    ApiKey.ALTER_CONFIGS: alter_configs,
     ApiKey.CREATE_PARTITIONS: create_partitions,
     ApiKey.CREATE_DELEGATION_TOKEN: create_delegation_token,
     ApiKey.RENEW_DELEGATION_TOKEN: renew_delegation_token,

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
-from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect
+from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.parked_fetches import ParkedFetches
 from kraftctl.raft.peers import Peers
-from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.states import EpochState, Follower, Leader, Unattached
+from kraftctl.raft.states import NEVER_MS, EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
+from kraftctl_protocol.message import Message
+
+if TYPE_CHECKING:
+    from kraftctl.raft.voter_change import VoterChange
 
 
 class RaftCore:
@@ -51,7 +55,7 @@ class RaftCore:
         self.state: EpochState = Unattached(0 if stored_election is None else stored_election.epoch)
         self.parked = ParkedFetches()
         self.peers = Peers()
-        self.pending_change: PendingChange | None = None
+        self.voter_change: VoterChange | None = None
         self.damaged_downloads = 0
         self.next_download_ms = 0
         self.high_watermark = UNKNOWN_OFFSET
@@ -62,6 +66,9 @@ class RaftCore:
 
     def emit(self, effect: RaftEffect) -> None:
         self.effects.append(effect)
+
+    def respond(self, request_id: int, response: Message) -> None:
+        self.effects.append(Respond(request_id, response))
 
     def notice(self, level: str, text: str) -> None:
         self.effects.append(Notice(RAFT, level, text))
@@ -120,6 +127,10 @@ class RaftCore:
         """Now plus a random time in [T, 2T): candidates rarely collide twice."""
         timeout_ms = self.config.election_timeout_ms
         return self.now_ms + timeout_ms + (self.rng.randrange(timeout_ms) if timeout_ms > 0 else 0)
+
+    def fetch_deadline_ms(self) -> int:
+        """When a voter that follows takes its leader for lost, if it does not answer until then."""
+        return self.now_ms + self.config.fetch_timeout_ms if self.may_vote() else NEVER_MS
 
     def raise_high_watermark(self, offset: int) -> None:
         """Announce what is committed. A new leader's view starts lower than the old one's: not told."""

@@ -30,7 +30,7 @@ class Peers:
 
     def __init__(self) -> None:
         self.by_address: dict[tuple[int, str, int], Peer] = {}
-        self.next_send_id = 1
+        self._last_send_id = NOTHING_IN_FLIGHT
 
     def peer(self, peer_id: int, host: str, port: int) -> Peer:
         address = (peer_id, host, port)
@@ -50,10 +50,14 @@ class Peers:
     def sent(self, peer: Peer, timeout_at_ms: int) -> int:
         """Returns the send id of a request to `peer` that leaves now."""
         assert peer.is_ready()
-        peer.send_id = self.next_send_id
+        peer.send_id = self.take_send_id()
         peer.timeout_at_ms = timeout_at_ms
-        self.next_send_id += 1
         return peer.send_id
+
+    def take_send_id(self) -> int:
+        """The one source of send ids: no two requests of this process share one."""
+        self._last_send_id += 1
+        return self._last_send_id
 
     def answered(self, send_id: int) -> Peer | None:
         """Who answered; None when the question is forgotten or was given up."""

@@ -6,7 +6,6 @@ import random
 from typing import assert_never
 
 from kraftctl.raft.append import append_records, log_flushed
-from kraftctl.raft.change_voters import settle_change
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import snapshot_downloaded
 from kraftctl.raft.effects import RaftEffect
@@ -28,12 +27,13 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.log_state import LogState, SnapshotInfo
-from kraftctl.raft.outbound import send_requests
+from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
+from kraftctl.raft.voter_change import settle_change
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -84,10 +84,7 @@ class RaftNode:
         core = self._core
         core.now_ms = now_ms
         core.wall_ms = wall_ms
-        if isinstance(event, RequestReceived):
-            handle_request(core, event)
-        else:
-            self._handle(event)
+        self._handle(event)
         end_recovery_if_caught_up(core)
         run_timers(core)
         settle_change(core)
@@ -103,6 +100,10 @@ class RaftNode:
         assert leader is not None, "only a leader appends"
         base_offset = append_records(core, leader, values)
         return base_offset, core.take_effects()
+
+    def take_send_id(self) -> int:
+        """For a `SendRequest` that is not raft's own; its response must not be given to `step`."""
+        return self._core.peers.take_send_id()
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -191,12 +192,12 @@ class RaftNode:
     def _handle(self, event: RaftEvent) -> None:
         core = self._core
         match event:
+            case RequestReceived():
+                handle_request(core, event)
             case LogFlushed():
                 log_flushed(core, event.end_offset)
             case DeadlineReached():
                 pass
-            case RequestReceived():
-                handle_request(core, event)
             case RequestCancelled():
                 core.parked.remove(event.request_id)
             case ResponseReceived():

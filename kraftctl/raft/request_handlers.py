@@ -13,7 +13,7 @@ from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
 from kraftctl.raft.handle_fetch import handle_fetch
 from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
 from kraftctl.raft.handle_vote import handle_vote
-from kraftctl.raft.voter_changes import (
+from kraftctl.raft.voter_rpcs import (
     handle_add_raft_voter,
     handle_remove_raft_voter,
     handle_update_raft_voter,

@@ -29,7 +29,7 @@ def next_deadline_ms(core: RaftCore) -> int:
     deadline_ms = state.deadline_ms
     if parked_ms is not None and parked_ms < deadline_ms:
         deadline_ms = parked_ms
-    change = core.pending_change
+    change = core.voter_change
     if change is not None and change.deadline_ms < deadline_ms:
         deadline_ms = change.deadline_ms
     if core.has_nobody_to_ask():

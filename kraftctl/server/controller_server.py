@@ -23,8 +23,8 @@ from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
-from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.meta_properties import MetaProperties
 
 logger = logging.getLogger("kraftctl.server")
 storage_logger = logging.getLogger("kraftctl.storage")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.offset_index import INDEX_BYTES_MAX, INDEX_INTERVAL_BYTES, OffsetIndex
+from kraftctl.storage.index_file import INDEX_BYTES_MAX
+from kraftctl.storage.offset_index import INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from kraftctl_protocol.batch_framing import (
@@ -21,20 +22,17 @@ from kraftctl_protocol.batch_framing import (
     batch_size,
     scan_batches,
 )
-
-LOG_SUFFIX = ".log"
-INDEX_SUFFIX = ".index"
-TIME_INDEX_SUFFIX = ".timeindex"
-DELETED_SUFFIX = ".deleted"
+from kraftctl_protocol.log_file_names import (
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_file_name,
+)
 
 RELATIVE_OFFSET_MAX = 2**31 - 1
 """An index entry stores offsets as int32 relative to the segment's base offset."""
 
 _WALK_BYTES = 16 * 1024
-
-
-def segment_file_name(base_offset: int, suffix: str) -> str:
-    return f"{base_offset:020d}{suffix}"
 
 
 class Segment:
@@ -47,7 +45,7 @@ class Segment:
     def __init__(self, directory: Path, base_offset: int, index_bytes_max: int = INDEX_BYTES_MAX) -> None:
         self.directory = directory
         self.base_offset = base_offset
-        self.path = directory / segment_file_name(base_offset, LOG_SUFFIX)
+        self.path = directory / segment_file_name(base_offset)
         self.size_bytes = 0
         self.end_offset = base_offset
         self.needs_flush = False

@@ -39,6 +39,7 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.generated.voters_record import Voter, VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -365,10 +366,9 @@ def test_a_snapshot_that_cannot_be_generated_is_retried_later():
 def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
     """The voters are encoded with the first slice, where a failure is contained."""
     image = serving(1).controller.image
-    snapshot = SnapshotInProgress(
-        image, OffsetAndEpoch(5, 1), wall_ms=0, kraft_version=1, voters=cast("Any", "no voters")
-    )
-    with pytest.raises((EncodeError, TypeError)):
+    voters = VotersRecord(voters=[Voter(voter_id=1 << 40)])
+    snapshot = SnapshotInProgress(image, OffsetAndEpoch(5, 1), wall_ms=0, kraft_version=1, voters=voters)
+    with pytest.raises(EncodeError):
         snapshot.write_slice()
     snapshot.abandon()
     assert image.journal._views == []

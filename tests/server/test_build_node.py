@@ -15,10 +15,11 @@ from kraftctl.cli import main
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.dev.polling import await_result
 from kraftctl.server.controller_server import build_node, run_controller
-from kraftctl.storage.meta_properties import MetaProperties, read_meta_properties
+from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.partitions import open_partition
 from tests.support.wire.controller_client import ControllerClient

@@ -18,11 +18,11 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.server.controller_server import run_controller
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import random_uuid

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.polling import await_result
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import FIRST_SEED
 from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
@@ -88,7 +88,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
             node.start(wait=False)  # nothing of what they wrote is in their memory now
         leader = quorum.leader()
         creator.create(1)
-        flip_a_bit_in_the_middle(leader.log_directory / DIRECTORY_NAME / f"{0:020d}.log")
+        flip_a_bit_in_the_middle(leader.log_directory / PARTITION_DIRECTORY / f"{0:020d}.log")
         late.start()
         process = leader.process
         assert process is not None

@@ -19,7 +19,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage import recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_log import MetadataLog
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.generated.fetch_snapshot_response import (
@@ -28,6 +28,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     TopicSnapshot,
 )
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.serving import run
@@ -59,7 +60,7 @@ def filled(tmp_path: Path, count: int, segment_bytes: int = 1 << 30) -> Metadata
 
 def log_content(tmp_path: Path) -> list[bytes]:
     """What the next start finds."""
-    log = MetadataLog.open(tmp_path / DIRECTORY_NAME)
+    log = MetadataLog.open(tmp_path / PARTITION_DIRECTORY)
     found = [log.read(offset, 1) for offset in range(log.start_offset, log.end_offset)]
     assert log.recovery.notices() == []
     log.close()
@@ -165,7 +166,7 @@ def test_records_are_appended_and_segments_roll(
             request_id = scene.request("answered")
             scene.script[0] = [*map(append, range(10)), effects.FlushLog(10), fetch(request_id, 3, 10)]
             scene.script[1] = [append(10)]
-            scene.disk.stall(call, DIRECTORY_NAME)
+            scene.disk.stall(call, PARTITION_DIRECTORY)
             scene.play(0)
             scene.play(1)
             await scene.expect_a_free_loop()
@@ -176,7 +177,7 @@ def test_records_are_appended_and_segments_roll(
             assert 10 <= scene.node.seen[-1].end_offset <= 11
         partition.close()
         assert log_content(tmp_path) == [batch(offset) for offset in range(11)]
-        assert len(list((tmp_path / DIRECTORY_NAME).glob("*.log"))) == 3
+        assert len(list((tmp_path / PARTITION_DIRECTORY).glob("*.log"))) == 3
 
     run(life)
 
@@ -220,7 +221,7 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
         async with stage(partition, monkeypatch) as scene:
             request_id = scene.request("answered")
             scene.script[0] = [effects.StartOver(SNAPSHOT_ID), append(40), respond(request_id)]
-            scene.disk.stall(call, DIRECTORY_NAME)
+            scene.disk.stall(call, PARTITION_DIRECTORY)
             scene.play(0)
             await paused(scene)
         partition.close()
@@ -432,7 +433,7 @@ def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
 ) -> None:
     async def life() -> None:
         partition = filled(tmp_path, 20)
-        path = tmp_path / DIRECTORY_NAME / f"{0:020d}.log"
+        path = tmp_path / PARTITION_DIRECTORY / f"{0:020d}.log"
         async with stage(partition, monkeypatch) as scene:
             scene.script[0] = [fetch(scene.request("answered"), 3, 20)]
             if damage == "flipped":

@@ -35,7 +35,8 @@ class Connection:
 class Member:
     """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id).
 
-    `connections` are those to it, by sender, the sender's life and whether they carry raft's requests.
+    `send_ids` holds (life, send id) of every request it sent. `connections` are those to it, by sender, the
+    sender's life and whether they carry raft's requests.
     """
 
     def __init__(self, node: SimulatedNode) -> None:
@@ -43,6 +44,7 @@ class Member:
         self.on = True
         self.life = 0
         self.asked: dict[int, tuple[int, int, int]] = {}
+        self.send_ids: set[tuple[int, int]] = set()
         self.flushed_at_ms: int | None = None
         self.connections: dict[tuple[int, int, bool], Connection] = {}
 
@@ -157,6 +159,9 @@ class SimulatedQuorum:
     def _deliver_requests(self, sender_id: int, sender: Member) -> None:
         sent, sender.node.sent = sender.node.sent, []
         for effect in sent:
+            sending = (sender.life, effect.send_id)
+            assert sending not in sender.send_ids, "two requests of one process share a send id"
+            sender.send_ids.add(sending)
             receiver = self.members[
                 next(id_ for id_, at in VOTERS.items() if at == (effect.host, effect.port))
             ]

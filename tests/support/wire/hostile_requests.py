@@ -8,12 +8,12 @@ from typing import Any, Protocol
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
-from kraftctl.raft.topic_partition import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal, serialize_principal

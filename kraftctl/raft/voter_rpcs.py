@@ -16,14 +16,11 @@ Voters that move are not followed yet: an UpdateRaftVoter that passes is UNSUPPO
 
 from __future__ import annotations
 
-from kraftctl.raft.change_voters import begin_add, write_voters
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
-from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl.raft.voter_change import VoterChange, begin_add, is_voter_set_committed, write_voters
 from kraftctl.raft.voter_set import VoterNode
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
@@ -51,7 +48,7 @@ def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
         refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), names)
     if refusal.error != Errors.NONE:
         response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-        core.emit(Respond(event.request_id, response))
+        core.respond(event.request_id, response)
         return
     endpoints = {listener.name: (listener.host, listener.port) for listener in request.listeners}
     change = _change(core, event, ack_when_committed=request.ack_when_committed)
@@ -67,7 +64,7 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
         refusal = _check_remove(core, key)
     if refusal.error != Errors.NONE:
         response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-        core.emit(Respond(event.request_id, response))
+        core.respond(event.request_id, response)
         return
     leader, voters = core.leader(), core.voters.without_voter(key)
     assert leader is not None
@@ -75,14 +72,12 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     change = _change(core, event, ack_when_committed=True)
     change.is_removal = True
     change.offset = write_voters(core, leader, voters)
-    core.pending_change = change
+    core.voter_change = change
 
 
-def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> PendingChange:
+def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> VoterChange:
     deadline_ms = core.now_ms + core.config.request_timeout_ms
-    return PendingChange(
-        event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed
-    )
+    return VoterChange(event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed)
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
@@ -97,7 +92,7 @@ def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     endpoint = state.leader_endpoints.get(event.listener_name)
     if endpoint is not None:
         current.host, current.port = endpoint
-    core.emit(Respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current)))
+    core.respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current))
 
 
 def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:
@@ -150,7 +145,7 @@ def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
     assert leader is not None
     if leader.high_watermark < 0:
         return Errors.REQUEST_TIMED_OUT
-    if core.history.kraft_version() >= 1 and not _is_voter_set_committed(core, leader):
+    if core.history.kraft_version() >= 1 and not is_voter_set_committed(core, leader):
         return Errors.REQUEST_TIMED_OUT
     if not lowest <= core.history.kraft_version() <= highest:
         return Errors.INVALID_REQUEST
@@ -167,13 +162,9 @@ def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
             Errors.UNSUPPORTED_VERSION,
             f"Voters cannot be {verb} while kraft.version is {core.history.kraft_version()}",
         )
-    if core.pending_change is not None or not _is_voter_set_committed(core, leader):
+    if core.voter_change is not None or not is_voter_set_committed(core, leader):
         return Refusal(Errors.REQUEST_TIMED_OUT, "The latest change of the voters is not committed yet")
     return Refusal(Errors.NONE)
-
-
-def _is_voter_set_committed(core: RaftCore, leader: Leader) -> bool:
-    return core.history.last_offset() < leader.high_watermark
 
 
 def _is_incomplete(key: ReplicaKey) -> bool:
