@@ -36,6 +36,16 @@ FAULTS = (
         "Records are appended for a request whose answer can never be sent.",
     ),
     PlantedFault(
+        "envelope-lends-its-rights",
+        "kraftctl/node/controller_node.py",
+        "            context, request = opened.context, opened.request\n"
+        "            error = self._controller.why_refused(context)\n",
+        "            error = self._controller.why_refused(context)\n"
+        "            context, request = opened.context, opened.request\n",
+        ("tests/node/test_rights.py",),
+        "Any client may do through a broker what the broker may do.",
+    ),
+    PlantedFault(
         "frame-of-any-size",
         "protocol/kraftctl_protocol/frames.py",
         "        if size > self.max_frame_bytes:\n",
