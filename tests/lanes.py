@@ -68,8 +68,8 @@ ALL = (
     Lane("faults", ("tests/faults",), "32000-32700"),
     Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )
-"""The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled code,
-and half as many: the same seeds would find the same."""
+"""The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled
+code, and half as many: equal seeds would find the same."""
 
 TIERS = {"quick": QUICK, "all": ALL}
 
