@@ -1,4 +1,4 @@
-"""The handler of each API that the controller answers; `kraftctl.apis` has the rest of what an API is.
+"""The handler of each API that the controller answers; `kraftctl/apis` holds everything else about an API.
 
 A handler reads the shared state and returns records and a response; nothing changes until the records are
 replayed.
@@ -94,11 +94,11 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.CONTROLLER_REGISTRATION: register_controller,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: assign_replicas_to_dirs,
 }
-"""For the APIs that a controller, active or not, answers."""
+"""One per row with owner ACTIVE or EVERY."""
 
 READS: Final[dict[int, Reads]] = {
     ApiKey.DESCRIBE_ACLS: _acls,
     ApiKey.DESCRIBE_CONFIGS: _configs,
     ApiKey.DESCRIBE_CLUSTER: _controllers,
 }
-"""For the APIs whose answers wait for what they read (`WaitsFor.READS`)."""
+"""One per row whose answer waits for what it reads (`WaitsFor.READS`)."""
