@@ -16,16 +16,20 @@ from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.meta_properties import read_meta_properties
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery import scan_file
-from kraftctl.storage.segment import LOG_SUFFIX
-from kraftctl.storage.snapshots import parse_snapshot_file_name
 from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError
 from kraftctl_protocol.control_record import decode_control_record
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.json_converter import to_json
+from kraftctl_protocol.log_file_names import (
+    LOG_SUFFIX,
+    OFFSET_DIGITS,
+    PARTITION_DIRECTORY,
+    parse_checkpoint_file_name,
+    parse_segment_file_name,
+)
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch, read_batch
@@ -83,7 +87,7 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
         "bootstrapFeatures": {feature.name: feature.feature_level for feature in features},
         "bootstrapRecords": len(bootstrap.records),
     }
-    directory = log_dir / DIRECTORY_NAME
+    directory = log_dir / PARTITION_DIRECTORY
     state = QuorumStateStore(directory).read()
     if state is not None:
         yield {
@@ -94,7 +98,7 @@ def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
         }
     yield {"leaderEpochs": dict(read_leader_epochs(directory) or [])}
     for path in sorted(directory.glob("*")):
-        snapshot_id = parse_snapshot_file_name(path.name)
+        snapshot_id = parse_checkpoint_file_name(path.name)
         if snapshot_id is not None:
             yield {
                 "snapshot": path.name,
@@ -122,12 +126,14 @@ def _file_lines(path: Path, args: argparse.Namespace) -> Iterator[JsonObject]:
 
 
 def _base_offset(path: Path) -> int:
-    if path.suffix != LOG_SUFFIX or not path.stem.isdigit():
+    # As for Kafka's own tool, leading zeros may be missing.
+    base_offset = parse_segment_file_name(path.name.rjust(OFFSET_DIGITS + len(LOG_SUFFIX), "0"))
+    if base_offset is None:
         raise StorageError(
             "the name of a segment is its base offset in 20 digits and .log. Next step: for a snapshot use"
             " `kraftctl dump snapshot`; give a copied segment its name back."
         )
-    return int(path.stem)
+    return base_offset
 
 
 def _batch_line(path: Path, place: BatchPlace, batch: RecordBatch) -> JsonObject:

@@ -16,7 +16,8 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.formatter import Formatter
-from kraftctl.storage.java_properties import PropertiesError, read_properties
+from kraftctl.storage.properties_file import read_properties
+from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import random_uuid
 
 NAME = "format"

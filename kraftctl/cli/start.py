@@ -27,13 +27,14 @@ from kraftctl.server.listener import ListenError
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.java_properties import PropertiesError, read_properties
 from kraftctl.storage.meta_properties import (
-    MetaProperties,
     MetaPropertiesEnsemble,
     load_meta_properties,
     read_meta_properties,
 )
+from kraftctl.storage.properties_file import read_properties
+from kraftctl_protocol.java_properties import PropertiesError
+from kraftctl_protocol.meta_properties import MetaProperties
 
 NAME = "start"
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."

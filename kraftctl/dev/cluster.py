@@ -19,6 +19,7 @@ from kraftctl.dev.nodes import (
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl.dev.tools import KafkaTools
+from kraftctl_protocol.log_file_names import META_PROPERTIES
 
 FIRST_CONTROLLER_ID = 3000
 
@@ -150,7 +151,7 @@ class Cluster:
     def format(self) -> None:
         """Formats what is not formatted yet."""
         for node in (*self.controllers, *self.brokers):
-            if not (node.log_directory / "meta.properties").exists():
+            if not (node.log_directory / META_PROPERTIES).exists():
                 node.format()
 
     def start(self) -> None:

@@ -23,6 +23,7 @@ from kraftctl.dev.settings import (
     write_meta_properties,
     write_properties,
 )
+from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTORY
 
 START_TIMEOUT_S = 120.0
 
@@ -64,7 +65,7 @@ class Node:
 
     @property
     def metadata_directory(self) -> Path:
-        return self.log_directory / "__cluster_metadata-0"
+        return self.log_directory / PARTITION_DIRECTORY
 
     @property
     def address(self) -> str:
@@ -305,7 +306,7 @@ class JavaBroker(Node):
 
     def directory_ids(self) -> list[str]:
         """The directory.id of every log directory."""
-        files = [directory / "meta.properties" for directory in self.log_directories()]
+        files = [directory / META_PROPERTIES for directory in self.log_directories()]
         return [name for file in files for name in re.findall(r"(?m)^directory\.id=(.*)$", file.read_text())]
 
     def command(self) -> list[str]:

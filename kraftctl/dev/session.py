@@ -19,6 +19,7 @@ from kraftctl.dev.nodes import JavaBroker, JavaController, Node, kraftctl_comman
 from kraftctl.dev.ports import can_listen, free_port
 from kraftctl.dev.processes import ManagedProcess, ProcessFailedError
 from kraftctl.dev.settings import random_id, replication_for
+from kraftctl_protocol.log_file_names import segment_file_name
 
 FIRST_BROKER_PORT = 9092
 CONTROLLER_PORT = 9090
@@ -262,7 +263,7 @@ def _port_near(wanted: int) -> int:
 
 
 def _what_to_try(cluster: Cluster, directory: Path, exporting: bool) -> str:
-    log = cluster.controller.metadata_directory / "00000000000000000000.log"
+    log = cluster.controller.metadata_directory / segment_file_name(0)
     server = f"--bootstrap-server {cluster.brokers[0].address}"
     controller = f"--bootstrap-controller {cluster.bootstrap_controllers}"
     count = f"{len(cluster.brokers)} broker" + ("s are" if len(cluster.brokers) > 1 else " is")

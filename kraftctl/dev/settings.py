@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import uuid
+import random
 from collections.abc import Mapping
 from pathlib import Path
+
+from kraftctl_protocol.log_file_names import META_PROPERTIES
+from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 CONTROLLER_LISTENER = "CONTROLLER"
 BROKER_LISTENER = "PLAINTEXT"
@@ -89,18 +92,15 @@ def write_meta_properties(log_directory: Path, *, cluster_id: str, node_id: int)
     They need meta.properties and nothing else, so there is no reason to start a JVM for it. Returns the
     directory id.
     """
-    directory_id = random_id()
+    directory_id = random_uuid(random.SystemRandom())
     log_directory.mkdir(parents=True, exist_ok=True)
     write_properties(
-        log_directory / "meta.properties",
-        {"version": "1", "cluster.id": cluster_id, "node.id": str(node_id), "directory.id": directory_id},
+        log_directory / META_PROPERTIES,
+        MetaProperties(cluster_id, node_id, directory_id).properties(),
     )
-    return directory_id
+    return uuid_to_string(directory_id)
 
 
 def random_id() -> str:
     """A random id as Kafka prints it: 22 characters which do not begin with a dash."""
-    while True:
-        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-        if not text.startswith("-"):
-            return text
+    return uuid_to_string(random_uuid(random.SystemRandom()))

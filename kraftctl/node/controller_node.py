@@ -1,4 +1,4 @@
-"""A controller node: raft and the metadata state machine behind one door, `step(event) -> effects`."""
+"""A controller node: raft and the metadata state machine behind one method, `step(event) -> effects`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
 
 LOAD_BYTES_MAX = 256 * 1024
-"""Read and replayed in one turn of the loop while loading: well below 50 ms of work."""
+"""How much of the log is replayed in one turn of the loop while loading: well below 50 ms of work."""
 
 NO_EPOCH = -1
 
 
 class PreparedRequest:
-    """A request of the controller's own, and what is left to do for it."""
+    """A request for the controller, and what remains to be done: append the records, then answer."""
 
     def __init__(self, context: RequestContext, request: Message, prepared: PreparedResult) -> None:
         self.context = context
@@ -53,11 +53,11 @@ class PreparedRequest:
 
 
 class ControllerNode:
-    """Routes events; decides nothing of its own.
+    """Routes events and effects; it makes no decisions itself.
 
     The controller replays committed records until it has reached the start of its own epoch
-    (`BecameLeader`), then claims; from there on it replays its own appends at once, before they are
-    committed, and answers when they are.
+    (`BecameLeader`), then claims; from then on it replays its own appends immediately, before they
+    are committed, and answers when they are.
     """
 
     def __init__(self, *, raft: RaftNode, controller: QuorumController, snapshots: SnapshotPolicy) -> None:
@@ -84,7 +84,7 @@ class ControllerNode:
 
     @property
     def may_stop(self) -> bool:
-        """After `ShutdownRequested`: whether everybody knows that this node leads no more."""
+        """After `ShutdownRequested`: whether all voters know that this node is no longer the leader."""
         return self._raft.may_stop
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
@@ -157,7 +157,7 @@ class ControllerNode:
     # Requests.
 
     def _client_request(self, event: ClientRequest, now_ms: int, wall_ms: int) -> None:
-        """Up to the first append, or up to raft, whatever goes wrong goes wrong for this request alone."""
+        """Handle a request. A failure before the first append, or before raft, fails this request alone."""
         try:
             step = self._prepare(event, now_ms, wall_ms)
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
@@ -180,7 +180,7 @@ class ControllerNode:
     def _prepare(
         self, event: ClientRequest, now_ms: int, wall_ms: int
     ) -> Message | events.RequestReceived | PreparedRequest:
-        """A refusal, an event for raft, or records and a response: nothing has changed yet."""
+        """A refusal, an event for raft, or records with a response. Nothing is changed yet."""
         context, request = event.context, event.request
         error = self._controller.why_refused(context)
         if error is None and context.api.owner == Owner.NODE:
@@ -207,9 +207,9 @@ class ControllerNode:
         self._controller.follow_quorum(raft.leader_id, raft.kraft_version, raft.voter_set.voter_ids())
 
     def _append(self, prepared: PreparedResult, now_ms: int, wall_ms: int) -> None:
-        """Append what the controller wants written, batch by batch, and replay it at once.
+        """Append the prepared batches one by one, and replay each immediately.
 
-        Nothing in here may fail: what is in the log may be committed and must be in the image, too.
+        Nothing in here may fail: what is in the log may be committed, so it must also be in the image.
         """
         self._controller.begin_append(prepared)
         for batch in prepared.batches:
@@ -243,10 +243,10 @@ class ControllerNode:
             self._controller.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
             return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
 
-    # What raft wants.
+    # Raft's effects.
 
     def _carry_out(self, raft_effects: list[effects.RaftEffect], now_ms: int) -> None:
-        """Keep what is the node's own business, hand everything else to the rim, in order."""
+        """Handle what concerns the node itself, and pass on everything else, in order."""
         for effect in raft_effects:
             match effect:
                 case effects.Respond():
@@ -295,7 +295,7 @@ class ControllerNode:
         offset = self._controller.next_replay_offset
         latest = self._raft.latest_snapshot_id
         if offset < self._raft.log_start_offset or (offset == 0 and latest is not None and latest.offset > 0):
-            assert latest is not None, "a log that was cut has a snapshot of what is gone"
+            assert latest is not None, "a log that does not start at 0 has a snapshot of what precedes it"
             self._effects.append(ReadSnapshot(latest))
             self._reading = True
         elif offset < self._raft.high_watermark:
@@ -305,7 +305,7 @@ class ControllerNode:
             self._controller.caught_up()
 
     def _load(self, event: LogRead | SnapshotRead) -> None:
-        """Replay what was read, or end the process when a newer release has written it."""
+        """Replay what was read, or halt when it was written by a newer release."""
         self._reading = False
         try:
             if isinstance(event, LogRead):
@@ -340,7 +340,7 @@ class ControllerNode:
         self._controller.skip_to(event.snapshot_id.offset)
 
     def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:
-        """Active once everything before the own epoch is replayed and its first record is committed."""
+        """Become active once all earlier epochs are replayed and the first record of this one committed."""
         if self._led_epoch == NO_EPOCH or self._controller.active:
             return
         loaded = self._controller.next_replay_offset
@@ -368,9 +368,9 @@ class ControllerNode:
     # Snapshots.
 
     def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
-        """Of everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
+        """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
 
-        Not before metadata.version is committed: readers could not understand the rest.
+        Not before metadata.version is committed: without it the records cannot be read.
         """
         controller = self._controller
         if self._snapshot is not None or not self._snapshots.is_due(now_ms):
@@ -396,7 +396,7 @@ class ControllerNode:
 
     def _continue_snapshot(self, now_ms: int) -> None:
         snapshot = self._snapshot
-        assert snapshot is not None, "nobody else asks for a turn"
+        assert snapshot is not None, "turns are taken for a snapshot only"
         try:
             complete = snapshot.write_slice()
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the log is complete without a snapshot

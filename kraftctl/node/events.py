@@ -1,4 +1,4 @@
-"""What reaches a node beyond raft's own events, and what it asks of the rim beyond raft's effects."""
+"""The events and effects of a controller node, in addition to raft's."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class SnapshotRead(Value):
 
 
 class ReadLog(Value):
-    """Read whole batches from `offset` up to `end_offset` (exclusive), at most `max_bytes` yet at least one;
+    """Read whole batches from `offset` up to `end_offset` (exclusive), at most `max_bytes` but at least one;
     answer `LogRead`.
 
-    Answered in a turn of the loop of its own, so that a long load never starves connections. Other events
-    may come before the answer: all of it must be committed when it is asked for, or it could be truncated
-    and other records be committed in its place until then.
+    Answered in a separate turn of the loop, so that a long load does not starve connections. Other events
+    may come before the answer. So all of it must be committed when this is emitted: otherwise it could be
+    truncated, and other records committed in its place, before the answer.
     """
 
     def __init__(self, offset: int, end_offset: int, max_bytes: int) -> None:
@@ -84,7 +84,7 @@ class ReadSnapshot(Value):
 
 
 class WriteSnapshot(Value):
-    """Write these batches as the checkpoint `snapshot_id`, off the loop; answer `SnapshotCreated`."""
+    """Write these batches as the checkpoint `snapshot_id`, on another thread; answer `SnapshotCreated`."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
         self.snapshot_id = snapshot_id
@@ -99,7 +99,9 @@ class CloseConnection(Value):
 
 
 class RequestFailed(Value):
-    """An ERROR line for the log that a client can provoke as often as it likes; `source` as in Notice."""
+    """An ERROR line that clients can provoke repeatedly, so it is logged at a limited rate. `source` as in
+    Notice.
+    """
 
     def __init__(self, source: str, text: str) -> None:
         self.source = source
@@ -107,7 +109,7 @@ class RequestFailed(Value):
 
 
 class TakeTurn(Value):
-    """Give the connections their turn, then answer `TurnTaken`: the node has a long piece of work."""
+    """Let the connections be served, then answer `TurnTaken`: the node continues long work in slices."""
 
 
 class TurnTaken(Value):

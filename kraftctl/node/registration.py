@@ -1,4 +1,4 @@
-"""KIP-919: a standby tells the active controller who it is, again and again until the log knows it."""
+"""KIP-919: a standby registers with the active controller, and retries until its record is in the log."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BACKOFF_MS: Final = 100
 BACKOFF_MS_MAX: Final = 30_000
 
 REPLAY_MS: Final = 2_000
-"""After a success the record is on its way here; only when it does not arrive is it asked for again."""
+"""How long the record may take to reach this node after a success, before the request is repeated."""
 
 PASSING_ERRORS: Final = frozenset([Errors.NOT_CONTROLLER, Errors.UNKNOWN_SERVER_ERROR])
-"""The leader is loading still, or leads no more."""
+"""The leader is still loading, or is no longer the leader."""
 
 
 class NodeRegistration:
-    """When to send the registration next. Nothing is due on the active controller or without one."""
+    """When to send the registration next. Nothing is due on the active controller, or without one."""
 
     def __init__(self) -> None:
-        self._is_under_way = False
-        self._is_wanted = False
+        self._in_flight = False
+        self._wanted = False
         self._send_at_ms = 0
         self._backoff_ms = BACKOFF_MS
         self._failure_count = 0
@@ -39,45 +39,45 @@ class NodeRegistration:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        return self._send_at_ms if self._is_wanted and not self._is_under_way else None
+        return self._send_at_ms if self._wanted and not self._in_flight else None
 
     def leader_changed(self, now_ms: int) -> None:
-        """Another one may be quicker to answer."""
+        """A new leader may be able to answer immediately."""
         self._send_at_ms = now_ms
         self._backoff_ms = BACKOFF_MS
 
     def take_due(self, controller: QuorumController, raft: RaftNode, now_ms: int) -> SendRequest | None:
-        """The request, if it has to be sent now. When this raises, call `failed`."""
-        if self._is_under_way or now_ms < self._not_before_ms:
+        """The request, if it is due now. When this raises, call `failed`."""
+        if self._in_flight or now_ms < self._not_before_ms:
             return None
-        self._is_wanted = False
+        self._wanted = False
         if raft.leader_id < 0 or raft.leader_id == raft.node_id:
             return None
         address = raft.leader_address
         request = controller.registration_to_send()
         if address is None or request is None:
             return None
-        self._is_wanted = True
+        self._wanted = True
         if now_ms < self._send_at_ms:
             return None
-        self._is_under_way = True
+        self._in_flight = True
         self._failure_count = 0
         host, port = address
         return SendRequest(REGISTRATION_SEND_ID, raft.leader_id, host, port, request.API_KEY, request)
 
     def failed(self, now_ms: int) -> int:
-        """The request could not be made; returns when it is tried again."""
-        self._is_wanted = False
+        """The request could not be built. Returns when it is retried."""
+        self._wanted = False
         self._failure_count += 1
         self._not_before_ms = now_ms + pause_ms(self._failure_count)
         return self._not_before_ms
 
     def answered(self, response: Message | None, now_ms: int) -> Notice:
-        """What became of it, for the log."""
-        self._is_under_way = False
+        """The outcome of the request, for the log."""
+        self._in_flight = False
         if isinstance(response, ControllerRegistrationResponse) and response.error_code == Errors.NONE:
             self._send_at_ms = now_ms + REPLAY_MS
-            return Notice(REGISTRATION, INFO, "The active controller knows this one now")
+            return Notice(REGISTRATION, INFO, "The active controller has registered this controller")
         self._send_at_ms = now_ms + self._backoff_ms
         self._backoff_ms = min(2 * self._backoff_ms, BACKOFF_MS_MAX)
         if not isinstance(response, ControllerRegistrationResponse):

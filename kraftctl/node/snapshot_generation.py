@@ -1,4 +1,4 @@
-"""KIP-630: when a node snapshots its image, and the snapshot itself, a slice at a time."""
+"""KIP-630: when a node writes a snapshot of its image, and the snapshot itself, encoded in slices."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 RECORDS_PER_SLICE = 1024
-"""Written between two turns of the loop: some milliseconds of work."""
+"""Encoded in one turn of the loop: some milliseconds of work."""
 
 
 class SnapshotPolicy:
-    """As Kafka's SnapshotGenerator: after so many bytes of committed batches, or so long after the last one.
+    """As Kafka's SnapshotGenerator: after `record_bytes_max` of committed batches, or `interval_ms` after the
+    last snapshot.
 
-    `interval_ms` 0 means never because of time alone.
+    With `interval_ms` 0, time alone never makes a snapshot due.
     """
 
     def __init__(self, record_bytes_max: int, interval_ms: int) -> None:
@@ -32,7 +33,7 @@ class SnapshotPolicy:
         self._bytes += batch_bytes
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether to begin a snapshot; time counts from the first call."""
+        """Whether a snapshot is due; time counts from the first call."""
         if self._last_ms < 0:
             self._last_ms = now_ms
         if self._failure_count > 0:
@@ -47,18 +48,18 @@ class SnapshotPolicy:
         self._last_ms = now_ms
 
     def succeeded(self) -> None:
-        """The one that was begun is complete."""
+        """The snapshot is complete."""
         self._failure_count = 0
 
     def failed(self, now_ms: int) -> int:
-        """The one that was begun came to nothing; returns when the next one is due."""
+        """The snapshot could not be generated. Returns when it is retried."""
         self._failure_count += 1
         self._retry_ms = now_ms + pause_ms(self._failure_count)
         return self._retry_ms
 
 
 class SnapshotInProgress:
-    """The image as of `snapshot_id`, while it goes on changing. Call `write_slice` until it is done."""
+    """The image as of `snapshot_id`, encoded while the image changes: call `write_slice` until it is True."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class SnapshotInProgress:
         self._encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
 
     def write_slice(self) -> bool:
-        """Encode some more records; True when `batches` is the whole snapshot."""
+        """Encode more records. Returns True when `batches` is the whole snapshot."""
         if not self.batches:
             self.batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
         records = self._writer.next_records(RECORDS_PER_SLICE)
@@ -90,5 +91,5 @@ class SnapshotInProgress:
         return True
 
     def abandon(self) -> None:
-        """Stop keeping old values for it."""
+        """Give up the snapshot: the image need not keep old values for it."""
         self._writer.close()

@@ -18,9 +18,7 @@ def append_records(core: RaftCore, leader: Leader, values: list[bytes]) -> int:
     assert values, "an empty batch has no offset"
     base_offset = core.log.append(len(values))
     batch = encode_batch(base_offset, leader.epoch, core.wall_ms, values)
-    core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, False))
-    wake_voter_fetches(core, leader)
-    request_flush(core)
+    _append_batch(core, leader, base_offset, batch, is_control=False)
     return base_offset
 
 
@@ -46,9 +44,7 @@ def append_control_records(core: RaftCore, leader: Leader, records: list[tuple[i
     """Append (control record type, encoded value) records as one batch; returns its base offset."""
     base_offset = core.log.append(len(records))
     batch = encode_control_batch(base_offset, leader.epoch, core.wall_ms, records)
-    core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, True))
-    wake_voter_fetches(core, leader)
-    request_flush(core)
+    _append_batch(core, leader, base_offset, batch, is_control=True)
     return base_offset
 
 
@@ -73,6 +69,15 @@ def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
     if leader.advance_high_watermark():
         core.raise_high_watermark(leader.high_watermark)
         wake_fetches(core, leader)
+
+
+def _append_batch(
+    core: RaftCore, leader: Leader, base_offset: int, batch: bytes, *, is_control: bool
+) -> None:
+    """The last batch of the log: its end is the end of the log."""
+    core.emit(AppendBatch(base_offset, core.log.end_offset - 1, leader.epoch, batch, is_control))
+    wake_voter_fetches(core, leader)
+    request_flush(core)
 
 
 def _must_write_voters(core: RaftCore) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 from kraftctl.raft.append import append_control_records
 from kraftctl.raft.check_quorum import check_quorum_deadline_ms
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO, Respond, SendRequest
+from kraftctl.raft.effects import INFO, SendRequest
 from kraftctl.raft.elections import resign
 from kraftctl.raft.pending_change import NOT_WRITTEN, PendingChange
 from kraftctl.raft.states import Leader
@@ -126,4 +126,4 @@ def _end(core: RaftCore, change: PendingChange, error: Errors, reason: str | Non
 def _answer(core: RaftCore, change: PendingChange, error: Errors, reason: str | None) -> None:
     if error != Errors.NONE:
         core.notice(INFO, f"The change of voters ended with {error_of(error).name}: {reason}")
-    core.emit(Respond(change.request_id, change.response(error, reason)))
+    core.respond(change.request_id, change.response(error, reason))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect
+from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
 from kraftctl.raft.log_state import LogState
@@ -13,9 +13,10 @@ from kraftctl.raft.peers import Peers
 from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.states import EpochState, Follower, Leader, Unattached
+from kraftctl.raft.states import NEVER_MS, EpochState, Follower, Leader, Unattached
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterNode, VoterSet
+from kraftctl_protocol.message import Message
 
 
 class RaftCore:
@@ -62,6 +63,9 @@ class RaftCore:
 
     def emit(self, effect: RaftEffect) -> None:
         self.effects.append(effect)
+
+    def respond(self, request_id: int, response: Message) -> None:
+        self.effects.append(Respond(request_id, response))
 
     def notice(self, level: str, text: str) -> None:
         self.effects.append(Notice(RAFT, level, text))
@@ -120,6 +124,10 @@ class RaftCore:
         """Now plus a random time in [T, 2T): candidates rarely collide twice."""
         timeout_ms = self.config.election_timeout_ms
         return self.now_ms + timeout_ms + (self.rng.randrange(timeout_ms) if timeout_ms > 0 else 0)
+
+    def fetch_deadline_ms(self) -> int:
+        """When a voter that follows takes its leader for lost, if it does not answer until then."""
+        return self.now_ms + self.config.fetch_timeout_ms if self.may_vote() else NEVER_MS
 
     def raise_high_watermark(self, offset: int) -> None:
         """Announce what is committed. A new leader's view starts lower than the old one's: not told."""

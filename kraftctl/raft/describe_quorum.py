@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID
 from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
 from kraftctl_protocol.generated.describe_quorum_response import (
@@ -29,8 +28,8 @@ def handle_describe_quorum(core: RaftCore, event: RequestReceived) -> None:
     """A node that does not lead says so in the partition; an envelope around it becomes NOT_CONTROLLER."""
     request = event.request
     assert isinstance(request, DescribeQuorumRequest)
-    if not _is_for_metadata_log(request):
-        core.emit(Respond(event.request_id, _unknown_partitions(request, event.version)))
+    if not is_for_metadata_log(request):
+        core.respond(event.request_id, _unknown_partitions(request, event.version))
         return
     leader = core.leader()
     if leader is None:
@@ -41,7 +40,7 @@ def handle_describe_quorum(core: RaftCore, event: RequestReceived) -> None:
     else:
         leader.forget_silent_observers(core.now_ms)
         response = _describe(core, leader, event.version)
-    core.emit(Respond(event.request_id, response))
+    core.respond(event.request_id, response)
 
 
 def _describe(core: RaftCore, leader: Leader, version: int) -> DescribeQuorumResponse:
@@ -81,15 +80,6 @@ def _node(state: ReplicaState) -> Node:
         listeners=[
             Listener(name=name, host=host, port=port) for name, (host, port) in state.endpoints.items()
         ],
-    )
-
-
-def _is_for_metadata_log(request: DescribeQuorumRequest) -> bool:
-    return (
-        len(request.topics) == 1
-        and request.topics[0].topic_name == METADATA_TOPIC
-        and len(request.topics[0].partitions) == 1
-        and request.topics[0].partitions[0].partition_index == METADATA_PARTITION
     )
 
 

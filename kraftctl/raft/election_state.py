@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey, is_same_replica
 from kraftctl.raft.value import Value
 
 UNKNOWN_LEADER_ID = -1
@@ -43,9 +43,8 @@ class ElectionState(Value):
 
     def voted_for(self, candidate: ReplicaKey) -> bool:
         """A vote stored without directory id (data version 0) counts for any directory of that id."""
-        if self.voted_id != candidate.id:
-            return False
-        return self.voted_directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
+        vote = self.voted_key()
+        return vote is not None and is_same_replica(vote, candidate)
 
     def __repr__(self) -> str:
         vote = self.voted_key()

@@ -85,7 +85,7 @@ def _take_up_leader(core: RaftCore, stored: ElectionState) -> None:
             leader_id=stored.leader_id,
             leader_endpoints=endpoints,
             voted_key=stored.voted_key(),
-            deadline_ms=_fetch_deadline_ms(core),
+            deadline_ms=core.fetch_deadline_ms(),
         )
     else:
         core.state = Unattached(
@@ -118,7 +118,7 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
             leader_id=leader_id,
             leader_endpoints=endpoints,
             voted_key=vote,
-            deadline_ms=_fetch_deadline_ms(core),
+            deadline_ms=core.fetch_deadline_ms(),
         ),
     )
     fail_parked_fetches(core, Errors.NOT_LEADER_OR_FOLLOWER)
@@ -127,18 +127,7 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
 def become_prospective(core: RaftCore) -> None:
     """Ask before disturbing: the epoch stays (KIP-996)."""
     assert core.may_vote()
-    old = core.state
-    transition(
-        core,
-        Prospective(
-            old.epoch,
-            leader_id=old.leader_id,
-            leader_endpoints=old.leader_endpoints,
-            voted_key=old.voted_key,
-            deadline_ms=core.election_deadline_ms(),
-            election=EpochElection(core.voters, core.key.id),
-        ),
-    )
+    transition(core, _prospective(core, core.state.voted_key))
     _continue_if_won(core)
 
 
@@ -222,17 +211,7 @@ def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
     assert old.voted_key is None
     assert candidate.id != core.key.id
     if isinstance(old, Prospective):
-        transition(
-            core,
-            Prospective(
-                old.epoch,
-                leader_id=old.leader_id,
-                leader_endpoints=old.leader_endpoints,
-                voted_key=candidate,
-                deadline_ms=core.election_deadline_ms(),
-                election=EpochElection(core.voters, core.key.id),
-            ),
-        )
+        transition(core, _prospective(core, candidate))
     else:
         assert isinstance(old, Unattached)
         transition(
@@ -304,6 +283,19 @@ def _is_better_known(core: RaftCore, endpoints: Endpoints) -> bool:
     )
 
 
+def _prospective(core: RaftCore, voted_key: ReplicaKey | None) -> Prospective:
+    """In the current epoch, with an election that begins now."""
+    old = core.state
+    return Prospective(
+        old.epoch,
+        leader_id=old.leader_id,
+        leader_endpoints=old.leader_endpoints,
+        voted_key=voted_key,
+        deadline_ms=core.election_deadline_ms(),
+        election=EpochElection(core.voters, core.key.id),
+    )
+
+
 def _other_voter_ids(core: RaftCore) -> list[int]:
     return [voter_id for voter_id in core.voters.voter_ids() if voter_id != core.key.id]
 
@@ -318,7 +310,3 @@ def _keeps_deadline(core: RaftCore) -> bool:
 
 def _waiting_voter_deadline_ms(core: RaftCore) -> int:
     return core.election_deadline_ms() if core.may_vote() else NEVER_MS
-
-
-def _fetch_deadline_ms(core: RaftCore) -> int:
-    return core.now_ms + core.config.fetch_timeout_ms if core.may_vote() else NEVER_MS

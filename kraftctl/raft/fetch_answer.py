@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond, RespondFetch
+from kraftctl.raft.effects import RespondFetch
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.states import Leader
@@ -15,14 +16,10 @@ from kraftctl_protocol.generated.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     LeaderIdAndEpoch,
-    NodeEndpoint,
     PartitionData,
     SnapshotId,
 )
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-
-NODE_ENDPOINTS_FROM_VERSION = 17
-"""Kafka fills them from here on, though the field exists since 16."""
 
 CURRENT_LEADER_FROM_VERSION = 12
 
@@ -46,7 +43,7 @@ def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     if fetch.fetch_offset < end_offset:
         core.emit(RespondFetch(fetch.request_id, response, fetch.fetch_offset, end_offset, fetch.max_bytes))
     else:
-        core.emit(Respond(fetch.request_id, response))
+        core.respond(fetch.request_id, response)
 
 
 def answer_elsewhere(
@@ -59,12 +56,12 @@ def answer_elsewhere(
         partition.snapshot_id = SnapshotId(end_offset=place.offset, epoch=place.epoch)
     else:
         partition.diverging_epoch = EpochEndOffset(epoch=place.epoch, end_offset=place.offset)
-    core.emit(Respond(fetch.request_id, response))
+    core.respond(fetch.request_id, response)
 
 
 def answer_error(core: RaftCore, request_id: int, listener_name: str, version: int, error: Errors) -> None:
     response = _response(core, listener_name, version, error, UNKNOWN_OFFSET)
-    core.emit(Respond(request_id, response))
+    core.respond(request_id, response)
 
 
 def wake_fetches(core: RaftCore, leader: Leader) -> None:
@@ -109,9 +106,7 @@ def answer_parked_error(core: RaftCore, fetch: ParkedFetch, error: Errors) -> No
 def _response(
     core: RaftCore, listener_name: str, version: int, error: Errors, high_watermark: int
 ) -> FetchResponse:
-    """Every answer names the leader, if known, and where it listens: a broker that learns of a leader
-    without its endpoints dies.
-    """
+    """Every answer names the leader, if known, and where it listens."""
     state = core.state
     partition = PartitionData(
         partition_index=METADATA_PARTITION,
@@ -125,10 +120,5 @@ def _response(
         partition.current_leader = LeaderIdAndEpoch(leader_id=state.leader_id, leader_epoch=state.epoch)
     topic = FetchableTopicResponse(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
     response = FetchResponse(responses=[topic])
-    if version >= NODE_ENDPOINTS_FROM_VERSION and state.leader_id >= 0:
-        endpoint = state.leader_endpoints.get(listener_name)
-        if endpoint is not None:
-            response.node_endpoints = [
-                NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])
-            ]
+    name_leader_endpoint(core, listener_name, version, response)
     return response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import Halt
-from kraftctl.raft.states import NEVER_MS, Follower
+from kraftctl.raft.states import Follower
 
 
 def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
@@ -14,7 +14,7 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
     """
     state.has_fetched_from_leader = True
     state.last_answer_ms = core.now_ms
-    state.deadline_ms = core.now_ms + core.config.fetch_timeout_ms if core.may_vote() else NEVER_MS
+    state.deadline_ms = core.fetch_deadline_ms()
     if usable:
         state.useless_answers = 0
         state.retry_at_ms = 0

@@ -19,7 +19,7 @@ from __future__ import annotations
 from kraftctl.raft.append import advance_high_watermark
 from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import WARN, Respond
+from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, has_news
 from kraftctl.raft.log_state import SNAPSHOT, VALID
@@ -27,25 +27,23 @@ from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
-from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl.raft.topic_partition import is_fetch_of_metadata_log
+from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
-TOPIC_ID_FROM_VERSION = 13
 REPLICA_STATE_FROM_VERSION = 15
 
 
 def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, FetchRequest)
-    if is_other_cluster(core, request.cluster_id):
-        _refuse(core, event, Errors.INCONSISTENT_CLUSTER_ID)
-        return
-    if not _is_for_metadata_log(request, event.version):
-        _refuse(core, event, Errors.INVALID_REQUEST)
+    is_valid = is_fetch_of_metadata_log(request, event.version)
+    error = request_error(core, request.cluster_id, is_valid=is_valid)
+    if error != Errors.NONE:
+        core.respond(event.request_id, FetchResponse(error_code=error))
         return
     partition = request.topics[0].partitions[0]
     error = _partition_error(core, request, partition, event.version)
@@ -121,18 +119,6 @@ def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
     core.parked.park(fetch)
 
 
-def _is_for_metadata_log(request: FetchRequest, version: int) -> bool:
-    if len(request.topics) != 1:
-        return False
-    topic = request.topics[0]
-    if version >= TOPIC_ID_FROM_VERSION:
-        if topic.topic_id != METADATA_TOPIC_ID:
-            return False
-    elif topic.topic != METADATA_TOPIC:
-        return False
-    return len(topic.partitions) == 1 and topic.partitions[0].partition == METADATA_PARTITION
-
-
 def _partition_error(
     core: RaftCore, request: FetchRequest, partition: FetchPartition, version: int
 ) -> Errors:
@@ -169,7 +155,3 @@ def _fetch_of(
         max_bytes=min(max(request.max_bytes, 0), ANSWER_BYTES_MAX),
         deadline_ms=core.now_ms + request.max_wait_ms,
     )
-
-
-def _refuse(core: RaftCore, event: RequestReceived, error: Errors) -> None:
-    core.emit(Respond(event.request_id, FetchResponse(error_code=error)))

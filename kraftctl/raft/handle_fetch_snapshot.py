@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond, RespondFetchSnapshot
+from kraftctl.raft.effects import RespondFetchSnapshot
 from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
-from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import PartitionSnapshot as WantedSlice
 from kraftctl_protocol.generated.fetch_snapshot_response import (
     FetchSnapshotResponse,
     LeaderIdAndEpoch,
-    NodeEndpoint,
     PartitionSnapshot,
     SnapshotId,
     TopicSnapshot,
@@ -28,11 +28,10 @@ from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndE
 def handle_fetch_snapshot(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, FetchSnapshotRequest)
-    if is_other_cluster(core, request.cluster_id):
-        _refuse(core, event, Errors.INCONSISTENT_CLUSTER_ID)
-        return
-    if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
-        _refuse(core, event, Errors.INVALID_REQUEST)
+    is_valid = len(request.topics) == 1 and len(request.topics[0].partitions) == 1
+    error = request_error(core, request.cluster_id, is_valid=is_valid)
+    if error != Errors.NONE:
+        core.respond(event.request_id, FetchSnapshotResponse(error_code=error))
         return
     topic = request.topics[0]
     wanted = topic.partitions[0]
@@ -42,7 +41,7 @@ def handle_fetch_snapshot(core: RaftCore, event: RequestReceived) -> None:
             error_code=Errors.UNKNOWN_TOPIC_OR_PARTITION,
             unaligned_records=b"",
         )
-        core.emit(Respond(event.request_id, _response(core, event, topic.name, unknown)))
+        core.respond(event.request_id, _response(core, event, topic.name, unknown))
         return
     error = leader_only_error(core, wanted.current_leader_epoch)
     if error != Errors.NONE:
@@ -82,13 +81,9 @@ def _answer_slice(
     core.emit(RespondFetchSnapshot(event.request_id, response, info.snapshot_id, position, size_bytes))
 
 
-def _refuse(core: RaftCore, event: RequestReceived, error: Errors) -> None:
-    core.emit(Respond(event.request_id, FetchSnapshotResponse(error_code=error)))
-
-
 def _answer_error(core: RaftCore, event: RequestReceived, error: Errors) -> None:
     response = _response(core, event, METADATA_TOPIC, _partition(core, error))
-    core.emit(Respond(event.request_id, response))
+    core.respond(event.request_id, response)
 
 
 def _partition(core: RaftCore, error: Errors) -> PartitionSnapshot:
@@ -104,8 +99,5 @@ def _response(
     core: RaftCore, event: RequestReceived, topic_name: str, partition: PartitionSnapshot
 ) -> FetchSnapshotResponse:
     response = FetchSnapshotResponse(topics=[TopicSnapshot(name=topic_name, partitions=[partition])])
-    state = core.state
-    endpoint = state.leader_endpoints.get(event.listener_name)
-    if event.version >= 1 and state.leader_id >= 0 and endpoint is not None:
-        response.node_endpoints = [NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])]
+    name_leader_endpoint(core, event.listener_name, event.version, response)
     return response

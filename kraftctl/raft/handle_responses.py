@@ -15,7 +15,11 @@ from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.follow import follow
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
-from kraftctl.raft.topic_partition import METADATA_TOPIC, METADATA_TOPIC_ID
+from kraftctl.raft.topic_partition import (
+    is_fetched_from_metadata_log,
+    is_for_metadata_log,
+    is_snapshot_of_metadata_log,
+)
 from kraftctl.raft.validation import uses_epochs_up
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
@@ -32,30 +36,116 @@ EPOCH_ERRORS = frozenset([Errors.FENCED_LEADER_EPOCH, Errors.NOT_LEADER_OR_FOLLO
 """They say that we lag behind; the answer names the epoch to join."""
 
 
+PeerResponse = (
+    FetchResponse | FetchSnapshotResponse | VoteResponse | BeginQuorumEpochResponse | EndQuorumEpochResponse
+)
+
+
+class NamedEpoch:
+    """What every answer says besides its own subject: an error, an epoch and, if known, its leader."""
+
+    def __init__(self, error_code: int, leader_id: int, epoch: int) -> None:
+        self.error = error_of(error_code)
+        self.leader_id = leader_id
+        self.epoch = epoch
+
+
 def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     peer = core.peers.answered(event.send_id)
     if peer is None:
         return
     response = event.response
-    if isinstance(response, FetchResponse):
-        usable = _handle_fetch(core, peer, response)
-    elif isinstance(response, FetchSnapshotResponse):
-        usable = _handle_fetch_snapshot(core, peer, response)
-    elif isinstance(response, VoteResponse):
-        usable = _handle_vote(core, peer, response)
-    elif isinstance(response, BeginQuorumEpochResponse):
-        usable = _handle_begin_quorum_epoch(core, peer, response)
-    elif isinstance(response, EndQuorumEpochResponse):
-        usable = _handle_end_quorum_epoch(core, peer, response)
+    if isinstance(
+        response,
+        FetchResponse
+        | FetchSnapshotResponse
+        | VoteResponse
+        | BeginQuorumEpochResponse
+        | EndQuorumEpochResponse,
+    ):
+        usable = _handle(core, peer, response)
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:
         peer.backoff_until_ms = core.now_ms + core.config.retry_backoff_ms
 
 
-def learn(core: RaftCore, error: Errors, epoch: int, leader_id: int, endpoints: Endpoints) -> bool:
+def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
+    """Whether the peer may be asked again without a pause."""
+    if response.error_code != Errors.NONE:
+        return _refused(core, peer, response)
+    named = _named_epoch(response)
+    if named is None:
+        return False
+    known = core.state
+    # To the others a resigned leader still leads its epoch: its own id there is no contradiction.
+    is_resignation = isinstance(response, EndQuorumEpochResponse)
+    is_own_epoch = is_resignation and isinstance(known, Resigned) and named.epoch == known.epoch
+    if not is_own_epoch and not learn(core, named, _endpoints(core, named.leader_id, response)):
+        # The same epoch and leader again would only bring the same answer, at once.
+        return core.state is not known or is_resignation
+    if named.error != Errors.NONE and not isinstance(response, FetchSnapshotResponse):
+        return _unexpected(core, peer, named.error)
+    return _take(core, peer, response, named.leader_id)
+
+
+def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
+    """The whole request was refused."""
+    is_without_pre_vote = (
+        isinstance(response, VoteResponse) and response.error_code == Errors.UNSUPPORTED_VERSION
+    )
+    if is_without_pre_vote and isinstance(core.state, Prospective):
+        core.notice(INFO, f"{peer.id} knows no pre-votes: standing for election at once")
+        become_candidate(core)
+        return True
+    return _unexpected(core, peer, error_of(response.error_code))
+
+
+def _named_epoch(response: PeerResponse) -> NamedEpoch | None:
+    """None when the answer is not about the metadata log."""
+    if isinstance(response, FetchResponse):
+        if not is_fetched_from_metadata_log(response):
+            return None
+        fetched = response.responses[0].partitions[0]
+        current = fetched.current_leader
+        return NamedEpoch(fetched.error_code, current.leader_id, current.leader_epoch)
+    if isinstance(response, FetchSnapshotResponse):
+        if not is_snapshot_of_metadata_log(response):
+            return None
+        wanted = response.topics[0].partitions[0]
+        leader = wanted.current_leader
+        return NamedEpoch(wanted.error_code, leader.leader_id, leader.leader_epoch)
+    if not is_for_metadata_log(response):
+        return None
+    partition = response.topics[0].partitions[0]
+    return NamedEpoch(partition.error_code, partition.leader_id, partition.leader_epoch)
+
+
+def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) -> bool:
+    """What the answer says about its own subject."""
+    state = core.state
+    if isinstance(response, VoteResponse):
+        record_vote(core, peer.id, response.topics[0].partitions[0].vote_granted)
+    elif isinstance(response, BeginQuorumEpochResponse):
+        if isinstance(state, Leader) and peer.id in state.voter_states:
+            state.voter_states[peer.id].has_acknowledged_leader = True
+    elif isinstance(response, EndQuorumEpochResponse):
+        if isinstance(state, Resigned) and peer.id in state.unacked_voter_ids:
+            state.unacked_voter_ids.remove(peer.id)
+    elif not isinstance(state, Follower) or state.leader_id != leader_id:
+        # Also the way to find a leader: a replica that does not lead names the one it knows.
+        return False
+    elif isinstance(response, FetchResponse):
+        follow(core, state, response.responses[0].partitions[0])
+    else:
+        take_slice(core, state, response.topics[0].partitions[0])
+    return True
+
+
+def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
     """Join the epoch that an answer names. Whether the rest of the answer is still of interest."""
-    if epoch < core.state.epoch or error in IGNORED_ERRORS:
+    epoch, leader_id = named.epoch, named.leader_id
+    if epoch < core.state.epoch or named.error in IGNORED_ERRORS:
         return False
     if uses_epochs_up(core, epoch):
         core.notice(ERROR, f"An answer names epoch {epoch}, which leaves no room for elections after it")
@@ -65,131 +155,20 @@ def learn(core: RaftCore, error: Errors, epoch: int, leader_id: int, endpoints: 
         return False
     old_epoch = core.state.epoch
     join_epoch(core, epoch, leader_id, endpoints)
-    return epoch == old_epoch and error not in EPOCH_ERRORS
+    return epoch == old_epoch and named.error not in EPOCH_ERRORS
 
 
-def _handle_vote(core: RaftCore, peer: Peer, response: VoteResponse) -> bool:
-    if response.error_code == Errors.UNSUPPORTED_VERSION and isinstance(core.state, Prospective):
-        core.notice(INFO, f"{peer.id} knows no pre-votes: standing for election at once")
-        become_candidate(core)
-        return True
-    if response.error_code != Errors.NONE:
-        return _unexpected(core, peer, response.error_code)
-    topics = response.topics
-    if len(topics) != 1 or topics[0].topic_name != METADATA_TOPIC or len(topics[0].partitions) != 1:
-        return False
-    partition = topics[0].partitions[0]
-    error = error_of(partition.error_code)
-    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
-    endpoints = _endpoints(core, partition.leader_id, nodes)
-    known = core.state
-    if not learn(core, error, partition.leader_epoch, partition.leader_id, endpoints):
-        return core.state is not known
-    if error != Errors.NONE:
-        return _unexpected(core, peer, partition.error_code)
-    record_vote(core, peer.id, partition.vote_granted)
-    return True
-
-
-def _handle_begin_quorum_epoch(core: RaftCore, peer: Peer, response: BeginQuorumEpochResponse) -> bool:
-    if response.error_code != Errors.NONE:
-        return _unexpected(core, peer, response.error_code)
-    topics = response.topics
-    if len(topics) != 1 or topics[0].topic_name != METADATA_TOPIC or len(topics[0].partitions) != 1:
-        return False
-    partition = topics[0].partitions[0]
-    error = error_of(partition.error_code)
-    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
-    endpoints = _endpoints(core, partition.leader_id, nodes)
-    known = core.state
-    if not learn(core, error, partition.leader_epoch, partition.leader_id, endpoints):
-        return core.state is not known
-    if error != Errors.NONE:
-        return _unexpected(core, peer, partition.error_code)
-    state = core.state
-    if isinstance(state, Leader) and peer.id in state.voter_states:
-        state.voter_states[peer.id].has_acknowledged_leader = True
-    return True
-
-
-def _handle_end_quorum_epoch(core: RaftCore, peer: Peer, response: EndQuorumEpochResponse) -> bool:
-    if response.error_code != Errors.NONE:
-        return _unexpected(core, peer, response.error_code)
-    topics = response.topics
-    if len(topics) != 1 or topics[0].topic_name != METADATA_TOPIC or len(topics[0].partitions) != 1:
-        return False
-    partition = topics[0].partitions[0]
-    error = error_of(partition.error_code)
-    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
-    state = core.state
-    # The leader of our epoch is ourselves still, as far as the others know.
-    is_own_epoch = isinstance(state, Resigned) and partition.leader_epoch == state.epoch
-    if not is_own_epoch:
-        endpoints = _endpoints(core, partition.leader_id, nodes)
-        learn(core, error, partition.leader_epoch, partition.leader_id, endpoints)
-        return True
-    if error != Errors.NONE:
-        return _unexpected(core, peer, partition.error_code)
-    if isinstance(state, Resigned) and peer.id in state.unacked_voter_ids:
-        state.unacked_voter_ids.remove(peer.id)
-    return True
-
-
-def _handle_fetch(core: RaftCore, peer: Peer, response: FetchResponse) -> bool:
-    """Also the way to find a leader: whoever does not lead answers with the one it knows."""
-    if response.error_code != Errors.NONE:
-        return _unexpected(core, peer, response.error_code)
-    topics = response.responses
-    if len(topics) != 1 or topics[0].topic_id != METADATA_TOPIC_ID or len(topics[0].partitions) != 1:
-        return False
-    partition = topics[0].partitions[0]
-    error = error_of(partition.error_code)
-    leader_id, epoch = partition.current_leader.leader_id, partition.current_leader.leader_epoch
-    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
-    known = core.state
-    if not learn(core, error, epoch, leader_id, _endpoints(core, leader_id, nodes)):
-        # The same epoch and leader again would only bring the same answer, at once.
-        return core.state is not known
-    if error != Errors.NONE:
-        return _unexpected(core, peer, partition.error_code)
-    state = core.state
-    if not isinstance(state, Follower) or state.leader_id != leader_id:
-        return False
-    follow(core, state, partition)
-    return True
-
-
-def _handle_fetch_snapshot(core: RaftCore, peer: Peer, response: FetchSnapshotResponse) -> bool:
-    if response.error_code != Errors.NONE:
-        return _unexpected(core, peer, response.error_code)
-    topics = response.topics
-    if len(topics) != 1 or topics[0].name != METADATA_TOPIC or len(topics[0].partitions) != 1:
-        return False
-    partition = topics[0].partitions[0]
-    error = error_of(partition.error_code)
-    leader_id, epoch = partition.current_leader.leader_id, partition.current_leader.leader_epoch
-    nodes = {node.node_id: (node.host, node.port) for node in response.node_endpoints}
-    known = core.state
-    if not learn(core, error, epoch, leader_id, _endpoints(core, leader_id, nodes)):
-        return core.state is not known
-    state = core.state
-    if not isinstance(state, Follower) or state.leader_id != leader_id:
-        return False
-    take_slice(core, state, partition)
-    return True
-
-
-def _endpoints(core: RaftCore, leader_id: int, nodes: dict[int, tuple[str, int]]) -> Endpoints:
+def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoints:
     """Answers name the leader under the listener that was asked; older ones not at all."""
     if leader_id < 0:
         return {}
-    endpoint = nodes.get(leader_id)
-    if endpoint is None:
-        return core.voters.endpoints(leader_id)
-    return {core.default_listener(): endpoint}
+    for node in response.node_endpoints:
+        if node.node_id == leader_id:
+            return {core.default_listener(): (node.host, node.port)}
+    return core.voters.endpoints(leader_id)
 
 
-def _unexpected(core: RaftCore, peer: Peer, error_code: int) -> bool:
-    if error_code != Errors.BROKER_NOT_AVAILABLE:
-        core.notice(ERROR, f"Unexpected error {error_of(error_code).name} from {peer.id}")
+def _unexpected(core: RaftCore, peer: Peer, error: Errors) -> bool:
+    if error != Errors.BROKER_NOT_AVAILABLE:
+        core.notice(ERROR, f"Unexpected error {error.name} from {peer.id}")
     return False

@@ -25,28 +25,27 @@ us (KIP-853). It has a majority of that set behind it, so it wins without us, an
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO, Respond
+from kraftctl.raft.effects import INFO
 from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl.raft.elections import add_vote, become_unattached
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.leader_endpoint import name_leader_endpoint
+from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Resigned
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
-from kraftctl.raft.validation import is_for_another_voter, is_other_cluster, voter_only_error
+from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
+from kraftctl.raft.validation import is_for_another_voter, request_error, voter_only_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
-from kraftctl_protocol.generated.vote_response import NodeEndpoint, TopicData, VoteResponse
 from kraftctl_protocol.generated.vote_response import PartitionData as VoteAnswer
+from kraftctl_protocol.generated.vote_response import TopicData, VoteResponse
 
 
 def handle_vote(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, VoteRequest)
-    if is_other_cluster(core, request.cluster_id):
-        core.emit(Respond(event.request_id, VoteResponse(error_code=Errors.INCONSISTENT_CLUSTER_ID)))
-        return
-    if not _is_for_metadata_log(request):
-        core.emit(Respond(event.request_id, VoteResponse(error_code=Errors.INVALID_REQUEST)))
+    error = request_error(core, request.cluster_id, is_valid=is_for_metadata_log(request))
+    if error != Errors.NONE:
+        core.respond(event.request_id, VoteResponse(error_code=error))
         return
     partition = request.topics[0].partitions[0]
     error = _partition_error(core, partition)
@@ -117,8 +116,7 @@ def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: 
         return False
     vote = state.voted_key
     if vote is not None:
-        is_same = vote.id == candidate.id and vote.directory_id in (NO_DIRECTORY_ID, candidate.directory_id)
-        return is_same and log_is_up_to_date
+        return is_same_replica(vote, candidate) and log_is_up_to_date
     return log_is_up_to_date and not state.has_leader()
 
 
@@ -129,15 +127,6 @@ def _partition_error(core: RaftCore, partition: PartitionData) -> Errors:
     if partition.last_offset < 0 or last_epoch < 0 or is_illegal_epoch:
         return Errors.INVALID_REQUEST
     return voter_only_error(core, partition.replica_id, epoch)
-
-
-def _is_for_metadata_log(request: VoteRequest) -> bool:
-    return (
-        len(request.topics) == 1
-        and request.topics[0].topic_name == METADATA_TOPIC
-        and len(request.topics[0].partitions) == 1
-        and request.topics[0].partitions[0].partition_index == METADATA_PARTITION
-    )
 
 
 def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool, asked_epoch: int) -> None:
@@ -152,7 +141,6 @@ def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool
         vote_granted=granted,
     )
     response = VoteResponse(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
-    endpoint = state.leader_endpoints.get(event.listener_name)
-    if event.version >= 1 and partition.leader_id >= 0 and endpoint is not None:
-        response.node_endpoints = [NodeEndpoint(node_id=state.leader_id, host=endpoint[0], port=endpoint[1])]
-    core.emit(Respond(event.request_id, response))
+    if partition.leader_id >= 0:
+        name_leader_endpoint(core, event.listener_name, event.version, response)
+    core.respond(event.request_id, response)

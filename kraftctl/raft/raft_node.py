@@ -84,10 +84,7 @@ class RaftNode:
         core = self._core
         core.now_ms = now_ms
         core.wall_ms = wall_ms
-        if isinstance(event, RequestReceived):
-            handle_request(core, event)
-        else:
-            self._handle(event)
+        self._handle(event)
         end_recovery_if_caught_up(core)
         run_timers(core)
         settle_change(core)
@@ -191,12 +188,12 @@ class RaftNode:
     def _handle(self, event: RaftEvent) -> None:
         core = self._core
         match event:
+            case RequestReceived():
+                handle_request(core, event)
             case LogFlushed():
                 log_flushed(core, event.end_offset)
             case DeadlineReached():
                 pass
-            case RequestReceived():
-                handle_request(core, event)
             case RequestCancelled():
                 core.parked.remove(event.request_id)
             case ResponseReceived():

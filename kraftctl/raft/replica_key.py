@@ -20,3 +20,8 @@ class ReplicaKey(NamedTuple):
         if self.directory_id == NO_DIRECTORY_ID:
             return f"{self.id}"
         return f"{self.id}:{uuid_to_string(self.directory_id)}"
+
+
+def is_same_replica(known: ReplicaKey, key: ReplicaKey) -> bool:
+    """Whether `key` is the replica that is `known`. Where its directory is unknown, the id alone decides."""
+    return known.id == key.id and known.directory_id in (NO_DIRECTORY_ID, key.directory_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.voter_set import Endpoints
 
 
@@ -23,10 +23,7 @@ class ReplicaState:
         self.repeated_fetches = 0
 
     def matches(self, key: ReplicaKey) -> bool:
-        """An id alone matches where no directory is known (kraft.version 0)."""
-        if self.key.id != key.id:
-            return False
-        return self.key.directory_id in (NO_DIRECTORY_ID, key.directory_id)
+        return is_same_replica(self.key, key)
 
     def update(self, *, fetch_offset: int, leader_end_offset: int, now_ms: int, wall_ms: int) -> None:
         """A valid fetch arrived: the replica holds everything below `fetch_offset`.

@@ -1,11 +1,66 @@
-"""The one topic and partition that the raft layer speaks about."""
+"""The one topic and partition of raft, and whether a message names it and no other."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
+from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
+from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
+from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
+from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpochResponse
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.uuids import ONE_UUID
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 METADATA_TOPIC_ID: Final = ONE_UUID
 METADATA_PARTITION: Final = 0
+
+TOPIC_ID_FROM_VERSION: Final = 13
+"""Fetch names topics by id from here on."""
+
+
+def is_for_metadata_log(
+    message: VoteRequest
+    | VoteResponse
+    | BeginQuorumEpochRequest
+    | BeginQuorumEpochResponse
+    | EndQuorumEpochRequest
+    | EndQuorumEpochResponse
+    | DescribeQuorumRequest,
+) -> bool:
+    """Exactly one topic with exactly one partition, and these are the metadata log."""
+    topics = message.topics
+    if len(topics) != 1 or len(topics[0].partitions) != 1:
+        return False
+    topic = topics[0]
+    return topic.topic_name == METADATA_TOPIC and topic.partitions[0].partition_index == METADATA_PARTITION
+
+
+def is_fetch_of_metadata_log(request: FetchRequest, version: int) -> bool:
+    if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
+        return False
+    topic = request.topics[0]
+    if version >= TOPIC_ID_FROM_VERSION:
+        is_metadata_topic = topic.topic_id == METADATA_TOPIC_ID
+    else:
+        is_metadata_topic = topic.topic == METADATA_TOPIC
+    return is_metadata_topic and topic.partitions[0].partition == METADATA_PARTITION
+
+
+def is_fetched_from_metadata_log(response: FetchResponse) -> bool:
+    if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
+        return False
+    topic = response.responses[0]
+    return topic.topic_id == METADATA_TOPIC_ID and topic.partitions[0].partition_index == METADATA_PARTITION
+
+
+def is_snapshot_of_metadata_log(response: FetchSnapshotResponse) -> bool:
+    if len(response.topics) != 1 or len(response.topics[0].partitions) != 1:
+        return False
+    topic = response.topics[0]
+    return topic.name == METADATA_TOPIC and topic.partitions[0].index == METADATA_PARTITION

@@ -6,7 +6,7 @@ from typing import Final
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.election_state import EPOCH_MAX
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl_protocol.errors import Errors
 
 EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
@@ -14,6 +14,13 @@ EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
 
 EPOCH_JUMP_MAX: Final = 1_000
 """Above that an epoch may be so far ahead of ours: an int32 must not be used up by a few requests."""
+
+
+def request_error(core: RaftCore, cluster_id: str | None, *, is_valid: bool) -> Errors:
+    """The error of the whole request, before any partition of it is looked at."""
+    if is_other_cluster(core, cluster_id):
+        return Errors.INCONSISTENT_CLUSTER_ID
+    return Errors.NONE if is_valid else Errors.INVALID_REQUEST
 
 
 def is_other_cluster(core: RaftCore, cluster_id: str | None) -> bool:
@@ -59,8 +66,4 @@ def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: byte
     """KIP-853: the sender names whom it means, so that a replica with a new disk is not taken for the old."""
     if voter_id < 0:
         return False
-    return not _is_local(core, ReplicaKey(voter_id, voter_directory_id))
-
-
-def _is_local(core: RaftCore, key: ReplicaKey) -> bool:
-    return key.id == core.key.id and key.directory_id in (NO_DIRECTORY_ID, core.key.directory_id)
+    return not is_same_replica(ReplicaKey(voter_id, voter_directory_id), core.key)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from kraftctl.raft.change_voters import begin_add, write_voters
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import Respond
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
@@ -51,7 +50,7 @@ def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
         refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), names)
     if refusal.error != Errors.NONE:
         response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-        core.emit(Respond(event.request_id, response))
+        core.respond(event.request_id, response)
         return
     endpoints = {listener.name: (listener.host, listener.port) for listener in request.listeners}
     change = _change(core, event, ack_when_committed=request.ack_when_committed)
@@ -67,7 +66,7 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
         refusal = _check_remove(core, key)
     if refusal.error != Errors.NONE:
         response = RemoveRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
-        core.emit(Respond(event.request_id, response))
+        core.respond(event.request_id, response)
         return
     leader, voters = core.leader(), core.voters.without_voter(key)
     assert leader is not None
@@ -97,7 +96,7 @@ def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     endpoint = state.leader_endpoints.get(event.listener_name)
     if endpoint is not None:
         current.host, current.port = endpoint
-    core.emit(Respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current)))
+    core.respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current))
 
 
 def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:

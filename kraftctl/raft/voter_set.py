@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl_protocol.generated.voters_record import (
     Endpoint,
     KRaftVersionFeature,
@@ -26,10 +26,7 @@ class VoterNode:
         self.kraft_version_max = kraft_version_max
 
     def is_voter(self, key: ReplicaKey) -> bool:
-        """Same id and same directory; a voter whose directory is unknown (static) matches by id."""
-        if self.key.id != key.id:
-            return False
-        return self.key.directory_id in (NO_DIRECTORY_ID, key.directory_id)
+        return is_same_replica(self.key, key)
 
     def supports(self, kraft_version: int) -> bool:
         return self.kraft_version_min <= kraft_version <= self.kraft_version_max

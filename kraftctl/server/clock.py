@@ -1,4 +1,4 @@
-"""The only module that reads a clock: everything else is told the time."""
+"""The only module that reads a clock: everything else is given the time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ class Clock:
     """Monotonic time for deadlines, wall time for what is written down."""
 
     def now_ms(self) -> int:
-        """Milliseconds that never go backwards; their zero means nothing."""
+        """Milliseconds that never go backwards, from an arbitrary zero."""
         return time.monotonic_ns() // 1_000_000
 
     now_ns = staticmethod(time.monotonic_ns)
-    """The same in nanoseconds, to measure how long something took: several times for each event."""
+    """The same in nanoseconds, to measure durations; called several times per event."""
 
     def wall_ms(self) -> int:
-        """Unix time; may jump. Only ever data: timestamps of records, expiry dates."""
+        """Unix time, which may jump: only for timestamps of records and expiry dates."""
         return time.time_ns() // 1_000_000

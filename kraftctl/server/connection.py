@@ -1,7 +1,7 @@
 """One client's connection: bytes to requests, responses back in request order, one request at a time.
 
-As in Kafka's SocketServer: the next request of a connection is not looked at before the
-previous one is answered and the answer is on its way. What cannot be understood, or is not in
+As in Kafka's SocketServer, the next request of a connection is not processed until the
+answer to the previous one has been sent. A request that cannot be decoded, or is not in
 `API_TABLE`, ends the connection, except an ApiVersions request of a version from the
 future (KIP-511).
 """
@@ -38,20 +38,20 @@ from kraftctl_protocol.requests import (
 )
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
-"""How much of later requests is read while one is being answered; then the socket is left alone."""
+"""How much of later requests is read while one is being answered; then reading pauses."""
 
 WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
-"""A reader this far behind gets no further request answered until it has caught up."""
+"""Above this, no further request of the connection is answered until the client has read its answers."""
 
 Respond = Callable[[Message | None], None]
 """Takes the answer, or None when the connection has to be closed instead."""
 
 
 class RequestHandler(Protocol):
-    """Whoever answers requests.
+    """Answers requests.
 
     `submit` returns a token for `cancel` and calls `respond` exactly once, maybe before it
-    returns; after `cancel`, which is for connections that died, not at all.
+    returns. After `cancel`, which is for connections that are gone, it does not call it.
     """
 
     def submit(self, context: RequestContext, request: Message, respond: Respond) -> int: ...
@@ -60,7 +60,7 @@ class RequestHandler(Protocol):
 
 
 class ReceiveBudget:
-    """What all connections together may hold of unfinished and waiting requests."""
+    """The bytes of unfinished and waiting requests that all connections together may hold."""
 
     def __init__(self, bytes_max: int) -> None:
         self.bytes_max = bytes_max
@@ -158,17 +158,17 @@ class Connection(asyncio.Protocol):
         self._serve()
 
     def close(self) -> None:
-        """Send what is written already, then close."""
+        """Send what has been written, then close."""
         self._closed = True
         self._transport.close()
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close immediately, dropping what has not been sent."""
         self._closed = True
         self._transport.abort()
 
     def _serve(self) -> None:
-        """Answer waiting requests until one has to wait."""
+        """Process requests in order until one has to wait for its answer."""
         self._serving = True
         while self._frames and self._request is None and self._writable and not self._closed:
             self._start(self._frames.popleft())
@@ -212,7 +212,7 @@ class Connection(asyncio.Protocol):
         self._request_id = self._owner.handler.submit(context, request.body, self._respond_callback)
 
     def _respond(self, response: Message | None) -> None:
-        """The handler's answer to the request in flight. What fails in here ends this connection alone."""
+        """The handler's answer to the request in flight. A failure in here closes only this connection."""
         try:
             self._answer(response)
         except Exception as error:  # noqa: BLE001 - the caller carries out the effects of the node
@@ -247,12 +247,12 @@ class Connection(asyncio.Protocol):
         correlation_id, api_key, version = request.header.correlation_id, request.api_key, request.version
         try:
             return encode_response(correlation_id, api_key, version, response)
-        except Exception as error:  # noqa: BLE001 - a bug of ours that concerns this one answer
+        except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one answer
             self._log_error("Cannot encode %s in version %d: %s", response.NAME, version, reason_of(error))
         try:
             refusal = error_response(api_key, request.body, version, Errors.UNKNOWN_SERVER_ERROR)
             return encode_response(correlation_id, api_key, version, refusal)
-        except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the trouble
+        except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the cause
             self._log_error("Cannot encode a refusal of %s either: %s", request.body.NAME, reason_of(error))
             return None
 
@@ -260,7 +260,7 @@ class Connection(asyncio.Protocol):
         self._owner.failures.log(logging.ERROR, message, *arguments)
 
     def _bound_memory(self) -> None:
-        """Stop reading while later requests are held; close when everybody together holds too much."""
+        """Stop reading while later requests are held; close when all connections together hold too much."""
         held_bytes = self._decoder.held_bytes + sum(map(len, self._frames))
         if held_bytes == 0 and self._accounted_bytes == 0:
             return
@@ -282,13 +282,13 @@ class Connection(asyncio.Protocol):
 
 
 def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:
-    """An ApiVersions request from the future, read as the version that everybody understands."""
+    """An ApiVersions request of an unknown version, read as version 0."""
     header = RequestHeader(request_api_key=error.api_key, correlation_id=error.correlation_id)
     return ParsedRequest(header, error.api_key, 0, ApiVersionsRequest())
 
 
 def _client_address(host: str) -> tuple[str, bytes]:
-    """Text and bytes of the peer's address; IPv4 over an IPv6 socket is IPv4, as in Java."""
+    """The peer's address as text and bytes; IPv4 over an IPv6 socket is IPv4, as in Java."""
     if not host:
         return "", b""
     address = ipaddress.ip_address(host.partition("%")[0])

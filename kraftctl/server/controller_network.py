@@ -9,7 +9,7 @@ from kraftctl_protocol.message import Message
 
 
 class ControllerNetwork:
-    """Numbers the requests of all connections and keeps how each is answered, until it is."""
+    """Numbers the requests of all connections and keeps the callback of each until it is answered."""
 
     def __init__(self, peers: Peers) -> None:
         self._peers = peers
@@ -24,7 +24,7 @@ class ControllerNetwork:
         return request_id
 
     def cancel(self, request_id: int) -> bool:
-        """The connection is gone; whether the request was still unanswered."""
+        """The connection is gone. Returns whether the request was still unanswered."""
         return self._pending.pop(request_id, None) is not None
 
     def cancel_all(self) -> None:

@@ -23,8 +23,8 @@ from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
-from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.meta_properties import MetaProperties
 
 logger = logging.getLogger("kraftctl.server")
 storage_logger = logging.getLogger("kraftctl.storage")
@@ -33,8 +33,8 @@ storage_logger = logging.getLogger("kraftctl.storage")
 async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event) -> None:
     """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
 
-    Raises StorageError, OSError or ListenError when it cannot start, and whatever ended it early:
-    then nothing that was not on disk has been acknowledged.
+    Raises StorageError, OSError or ListenError when it cannot start, and the failure that ended it
+    early: then nothing that was not on disk has been acknowledged.
     """
     assert meta.directory_id is not None
     clock = Clock()
@@ -86,7 +86,7 @@ def build_node(
     partition: MetadataPartition,
     bound_ports: dict[str, int],
 ) -> ControllerNode:
-    """The pure node, as it stands after recovery. Raises StorageError."""
+    """The pure node, in its state after recovery. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
     rng = random.Random(random.SystemRandom().getrandbits(64))
@@ -133,7 +133,7 @@ def _static_voters(config: ControllerConfig) -> VoterSet:
 
 
 def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
-    """Listener name -> where others reach it: never a wildcard host, never port 0.
+    """Listener name -> the address that others connect to: never a wildcard host, never port 0.
 
     In the order of controller.listener.names: controllers reach each other by the first of them.
     """
@@ -148,7 +148,7 @@ def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) 
 
 
 def raft_config(config: ControllerConfig) -> RaftConfig:
-    """The knobs of consensus out of `controller.quorum.*`."""
+    """Raft's settings, from `controller.quorum.*`."""
     return RaftConfig(
         election_timeout_ms=config.controller_quorum_election_timeout_ms,
         fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,

@@ -37,9 +37,9 @@ RESIGNATION_SECONDS_MAX = 5.0
 class Driver:
     """Owns the node, its inbox and its timer, all on the loop's thread.
 
-    A failure of storage or a broken invariant is not survived: `failed` is completed with the
-    exception, nothing is answered any more, and the process has to stop. What was acknowledged is on
-    disk; whether the rest is, no client knows.
+    After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
+    is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
+    know whether the rest is.
     """
 
     def __init__(
@@ -94,13 +94,13 @@ class Driver:
         self.offer(events.Started())
 
     def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
-        """Hand a request to the node; `respond` is called once, unless cancelled; maybe already inside."""
+        """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
         request_id = self._network.accept(respond)
         self.offer(ClientRequest(request_id, context, request))
         return request_id
 
     def cancel(self, request_id: int) -> None:
-        """The connection is gone; whatever the request changes is still done."""
+        """The connection is gone; what the request changes is still changed."""
         if self._network.cancel(request_id):
             self.offer(events.RequestCancelled(request_id))
 
@@ -126,7 +126,7 @@ class Driver:
     # The inbox.
 
     def offer(self, event: NodeEvent | RetentionDue) -> None:
-        """Process `event`, after what is already waiting. After a failure nothing is processed any more."""
+        """Process `event` after those that are already waiting; nothing once processing has ended."""
         if self.ended:
             return
         self._inbox.append(event)
@@ -192,7 +192,7 @@ class Driver:
         self._may_stop.set()
 
     def end(self) -> None:
-        """Nothing more is processed, carried out or answered: as if the process had been killed here."""
+        """Process, carry out and answer nothing more, as if the process had been killed here."""
         self.ended = True
         self._inbox.clear()
         self._effects = iter(())

@@ -19,7 +19,8 @@ STOP_SECONDS_MAX = 2.0
 """How long a stopping server waits for slow readers to take their last answers."""
 
 UNFINISHED_REQUESTS_MAX = 2
-"""So many of the largest requests may be held unfinished, all connections together, if no key says else."""
+"""How many unfinished requests of the largest size all connections together may hold, unless
+queued.max.request.bytes is set."""
 
 REAPS_PER_IDLE_TIME = 10
 
@@ -41,7 +42,7 @@ class ConnectionQuotas:
         self.count = 0
 
     def why_not(self, host: str) -> str | None:
-        """Why one more connection from `host` is too many, None when it is welcome."""
+        """Why one more connection from `host` is too many, or None when it is admitted."""
         if self.count >= self._max:
             return f"max.connections={self._max} is reached"
         max_per_ip = self._overrides.get(host, self._max_per_ip)
@@ -79,7 +80,7 @@ class Listener:
         self._accepting: asyncio.Server | None = None
 
     async def bind(self) -> None:
-        """Take the port; nobody can connect yet."""
+        """Take the port; clients cannot connect yet."""
         self._bound = await _bind(asyncio.get_running_loop(), self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
@@ -121,7 +122,7 @@ class Listener:
         self._server.metrics.connections_count -= 1
 
     def reap(self, idle_since: float) -> None:
-        """Close what has been silent since `idle_since` and is not waiting for an answer of ours."""
+        """Close connections that have been silent since `idle_since` and do not wait for an answer."""
         for connection in list(self.connections):
             if not connection.busy and connection.last_active <= idle_since:
                 logger.debug("Closing idle connection from %s", connection.peer)
@@ -129,7 +130,7 @@ class Listener:
 
 
 class SocketServer:
-    """All listeners of a controller: `bind`, which settles the ports, then `accept`; `stop` in any case."""
+    """All listeners of a controller. Call `bind`, which finds the ports, then `accept`; always `stop`."""
 
     def __init__(self, config: ControllerConfig, metrics: RequestMetrics | None = None) -> None:
         loop = asyncio.get_running_loop()
@@ -147,11 +148,11 @@ class SocketServer:
 
     @property
     def bound_ports(self) -> dict[str, int]:
-        """Listener name -> the port it is bound to; differs from the config where that says 0."""
+        """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
 
     async def bind(self) -> None:
-        """Take the port of every listener or raise ListenError with none left open."""
+        """Take the port of every listener, or raise ListenError and leave none open."""
         try:
             for listener in self.listeners:
                 await listener.bind()

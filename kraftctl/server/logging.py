@@ -1,4 +1,4 @@
-"""Log lines in the shape Kafka's tools and people's eyes expect: `[time] LEVEL [part id=n] text (logger)`."""
+"""Log lines in the form of Kafka's own: `[time] LEVEL [part id=n] text (logger)`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PARTS = {
     "kraftctl.storage": "MetadataLog",
     "kraftctl.server": "ControllerServer",
 }
-"""Logger -> the part of a Kafka controller that speaks; anything else is the server."""
+"""Logger -> the part of a Kafka controller that logs; anything else is the server."""
 
 _CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-"""Client ids and host names reach the log: they must not be able to forge a line of it."""
+"""Client ids and host names are logged: they must not be able to forge a line."""
 
 
 class KafkaFormatter(logging.Formatter):
@@ -51,7 +51,7 @@ class KafkaFormatter(logging.Formatter):
 
 
 def configure_logging(node_id: int, level: str = "info", stream: TextIO | None = None) -> None:
-    """Send everything to standard output, as kafka-server-start does; replaces what was configured before."""
+    """Log to standard output, as kafka-server-start does; replaces what was configured before."""
     handler = logging.StreamHandler(stream or sys.stdout)
     handler.setFormatter(KafkaFormatter(node_id))
     root = logging.getLogger()
@@ -60,13 +60,13 @@ def configure_logging(node_id: int, level: str = "info", stream: TextIO | None =
     root.addHandler(handler)
     root.setLevel(LEVELS[level])
     logging.getLogger("asyncio").setLevel(logging.WARNING)
-    sys.excepthook = _log_what_ends_the_process
+    sys.excepthook = _log_uncaught_exception
 
 
-def _log_what_ends_the_process(
+def _log_uncaught_exception(
     kind: type[BaseException], error: BaseException, traceback: TracebackType | None
 ) -> None:
-    """A broken invariant stops a controller; the reason belongs where its other lines are."""
+    """A broken invariant stops a controller; the reason belongs in its log."""
     logging.getLogger("kraftctl.server").critical(
         "Stopping because of an unexpected error", exc_info=(kind, error, traceback)
     )

@@ -1,4 +1,4 @@
-"""How many requests of which kind, and how long they took: the figures behind the performance line."""
+"""Counts and durations of requests per API, for the performance line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RequestMetrics:
 
 
 def performance_line(period_ms: int, metrics: dict[int, ApiMetrics], names: dict[int, str]) -> str:
-    """One sentence about a period, the busiest APIs first."""
+    """One line about a period, the most frequent APIs first."""
     total = sum(api.count for api in metrics.values())
     if total == 0:
         return f"In the last {period_ms} ms no request was answered."

@@ -1,8 +1,8 @@
-"""Requests of our own to other controllers, over connections that are opened when first needed (KIP-595).
+"""This node's requests to other controllers, over connections that are opened when first needed (KIP-595).
 
-What a request means, whom it goes to and when it is sent again is the node's business. Here it is written in
-the highest version that both sides know, and answered with `ResponseReceived` exactly once: with None when
-it was not answered in time, or never will be.
+The node decides what a request says, where it goes and when it is retried. Here it is sent in the highest
+version that both sides know, and reported as `ResponseReceived` exactly once: with None when there was no
+answer in time, or there will be none.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ API_VERSIONS_VERSION: Final = 3
 """Every release with a KRaft controller answers it."""
 
 WAITING_MAX: Final = 64
-"""Requests to one address that were not written yet; the node has but a few under way at a time."""
+"""Requests to one address that were not sent yet; the node has only a few in flight at a time."""
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
 
 SOFTWARE_NAME: Final = "kraftctl"
 
 Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError)
-"""How talking to a peer fails; the connection is of no use afterwards."""
+"""How an exchange with a peer fails; the connection cannot be used afterwards."""
 
 
 class Peers:
-    """All other controllers. `offer` is told the answers."""
+    """All other controllers. `offer` gets the answers."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class Peers:
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
 
     def send(self, effect: SendRequest) -> None:
-        """Over a connection per address and kind of request.
+        """Over one connection per address and kind of request.
 
-        What waits for a commit must not stand in the way of the Fetch that commits it.
+        A request that waits for a commit must not delay the Fetch that commits it.
         """
         key = (effect.host, effect.port, effect.api_key in RAFT_API_KEYS)
         destination = self._destinations.get(key)
@@ -74,13 +74,13 @@ class Peers:
         destination.send(effect)
 
     async def stop(self) -> None:
-        """Close everything; nothing is answered any more."""
+        """Close everything; no answers are reported any more."""
         workers = [worker for peer in self._destinations.values() if (worker := peer.stop()) is not None]
         await asyncio.gather(*workers, return_exceptions=True)
 
 
 class Waiting:
-    """A request and when the node gives it up (loop time)."""
+    """A request and its deadline (loop time)."""
 
     def __init__(self, effect: SendRequest, deadline: float) -> None:
         self.effect = effect
@@ -88,7 +88,7 @@ class Waiting:
 
 
 class Destination:
-    """One connection at most: requests go there one after the other, as controllers answer them anyway."""
+    """At most one connection: requests are sent one after the other, as controllers answer them in order."""
 
     def __init__(self, peers: Peers, host: str, port: int) -> None:
         self._peers = peers
@@ -132,8 +132,8 @@ class Destination:
         except Failure as error:
             self._failed(error)
             return None
-        except Exception as error:  # noqa: BLE001 - else nothing would ever be sent to this address again
-            logger.error("Cannot talk to %s:%d: %s", self._host, self._port, reason_of(error))
+        except Exception as error:  # noqa: BLE001 - otherwise nothing would be sent to this address again
+            logger.error("Request to %s:%d failed: %s", self._host, self._port, reason_of(error))
             self._failed(error)
             return None
         self._failures = 0
@@ -153,7 +153,7 @@ class Destination:
     def _failed(self, error: Exception) -> None:
         if self._failures == 0:
             reason = str(error) or type(error).__name__
-            logger.info("Lost the controller at %s:%d: %s", self._host, self._port, reason)
+            logger.info("Connection to the controller at %s:%d failed: %s", self._host, self._port, reason)
         backoff = self._peers.backoff_seconds * 2.0 ** min(self._failures, 10)
         self._failures += 1
         self._connect_at = self._loop.time() + min(backoff, RECONNECT_BACKOFF_SECONDS_MAX)
@@ -166,7 +166,7 @@ class Destination:
 
 
 class PeerConnection:
-    """An open connection and the versions that its other end has told."""
+    """An open connection and the API versions that its other end reported."""
 
     def __init__(self, client_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._client_id = client_id
@@ -176,7 +176,7 @@ class PeerConnection:
         self._versions: dict[int, tuple[int, int]] = {}
 
     def is_open(self) -> bool:
-        """As far as can be known without asking."""
+        """As far as this side knows."""
         return not self._reader.at_eof() and not self._writer.is_closing()
 
     def close(self) -> None:
@@ -187,11 +187,11 @@ class PeerConnection:
         request = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=__version__)
         response = await self._call(request, API_VERSIONS_VERSION)
         if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
-            raise DecodeError(f"unusable answer to ApiVersions: {response!r}")
+            raise DecodeError(f"unusable response to ApiVersions: {response!r}")
         self._versions = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
 
     async def call_in_common_version(self, request: Message) -> Message:
-        """The answer; UNSUPPORTED_VERSION, as if from the peer, when it could not understand the request."""
+        """The answer; UNSUPPORTED_VERSION, as if from the peer, when it does not know the request."""
         low, high = self._versions.get(request.API_KEY, (0, -1))
         version = min(high, request.HIGHEST_VERSION)
         if version < max(low, request.LOWEST_VERSION):
@@ -212,16 +212,16 @@ class PeerConnection:
         self._writer.write(encode_frame(encode_request(header, request)))
         size = int.from_bytes(await self._reader.readexactly(SIZE_PREFIX_BYTES), "big", signed=True)
         if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
-            raise DecodeError(f"an answer of {size} bytes")
+            raise DecodeError(f"a response of {size} bytes")
         payload = await self._reader.readexactly(size)
         correlation_id, response = decode_response(payload, request.API_KEY, version)
         if correlation_id != self._correlation_id:
-            raise DecodeError(f"answer {correlation_id} to question {self._correlation_id}")
+            raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")
         return response
 
 
 def _unsupported(api_key: int) -> Message:
-    """A pre-vote, say, cannot be expressed in the versions of an older controller (KIP-996)."""
+    """For example, a pre-vote cannot be expressed in the versions of an older controller (KIP-996)."""
     response_type = response_class(api_key)
     assert response_type is not None, f"there is no request {api_key}"
     response = response_type()

@@ -1,4 +1,4 @@
-"""What the rim tells about requests: one line each when asked for, and refusals without drowning the log."""
+"""Log lines about requests: one per request at DEBUG, and refusals at a limited rate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class RequestLog:
 
 
 class RateLimitedLog:
-    """A few lines per interval, then a count of what was left out: strangers must not fill the disk."""
+    """A few lines per interval, then a count of the rest: clients must not be able to fill the disk."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The checkpoint that is being fetched from the leader, on its way to a file with a name (KIP-630)."""
+"""The snapshot that is being fetched from the leader, until its checkpoint file is complete (KIP-630)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ logger = logging.getLogger("kraftctl.server.snapshots")
 
 
 class SnapshotDownloads:
-    """At most one at a time. What the leader sent is not trusted before all of it was read back.
+    """At most one at a time. It is used only after the whole file has been read back and checked.
 
-    Every method waits for the disk, and all of them belong to one thread.
+    Every method waits for the disk; all of them run on one thread.
     """
 
     def __init__(self, store: SnapshotStore) -> None:
@@ -28,12 +28,12 @@ class SnapshotDownloads:
             self.abort()
             self._writer = self._store.writer(snapshot_id)
         writer = self._writer
-        assert writer is not None, "slices come one after the other"
+        assert writer is not None, "slices arrive in order"
         assert (writer.snapshot_id, writer.size_bytes) == (snapshot_id, position)
         writer.append(data)
 
     def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
-        """Give it its name, or throw it away when it is damaged. Raises OSError."""
+        """Give the file its final name, or delete it when it is damaged. Raises OSError."""
         writer = self._writer
         assert writer is not None, "there is nothing to finish"
         assert writer.snapshot_id == snapshot_id
@@ -50,7 +50,7 @@ class SnapshotDownloads:
         return SnapshotDownloaded(snapshot_id, info.size_bytes, header.kraft_version, header.voters)
 
     def abort(self) -> None:
-        """Forget what is not finished."""
+        """Delete the unfinished file."""
         if self._writer is not None:
             self._writer.abort()
             self._writer = None

@@ -1,4 +1,4 @@
-"""How long the driver kept the event loop busy at a time, and how long it waited for the disk."""
+"""The longest turns of the event loop, and the longest waits for the disk."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from kraftctl.node.events import ClientRequest
 from kraftctl.server.request_log import RateLimitedLog
 
 SLOW_NS = 500_000_000
-"""A turn or a wait worth a line: half of Kafka's default election timeout."""
+"""A turn or wait longer than this is logged: half of Kafka's default election timeout."""
 
 
 class TurnProbe:
-    """The longest of everything since the start, with what it was; for metrics and tests."""
+    """The longest since the start, and what caused it; for metrics and tests."""
 
     def __init__(self, logger: logging.Logger, now: Callable[[], float]) -> None:
         self.longest_turn_ns = 0
         self.longest_turn = ""
-        """What it did: the name of an effect, or of an event that the node had to work on."""
+        """Its cause: the name of an effect, or of an event that the node processed."""
         self.longest_wait_ns: dict[str, int] = {}
-        """By the name of the effect that had something stored."""
+        """By the name of the effect that was stored."""
         self.notable_ns = 0
-        """A turn that took longer has to be `noted`; the others need no call."""
+        """Call `note` only for turns that took longer."""
         self._turns = RateLimitedLog(logger, now, lines_max=1)
         self._waits = RateLimitedLog(logger, now, lines_max=1)
 
     def note(self, turn_ns: int, what: object) -> None:
-        """One step of the node, or one effect that was carried out on the loop."""
+        """One step of the node, or one effect that was carried out on the loop, took `turn_ns`."""
         if turn_ns > self.longest_turn_ns:
             self.longest_turn_ns = turn_ns
             self.longest_turn = name_of(what)
             self.notable_ns = min(turn_ns, SLOW_NS)
         if turn_ns > SLOW_NS:
             self._turns.warning(
-                "The event loop was busy with %s for %d ms and did nothing else",
+                "The event loop was blocked by %s for %d ms",
                 name_of(what),
                 turn_ns // 1_000_000,
             )
 
     def note_wait(self, wait_ns: int, what: str) -> None:
-        """Something was stored on another thread, and took so long from when it was asked for."""
+        """A call on another thread took `wait_ns`, including its time in the queue."""
         if wait_ns > self.longest_wait_ns.get(what, 0):
             self.longest_wait_ns[what] = wait_ns
         if wait_ns > SLOW_NS:
@@ -48,6 +48,6 @@ class TurnProbe:
 
 
 def name_of(what: object) -> str:
-    """The kind of an event or effect; of a request, its name too."""
+    """The class of an event or effect, with the name of a request."""
     name = type(what).__name__
     return f"{name} {what.request.NAME}" if isinstance(what, ClientRequest) else name

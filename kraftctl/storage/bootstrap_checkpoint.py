@@ -21,19 +21,21 @@ from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
-from kraftctl.storage.snapshots import parse_snapshot_file_name, snapshot_file_name
+from kraftctl_protocol.log_file_names import (
+    BOOTSTRAP_CHECKPOINT,
+    PARTITION_DIRECTORY,
+    checkpoint_file_name,
+    parse_checkpoint_file_name,
+)
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
-
-FILE_NAME = "bootstrap.checkpoint"
 
 
 def write_bootstrap_checkpoint(log_dir: Path, records: list[RecordAndVersion], wall_ms: int) -> None:
     """Replace the file in `log_dir`. Raises OSError."""
     batches = SnapshotBatches(0, wall_ms)
     content = [batches.header(0), *batches.records(records), batches.footer()]
-    replace_file(log_dir / FILE_NAME, b"".join(content))
+    replace_file(log_dir / BOOTSTRAP_CHECKPOINT, b"".join(content))
 
 
 def read_bootstrap_checkpoint(log_dir: Path) -> BootstrapMetadata:
@@ -65,17 +67,17 @@ def check_bootstrap(log_dir: Path, bootstrap: BootstrapMetadata, supported: dict
 
 
 def _read_zero_checkpoint(log_dir: Path) -> BootstrapMetadata | None:
-    directory = log_dir / DIRECTORY_NAME
-    found = [parse_snapshot_file_name(path.name) for path in directory.glob("*")]
+    directory = log_dir / PARTITION_DIRECTORY
+    found = [parse_checkpoint_file_name(path.name) for path in directory.glob("*")]
     if max((id_ for id_ in found if id_ is not None), default=None) != BOOTSTRAP_SNAPSHOT_ID:
         return None
-    path = directory / snapshot_file_name(BOOTSTRAP_SNAPSHOT_ID)
+    path = directory / checkpoint_file_name(BOOTSTRAP_SNAPSHOT_ID)
     records = list(CheckpointReader(path).records())
     return _bootstrap_metadata(records, path) if records else None
 
 
 def _read_file(log_dir: Path) -> BootstrapMetadata | None:
-    path = log_dir / FILE_NAME
+    path = log_dir / BOOTSTRAP_CHECKPOINT
     return _bootstrap_metadata(list(CheckpointReader(path).records()), path) if path.exists() else None
 
 

@@ -21,12 +21,12 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.durable_files import create_directory
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import MetaProperties, MetaPropertiesEnsemble, write_meta_properties
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl.storage.meta_properties import MetaPropertiesEnsemble, write_meta_properties
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT_NAME
 from kraftctl.storage.recovery_point import create_recovery_point, read_recovery_point
-from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID
 from kraftctl_protocol.uuids import uuid_to_string
@@ -98,7 +98,7 @@ class Formatter:
         if ensemble.unreadable and not ensemble.empty and not ensemble.formatted:
             raise StorageError("No available log directories to format.")
         for log_dir in ensemble.empty:
-            if any((log_dir / DIRECTORY_NAME).glob(f"*{LOG_SUFFIX}")):
+            if any((log_dir / PARTITION_DIRECTORY).glob(f"*{LOG_SUFFIX}")):
                 raise StorageError(
                     f"{log_dir} holds a metadata log although it has no meta.properties. Formatting it would"
                     " give the log to another replica. Next step: restore meta.properties, or format another"
@@ -143,7 +143,7 @@ class Formatter:
             header = batches.header(
                 wall_ms, self.levels[features.KRAFT_VERSION], self.initial_voters.to_record()
             )
-            store = SnapshotStore.open(log_dir / DIRECTORY_NAME)
+            store = SnapshotStore.open(log_dir / PARTITION_DIRECTORY)
             store.write(BOOTSTRAP_SNAPSHOT_ID, [header, batches.footer()])
         if log_dir == self.metadata_log_dir:
             assert meta.directory_id is not None

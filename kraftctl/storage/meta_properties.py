@@ -1,4 +1,4 @@
-"""The meta.properties file: which cluster, node and directory this is (KIP-631, KIP-858)."""
+"""Reads and writes meta.properties in every directory of a node; they must agree (KIP-631, KIP-858)."""
 
 from __future__ import annotations
 
@@ -10,43 +10,16 @@ from pathlib import Path
 from kraftctl.metadata.directory_id import is_reserved
 from kraftctl.storage.durable_files import create_directory, replace_file
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.java_properties import PropertiesError, format_properties, read_properties
-from kraftctl_protocol.uuids import random_uuid, uuid_from_string, uuid_to_string
-
-FILE_NAME = "meta.properties"
-
-
-class MetaProperties:
-    """`directory_id` is None in files older than Kafka 3.7; version 0 may lack the other two as well."""
-
-    def __init__(
-        self, cluster_id: str | None, node_id: int | None, directory_id: bytes | None, version: int = 1
-    ) -> None:
-        self.cluster_id = cluster_id
-        self.node_id = node_id
-        self.directory_id = directory_id
-        self.version = version
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MetaProperties) and self._fields() == other._fields()
-
-    def __hash__(self) -> int:
-        return hash(self._fields())
-
-    def __repr__(self) -> str:
-        directory = "none" if self.directory_id is None else uuid_to_string(self.directory_id)
-        return (
-            f"MetaProperties(version={self.version}, cluster.id={self.cluster_id}, node.id={self.node_id},"
-            f" directory.id={directory})"
-        )
-
-    def _fields(self) -> tuple[str | None, int | None, bytes | None, int]:
-        return self.cluster_id, self.node_id, self.directory_id, self.version
+from kraftctl.storage.properties_file import read_properties
+from kraftctl_protocol.java_properties import PropertiesError, format_properties
+from kraftctl_protocol.log_file_names import META_PROPERTIES
+from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
+from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 
 def read_meta_properties(log_dir: Path) -> MetaProperties | None:
     """None when `log_dir` has not been formatted. Raises StorageError when the file is no good."""
-    path = log_dir / FILE_NAME
+    path = log_dir / META_PROPERTIES
     try:
         properties = read_properties(path)
     except FileNotFoundError:
@@ -54,29 +27,9 @@ def read_meta_properties(log_dir: Path) -> MetaProperties | None:
     except (OSError, PropertiesError) as error:
         raise _unusable(path, str(error)) from error
     try:
-        return _parse(properties)
+        return parse_meta_properties(properties)
     except ValueError as error:
         raise _unusable(path, str(error)) from error
-
-
-def _parse(properties: dict[str, str]) -> MetaProperties:
-    version_text = properties.get("version", "0")
-    if version_text not in ("0", "1"):
-        raise ValueError(f"version {version_text} is not supported, 0 and 1 are")
-    version = int(version_text)
-    node_key = "node.id" if version >= 1 else "broker.id"
-    node_text = properties.get(node_key)
-    if version >= 1 and (node_text is None or "cluster.id" not in properties):
-        raise ValueError(f"{node_key if node_text is None else 'cluster.id'} is missing")
-    node_id = None
-    if node_text is not None:
-        try:
-            node_id = int(node_text)
-        except ValueError as error:
-            raise ValueError(f"{node_key} {node_text!r} is not a number") from error
-    directory_text = properties.get("directory.id")
-    directory_id = None if directory_text is None else uuid_from_string(directory_text)
-    return MetaProperties(properties.get("cluster.id"), node_id, directory_id, version)
 
 
 def write_meta_properties(log_dir: Path, meta: MetaProperties, wall_ms: int) -> None:
@@ -84,13 +37,8 @@ def write_meta_properties(log_dir: Path, meta: MetaProperties, wall_ms: int) -> 
     assert meta.cluster_id is not None
     assert meta.node_id is not None
     create_directory(log_dir)
-    properties = {"node.id": str(meta.node_id)}
-    if meta.directory_id is not None:
-        properties["directory.id"] = uuid_to_string(meta.directory_id)
-    properties["version"] = str(meta.version)
-    properties["cluster.id"] = meta.cluster_id
     written = datetime.fromtimestamp(wall_ms / 1000, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
-    replace_file(log_dir / FILE_NAME, format_properties(properties, ["", written]).encode())
+    replace_file(log_dir / META_PROPERTIES, format_properties(meta.properties(), ["", written]).encode())
 
 
 class MetaPropertiesEnsemble:
@@ -121,7 +69,7 @@ class MetaPropertiesEnsemble:
         """
         owners: dict[bytes, Path] = {}
         for log_dir, meta in self.formatted.items():
-            path = log_dir / FILE_NAME
+            path = log_dir / META_PROPERTIES
             if meta.cluster_id is not None and cluster_id not in (None, meta.cluster_id):
                 raise StorageError(
                     f"{path} belongs to another cluster: cluster.id {meta.cluster_id}, expected {cluster_id}."
@@ -145,7 +93,8 @@ class MetaPropertiesEnsemble:
         name = uuid_to_string(directory_id)
         if is_reserved(directory_id):
             raise StorageError(
-                f"{log_dir / FILE_NAME} has the reserved directory.id {name}. Next step: restore the file."
+                f"{log_dir / META_PROPERTIES} has the reserved directory.id {name}."
+                " Next step: restore the file."
             )
         if directory_id in owners:
             raise StorageError(
@@ -179,8 +128,8 @@ def load_meta_properties(
     meta = ensemble.formatted[log_dir]
     if meta.cluster_id is None or meta.version == 0:
         raise StorageError(
-            f"{log_dir / FILE_NAME} is of version 0, from a cluster that was not in KRaft mode. Next step:"
-            " format a new directory."
+            f"{log_dir / META_PROPERTIES} is of version 0, from a cluster that was not in KRaft mode."
+            " Next step: format a new directory."
         )
     if meta.directory_id is None:
         meta.directory_id = ensemble.unused_directory_id(rng)

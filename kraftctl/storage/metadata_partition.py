@@ -17,13 +17,10 @@ from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
-from kraftctl.storage.segment import LOG_SUFFIX
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY, parse_segment_file_name
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch, read_batch_header
-
-DIRECTORY_NAME = "__cluster_metadata-0"
-
 
 NO_VOTERS = VoterSet([])
 
@@ -67,7 +64,7 @@ class MetadataPartition:
 
         `static_voters` is empty for a dynamic quorum. Raises StorageError, DecodeError or OSError.
         """
-        directory = log_dir / DIRECTORY_NAME
+        directory = log_dir / PARTITION_DIRECTORY
         snapshots = SnapshotStore.open(directory)
         quorum_state = QuorumStateStore(directory)
         recovery_point = RecoveryPointFile.open(log_dir, replica.directory_id, now_ms)
@@ -261,7 +258,6 @@ def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoi
 
 def _start_epoch(directory: Path, snapshots: SnapshotStore) -> int:
     """The epoch of the snapshot that ends exactly where the first segment starts, else 0."""
-    names = sorted(path.stem for path in directory.glob(f"*{LOG_SUFFIX}"))
-    if not names or not names[0].isdigit():
-        return 0
-    return max((id_.epoch for id_ in snapshots.ids() if id_.offset == int(names[0])), default=0)
+    names = sorted(path.name for path in directory.glob(f"*{LOG_SUFFIX}"))
+    first = parse_segment_file_name(names[0]) if names else None
+    return max((id_.epoch for id_ in snapshots.ids() if id_.offset == first), default=0)

@@ -13,9 +13,9 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.durable_files import replace_file
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl_protocol.log_file_names import QUORUM_STATE
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
-FILE_NAME = "quorum-state"
 VERSION_MAX = 1
 
 
@@ -23,7 +23,7 @@ class QuorumStateStore:
     """Reads and writes the file in the directory of the metadata log."""
 
     def __init__(self, directory: Path) -> None:
-        self.path = directory / FILE_NAME
+        self.path = directory / QUORUM_STATE
 
     def read(self) -> ElectionState | None:
         """None when this replica never took part in an election. Raises StorageError."""

@@ -17,13 +17,21 @@ from typing import NamedTuple
 
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
-from kraftctl.storage.segment import DELETED_SUFFIX, INDEX_SUFFIX, LOG_SUFFIX, TIME_INDEX_SUFFIX, Segment
+from kraftctl.storage.segment import Segment
 from kraftctl_protocol.batch_framing import (
     BatchPlace,
     InvalidBatchError,
     find_intact_batch,
     is_intact_batch,
     scan_pieces,
+)
+from kraftctl_protocol.log_file_names import (
+    CHECKPOINT_SUFFIX,
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    parse_segment_file_name,
 )
 
 SCAN_BYTES = 4 * 1024 * 1024
@@ -74,12 +82,13 @@ def segment_base_offsets(directory: Path) -> list[int]:
     offsets = []
     for path in directory.iterdir():
         if path.name.endswith(LOG_SUFFIX):
-            if not path.stem.isdigit() or len(path.stem) != 20:
+            base_offset = parse_segment_file_name(path.name)
+            if base_offset is None:
                 raise StorageError(
                     f"{path} is not the name of a log segment (20 digits expected). Next step: move the file"
                     " out of the directory; nothing that kraftctl or Kafka writes is called that."
                 )
-            offsets.append(int(path.stem))
+            offsets.append(base_offset)
     return sorted(offsets)
 
 
@@ -88,7 +97,7 @@ def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
     for path in sorted(directory.iterdir()):
         is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
         is_orphan = is_index and not path.with_suffix(LOG_SUFFIX).exists()
-        if is_orphan or (path.name.endswith(DELETED_SUFFIX) and ".checkpoint" not in path.name):
+        if is_orphan or (path.name.endswith(DELETED_SUFFIX) and CHECKPOINT_SUFFIX not in path.name):
             path.unlink()
             report.removed_files.append(str(path))
 

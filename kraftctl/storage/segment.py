@@ -21,20 +21,17 @@ from kraftctl_protocol.batch_framing import (
     batch_size,
     scan_batches,
 )
-
-LOG_SUFFIX = ".log"
-INDEX_SUFFIX = ".index"
-TIME_INDEX_SUFFIX = ".timeindex"
-DELETED_SUFFIX = ".deleted"
+from kraftctl_protocol.log_file_names import (
+    DELETED_SUFFIX,
+    INDEX_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_file_name,
+)
 
 RELATIVE_OFFSET_MAX = 2**31 - 1
 """An index entry stores offsets as int32 relative to the segment's base offset."""
 
 _WALK_BYTES = 16 * 1024
-
-
-def segment_file_name(base_offset: int, suffix: str) -> str:
-    return f"{base_offset:020d}{suffix}"
 
 
 class Segment:
@@ -47,7 +44,7 @@ class Segment:
     def __init__(self, directory: Path, base_offset: int, index_bytes_max: int = INDEX_BYTES_MAX) -> None:
         self.directory = directory
         self.base_offset = base_offset
-        self.path = directory / segment_file_name(base_offset, LOG_SUFFIX)
+        self.path = directory / segment_file_name(base_offset)
         self.size_bytes = 0
         self.end_offset = base_offset
         self.needs_flush = False

@@ -16,25 +16,15 @@ from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.durable_files import create_directory, fsync_directory, write_all
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.log_file_names import (
+    DELETED_CHECKPOINT_SUFFIX,
+    PARTIAL_CHECKPOINT_SUFFIX,
+    checkpoint_file_name,
+    parse_checkpoint_file_name,
+)
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
-SUFFIX = ".checkpoint"
-PARTIAL_SUFFIX = ".checkpoint.part"
-DELETED_SUFFIX = ".checkpoint.deleted"
 READ_ONLY = 0o400
-
-
-def snapshot_file_name(snapshot_id: OffsetAndEpoch, suffix: str = SUFFIX) -> str:
-    return f"{snapshot_id.offset:020d}-{snapshot_id.epoch:010d}{suffix}"
-
-
-def parse_snapshot_file_name(name: str) -> OffsetAndEpoch | None:
-    """The id in the name of a finished checkpoint, None for any other file."""
-    stem = name.removesuffix(SUFFIX)
-    offset, dash, epoch = stem.partition("-")
-    if stem == name or not dash or len(offset) != 20 or len(epoch) != 10 or not (offset + epoch).isdigit():
-        return None
-    return OffsetAndEpoch(int(offset), int(epoch))
 
 
 class SnapshotWriter:
@@ -44,10 +34,10 @@ class SnapshotWriter:
         create_directory(directory)
         self.snapshot_id = snapshot_id
         self.size_bytes = 0
-        prefix = snapshot_file_name(snapshot_id, "-")
-        self._descriptor, name = tempfile.mkstemp(PARTIAL_SUFFIX, prefix, directory)
+        prefix = checkpoint_file_name(snapshot_id, "-")
+        self._descriptor, name = tempfile.mkstemp(PARTIAL_CHECKPOINT_SUFFIX, prefix, directory)
         self._path = Path(name)
-        self._final_path = directory / snapshot_file_name(snapshot_id)
+        self._final_path = directory / checkpoint_file_name(snapshot_id)
 
     def append(self, data: bytes) -> None:
         """Batches of a local snapshot, or the next slice of one that is being fetched. Raises OSError."""
@@ -91,8 +81,8 @@ class SnapshotStore:
         create_directory(directory)
         store = cls(directory)
         for path in sorted(directory.iterdir()):
-            snapshot_id = parse_snapshot_file_name(path.name)
-            if path.name.endswith((PARTIAL_SUFFIX, DELETED_SUFFIX)):
+            snapshot_id = parse_checkpoint_file_name(path.name)
+            if path.name.endswith((PARTIAL_CHECKPOINT_SUFFIX, DELETED_CHECKPOINT_SUFFIX)):
                 path.unlink()
                 store.removed_files.append(str(path))
             elif snapshot_id is not None:
@@ -113,7 +103,7 @@ class SnapshotStore:
         return max(self.ids(), default=None)
 
     def path(self, snapshot_id: OffsetAndEpoch) -> Path:
-        return self.directory / snapshot_file_name(snapshot_id)
+        return self.directory / checkpoint_file_name(snapshot_id)
 
     def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes]) -> SnapshotInfo:
         """Write a whole checkpoint durably. Raises StorageError, and then there is none."""
@@ -165,7 +155,7 @@ class SnapshotStore:
         """Delete the checkpoints that end before `offset`; returns their ids."""
         doomed = [snapshot_id for snapshot_id in self.ids() if snapshot_id.offset < offset]
         for snapshot_id in doomed:
-            renamed = self.directory / snapshot_file_name(snapshot_id, DELETED_SUFFIX)
+            renamed = self.directory / checkpoint_file_name(snapshot_id, DELETED_CHECKPOINT_SUFFIX)
             self.path(snapshot_id).replace(renamed)
             renamed.unlink()
             with self._lock:

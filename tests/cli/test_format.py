@@ -15,10 +15,10 @@ from kraftctl.cli.initial_controllers import parse_initial_controllers
 from kraftctl.storage.bootstrap_checkpoint import read_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 from tests.support.partitions import open_partition
@@ -69,7 +69,7 @@ def test_standalone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (voter.voter_id, voter.voter_directory_id) == (1, meta.directory_id)
     endpoint = voter.endpoints[0]
     assert (endpoint.name, endpoint.host, endpoint.port) == ("CONTROLLER", "localhost", 9093)
-    assert not (tmp_path / "b" / DIRECTORY_NAME).exists()
+    assert not (tmp_path / "b" / PARTITION_DIRECTORY).exists()
     assert (
         _levels(tmp_path / "a")
         == _levels(tmp_path / "b")
@@ -110,19 +110,19 @@ def test_initial_controllers_of_a_voter_and_of_another_node(tmp_path: Path) -> N
 
 def test_joining_controller_has_no_voters(tmp_path: Path) -> None:
     assert _format(_config(tmp_path), "--no-initial-controllers") == 0
-    assert not (tmp_path / "a" / DIRECTORY_NAME).exists()
+    assert not (tmp_path / "a" / PARTITION_DIRECTORY).exists()
 
 
 def test_static_quorum_has_no_voters_on_disk(tmp_path: Path) -> None:
     assert _format(_config(tmp_path, static=True)) == 0
-    assert not (tmp_path / "a" / DIRECTORY_NAME).exists()
+    assert not (tmp_path / "a" / PARTITION_DIRECTORY).exists()
 
 
 def test_metadata_log_dir_apart_from_log_dirs(tmp_path: Path) -> None:
     config = _config(tmp_path, metadata_log_dir=str(tmp_path / "metadata"))
     assert _format(config, "--standalone") == 0
-    assert (tmp_path / "metadata" / DIRECTORY_NAME).is_dir()
-    assert not (tmp_path / "a" / DIRECTORY_NAME).exists()
+    assert (tmp_path / "metadata" / PARTITION_DIRECTORY).is_dir()
+    assert not (tmp_path / "a" / PARTITION_DIRECTORY).exists()
     assert read_meta_properties(tmp_path / "b") is not None
 
 

@@ -18,11 +18,12 @@ import pytest
 from kraftctl.cli import main
 from kraftctl.cli.start import announce, load_config
 from kraftctl.storage.directory_lock import DirectoryLock
-from kraftctl.storage.meta_properties import MetaProperties, write_meta_properties
+from kraftctl.storage.meta_properties import write_meta_properties
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_protocol.uuids import random_uuid
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.dev.config_definitions.__main__ import TARGET
+from kraftctl.dev.config_definitions.__main__ import render_files
 from kraftctl.dev.config_definitions.dump import dump_config_definitions
-from kraftctl.dev.config_definitions.render import render_modules
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, parse_value
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
@@ -23,9 +22,9 @@ from tests.support.processes.kafka import kafka
 
 @pytest.mark.java
 def test_the_data_is_what_kafkas_jars_say():
-    modules = render_modules(dump_config_definitions(kafka()))
-    for name, text in modules.items():
-        assert (TARGET / name).read_text() == text, name
+    files = render_files(dump_config_definitions(kafka()))
+    for path, text in files.items():
+        assert path.read_text() == text, path
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Hostile requests to the leader of three nodes, while they crash and lead in turn and their code fails.
+"""Hostile requests to the leader of three nodes, with crashes, changes of leader and planted faults.
 
-Forged votes and fetches are not among them: raft believes its voters, as Kafka's does. What must hold: no
-node dies, every image is what the log says, all logs are equal in the end, and each client that asked a node
-that lived on was answered.
+There are no forged votes and fetches: raft trusts its voters, as Kafka's does. What must hold: no node
+dies, every image matches its log, all logs are equal in the end, and every request to a node that did not
+crash is answered.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FORGED = RAFT_API_KEYS - {ApiKey.DESCRIBE_QUORUM}
 
 
 class AskedNode:
-    """A simulated node as the source of hostile requests looks at it."""
+    """A simulated node, as the source of hostile requests sees it."""
 
     def __init__(self, node: SimulatedNode) -> None:
         self.node = node
@@ -66,7 +66,7 @@ class AskedNode:
 
 
 class Attacker:
-    """Asks the leader, notes what is still to be answered, and plants faults where that is possible."""
+    """Sends requests to the leader, tracks those not answered yet, and plants faults."""
 
     def __init__(self, quorum: SimulatedQuorum, rng: random.Random) -> None:
         self.answered = 0
@@ -90,7 +90,7 @@ class Attacker:
         return self._faults.sprung
 
     def attack(self) -> None:
-        """One request, to the active controller or, if nobody is, to anybody."""
+        """One request, to the active controller or, if there is none, to any node."""
         node = self._quorum.active() or self._rng.choice(self._quorum.running()).node
         request = self._request(node)
         member = self._quorum.members[node.node_id]
@@ -117,7 +117,7 @@ class Attacker:
         self._faults.tasks_fail = False
 
     def collect(self) -> None:
-        """A node that crashed meanwhile does not answer."""
+        """A node that has crashed since does not answer."""
         left: list[tuple[Member, int, int, ParsedRequest]] = []
         for member, life, request_id, request in self._pending:
             if member.life != life or not member.on:
@@ -134,12 +134,12 @@ class Attacker:
 
     @property
     def waiting(self) -> list[str]:
-        """What nobody has answered yet."""
+        """The requests that are not answered yet."""
         return [f"{request.body.NAME} v{request.version}" for _, _, _, request in self._pending]
 
 
 def check_encodable(answer: Message, version: int) -> None:
-    """What is encoded can be read again. A name that is repeated may be too long for that."""
+    """An encoded answer can be decoded. Names repeated from a request may be too long to encode."""
     try:
         data = answer.encode(version)
     except EncodeError:
@@ -160,7 +160,7 @@ def populate(quorum: SimulatedQuorum) -> None:
 
 
 def beat(quorum: SimulatedQuorum) -> None:
-    """A heartbeat of every registered broker, whose answers nobody reads."""
+    """A heartbeat of every registered broker; the answers are not read."""
     node = quorum.active()
     if node is not None:
         for broker_id, registered in list(node.controller.image.cluster.brokers.items()):

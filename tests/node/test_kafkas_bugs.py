@@ -1,4 +1,4 @@
-"""What once went wrong in Kafka's snapshots does not go wrong here; each test names the issue."""
+"""Bugs that Kafka's snapshots once had do not exist here; each test names the issue."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def log_bytes(node: SimulatedNode) -> int:
     return sum(len(entry.batch) for entry in node.disk.batches)
 
 
-def test_leaders_that_come_and_go_take_snapshots_all_the_same() -> None:
-    """KAFKA-14300: what was written before a resignation counts for the next snapshot."""
+def test_leaders_of_short_epochs_still_take_snapshots() -> None:
+    """KAFKA-14300: bytes written before a resignation count for the next snapshot."""
     bytes_max = 20_000
     node = serving_node(bytes_max)
     number = 0

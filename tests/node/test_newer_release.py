@@ -1,4 +1,4 @@
-"""A log that a newer release has written: what is not known here ends the process, it is never skipped."""
+"""A log that a newer release has written: unknown records end the process, they are never skipped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def level_record(name: str, level: int) -> RecordAndVersion:
 
 
 def restart_with(node: SimulatedNode, value: bytes) -> None:
-    """Another controller has committed one more record to the log before."""
+    """Restart after another controller has committed one more record."""
     offset = node.disk.end_offset
     batch = encode_batch(offset, node.raft.epoch, WALL_MS, [value])
     node.disk.apply(AppendBatch(offset, offset, node.raft.epoch, batch, False))
@@ -75,7 +75,7 @@ def test_level_0_of_an_unknown_feature_is_the_same_as_none() -> None:
 
 
 def test_a_level_that_is_unstable_here_needs_the_setting() -> None:
-    """As 4.3.1: 4.4-IV0 is known, but not in production."""
+    """As in Kafka 4.3.1: 4.4-IV0 is known, but not production-ready."""
     value = encode_metadata_record(level_record("metadata.version", features.LATEST_TESTING).record, 0)
     node = SimulatedNode()
     node.settle()

@@ -1,4 +1,4 @@
-"""The node as a whole: what is acknowledged is on disk, what was not may go, and a restart finds the rest."""
+"""The whole node: what is acknowledged is on disk, what is not may be lost, and a restart finds the rest."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class TestRestart:
         ]
         assert node.raft.epoch == epoch + 1
 
-    def test_a_broker_goes_on_in_its_epoch(self):
+    def test_a_broker_continues_in_its_epoch(self):
         node = SimulatedNode()
         node.settle()
         epoch = register(node)
@@ -157,7 +157,7 @@ class TestRestart:
         beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
         assert (beat.error_code, beat.is_fenced) == (Errors.NONE, False)
 
-    def test_a_broker_that_died_meanwhile_is_fenced(self):
+    def test_a_broker_that_died_during_the_restart_is_fenced(self):
         node = serving_node()
         node.crash()
         node.start()
@@ -174,7 +174,7 @@ class TestRestart:
 
 
 class TestAuthorizerWhileLoading:
-    """KAFKA-13649: the rules are in the log that is being read."""
+    """KAFKA-13649: the ACLs are in the log that is being loaded."""
 
     ACL = AclCreation(
         resource_type=4,
@@ -187,7 +187,7 @@ class TestAuthorizerWhileLoading:
     )
 
     def loading(self) -> SimulatedNode:
-        """Restarted, elected, and its rules not read yet: one of them lets the broker in."""
+        """Restarted and elected, but its ACLs are not loaded yet: one of them allows the broker."""
         node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, allow_everyone_if_no_acl_found="true")
         node.settle()
         created = node.ask(CreateAclsRequest(creations=[self.ACL]), CreateAclsResponse)
@@ -196,8 +196,8 @@ class TestAuthorizerWhileLoading:
         node.start()
         return node
 
-    def test_a_broker_that_fetches_is_put_off_and_not_refused(self):
-        """It would die of CLUSTER_AUTHORIZATION_FAILED."""
+    def test_a_broker_that_fetches_is_answered_not_leader_and_not_unauthorized(self):
+        """CLUSTER_AUTHORIZATION_FAILED would end the broker."""
         node = self.loading()
         fetch, _ = raft_requests.fetch({"offset": "0", "last-epoch": "0", "cluster": CLUSTER_ID})
         request_id = node.send(fetch)
@@ -212,7 +212,7 @@ class TestAuthorizerWhileLoading:
         codes = [node.answers[request_id].error_code for request_id in (beat, envelope)]
         assert codes == [Errors.NOT_CONTROLLER, Errors.NOT_CONTROLLER]
 
-    def test_half_of_the_rules_are_not_obeyed(self):
+    def test_partly_loaded_rules_are_not_applied(self):
         node = self.loading()
         node.controller.replay_committed([FeatureLevelRecord(name="metadata.version", feature_level=30)], 0)
         quorum = DescribeQuorumRequest(
@@ -249,7 +249,7 @@ class TestSnapshots:
         assert "new" not in text
 
     def test_none_is_taken_inside_a_metadata_transaction(self):
-        """KAFKA-17713: half of it would be in the snapshot, and its end would mean nothing to the reader."""
+        """KAFKA-17713: half of it would be in the snapshot, and the reader could not interpret its end."""
         node = serving_node(snapshot_bytes=100)
         node.ask(topic("before"), CreateTopicsResponse)
         begin = node.raft.end_offset
@@ -267,12 +267,12 @@ class TestSnapshots:
         assert inside in node.answers
 
     def write(self, node: SimulatedNode, record: Message) -> None:
-        """As the controller itself writes it; the next event carries the effects out."""
+        """As the controller itself writes it; the next event returns the effects."""
         result = ControllerResult.atomic_of([RecordAndVersion(record, 0)])
         node.node._append(node.controller.prepare(result), node.now_ms, WALL_MS + node.now_ms)
 
 
-def test_a_stored_value_that_is_none_stops_neither_start_nor_fencing_and_is_named_once() -> None:
+def test_an_unusable_stored_value_stops_neither_start_nor_fencing_and_is_named_once() -> None:
     """Kafka's controllers store a broker config unchecked: it is found at every start."""
     node = serving_node()
     node.ask(topic("t"), CreateTopicsResponse)
@@ -339,7 +339,7 @@ class TestEnvelopes:
         _, inner = decode_response(answer.response_data or b"", 55, 2)
         assert inner.topics[0].partitions[0].leader_id == 3000
 
-    def test_not_controller_is_told_to_the_broker_alone(self):
+    def test_not_controller_is_an_error_of_the_envelope(self):
         node = serving_node()
         node.crash()
         node.start()
@@ -347,14 +347,14 @@ class TestEnvelopes:
         assert node.answers[request_id].error_code == Errors.NOT_CONTROLLER
         assert node.answers[request_id].response_data is None
 
-    def test_an_answer_that_is_too_long_for_its_field_stops_nobody(self):
-        """The name is in the message: together they exceed what a string may hold."""
+    def test_an_answer_that_is_too_long_for_its_field_does_not_stop_the_node(self):
+        """The name is in the error message, which then exceeds the length of a string."""
         node = serving_node()
         election = ElectLeadersRequest(topic_partitions=[TopicPartitions(topic="x" * 32_767, partitions=[0])])
         answer = node.ask(self.envelope(election), EnvelopeResponse)
         assert (answer.error_code, answer.response_data) == (Errors.UNKNOWN_SERVER_ERROR, None)
 
-    def test_nothing_is_remembered_of_a_client_that_went_away(self):
+    def test_a_cancelled_request_leaves_no_state(self):
         node = serving_node()
         request_id = node.send(self.envelope(topic("orders")))
         node.cancel(request_id)

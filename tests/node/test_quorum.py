@@ -1,4 +1,4 @@
-"""Three whole nodes: whoever takes over has what was acknowledged, and every image is what its log says."""
+"""Three whole nodes: every new leader has what was acknowledged, and every image matches its log."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Client:
         self.quorum.run_for(200)
 
     def beat(self) -> None:
-        """Without waiting for the answer."""
+        """Send a heartbeat without waiting for the answer."""
         node = self.quorum.active()
         if node is not None:
             request = BrokerHeartbeatRequest(
@@ -56,7 +56,7 @@ class Client:
             node.send(request)
 
     def send(self) -> None:
-        """One more topic, if anybody is active."""
+        """Create one more topic, if there is an active controller."""
         node = self.quorum.active()
         if node is not None:
             self._number += 1
@@ -65,7 +65,7 @@ class Client:
             self._pending.append((node, node.send(CreateTopicsRequest(topics=[topic])), name))
 
     def collect(self) -> None:
-        """What was answered meanwhile; who was cut off never hears."""
+        """Collect answers; a client of a crashed node gets none."""
         left: list[tuple[SimulatedNode, int, str]] = []
         for node, request_id, name in self._pending:
             answer = node.answers.pop(request_id, None)
@@ -93,17 +93,17 @@ def settle(quorum: SimulatedQuorum, client: Client) -> None:
 
 
 def test_standbys_register_and_follow() -> None:
-    """KIP-919: the log soon knows the endpoints of all three."""
+    """KIP-919: the endpoints of all three are soon in the log."""
     quorum = SimulatedQuorum(1)
     quorum.await_active()
     quorum.run_for(2_000)
     for member in quorum.running():
         assert set(member.node.controller.image.cluster.controllers) == set(NODE_IDS)
-        notices = [text for text in member.node.notices if "knows this one now" in text]
+        notices = [text for text in member.node.notices if "has registered this controller" in text]
         assert len(notices) == (0 if member.node.controller.active else 1)
 
 
-def test_a_standby_asks_again_until_the_leader_answers() -> None:
+def test_a_standby_retries_its_registration_until_the_leader_answers() -> None:
     quorum = SimulatedQuorum(2)
     quorum.loss = 0.3
     quorum.run_for(60_000)
@@ -133,7 +133,7 @@ def test_what_a_deposed_leader_could_not_commit_is_gone_and_refused() -> None:
 
 @pytest.mark.parametrize("seed", seeds(6))
 def test_chaos(seed: int) -> None:
-    """Nothing acknowledged is lost; all images are the same, and what the logs say.
+    """Nothing acknowledged is lost; all images are equal and match the logs.
 
     Fsyncs take from 0.1 ms to 6 s, processes end between two effects, unflushed tails survive in part.
     """
@@ -178,7 +178,7 @@ def test_chaos(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_follower_that_restarts_completes_the_commit_that_waits_for_it(seed):
-    """Its connection begins with ApiVersions, which must not wait for that commit in turn."""
+    """Its connection begins with ApiVersions, which must not wait for that commit."""
     quorum = SimulatedQuorum(seed)
     leader = quorum.await_active()
     epoch = leader.raft.epoch

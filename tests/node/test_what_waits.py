@@ -1,4 +1,4 @@
-"""Which requests wait for what is not committed yet, and how long: Kafka answers some outside its queue."""
+"""Which requests wait for uncommitted records, and how long: Kafka answers some outside its queue."""
 
 from __future__ import annotations
 

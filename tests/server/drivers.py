@@ -1,4 +1,4 @@
-"""A driver over a node and a storage of a test's own."""
+"""A driver over a node and a storage that the test provides."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ PROPERTIES = {
 
 
 class Handler:
-    """Answers at once, or keeps requests until `release`; remembers what it was asked."""
+    """Answers immediately, or keeps requests until `release`; records the requests it gets."""
 
     def __init__(self) -> None:
         self.holding = False
@@ -71,7 +71,7 @@ class Handler:
         self.held.pop(min(self.held))()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until something that happened here makes `condition` true."""
+        """Wait until `condition` is true; it is checked after each change here."""
         while not condition():
             self.changed.clear()
             await self.changed.wait()
@@ -102,7 +102,7 @@ class Client:
         return await self.reader.readexactly(size)
 
     async def expect_closed(self) -> None:
-        """Nothing more comes, and the other side closes."""
+        """The other side closes without sending more."""
         try:
             assert await self.reader.read() == b""
         except ConnectionResetError:
@@ -123,7 +123,7 @@ def request_bytes(body: Message, version: int, correlation_id: int = 7) -> bytes
 
 
 def unregister(broker_id: int) -> UnregisterBrokerRequest:
-    """A request whose answer repeats `broker_id`, to tell answers apart."""
+    """A request whose answer repeats `broker_id`, to distinguish answers."""
     return UnregisterBrokerRequest(broker_id=broker_id)
 
 
@@ -144,7 +144,7 @@ async def connect(server: SocketServer) -> Client:
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
-    """For what the other task of this loop does within a few turns."""
+    """Wait for another task of this loop."""
     while not condition():
         await asyncio.sleep(0.001)
 

@@ -1,4 +1,4 @@
-"""A disk one of whose calls takes as long as a test wants, and a scripted node that has things stored."""
+"""A disk on which one call takes as long as a test wants, and a scripted node that stores things."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kraftctl_protocol.principal import ANONYMOUS
 from tests.server.serving import PROPERTIES, connect
 
 STALL_SECONDS_MAX = 3.0
-"""Nobody who is blocked by a stall could end it; this does."""
+"""A test that is blocked by the stall could not end it; this limit does."""
 
 CONTEXT = RequestContext(
     api=API_TABLE[ApiVersionsRequest.API_KEY],
@@ -41,7 +41,7 @@ TICK_SECONDS = 0.005
 
 
 class StallingDisk:
-    """`stall` makes the next call of that name that meets a path wait until `release`."""
+    """`stall` makes the next call of that name on a matching path wait until `release`."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.begun = threading.Event()
@@ -75,7 +75,7 @@ def path_of(target: Any) -> str:
 
 
 class ScriptedNode:
-    """Answers `ResignRequested(n)` with `script[n]`, and notes what else reaches it."""
+    """Answers `ResignRequested(n)` with `script[n]`, and records all other events."""
 
     next_deadline_ms = None
 
@@ -102,7 +102,7 @@ class ScriptedNode:
         self.changed.set()
 
     async def until(self, what: str, count: int = 1) -> None:
-        """Wait until the journal has that so often."""
+        """Wait until the journal contains the entry that many times."""
         while self.journal.count(what) < count:
             self.changed.clear()
             await self.changed.wait()
@@ -119,15 +119,15 @@ class Stage:
         self.disk = disk
 
     def play(self, number: int) -> None:
-        """Have the node carry out that part of its script."""
+        """Let the node emit that part of its script."""
         self.driver.offer(events.ResignRequested(number))
 
     def request(self, what: str) -> int:
-        """A request in the hands of the node; its answer is noted as `what`. Returns its id."""
+        """Submit a request whose answer is recorded as `what`. Returns its id."""
         return self.driver.submit(CONTEXT, ApiVersionsRequest(), lambda response: self.node.note(what))
 
     async def expect_a_free_loop(self) -> None:
-        """While the disk stalls: others have their turns, and who connects is served."""
+        """While the disk stalls, other tasks run and new connections are served."""
         while not self.disk.begun.is_set():
             await asyncio.sleep(TICK_SECONDS)
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""What a controller that is built from its properties tells others about itself."""
+"""What a controller that is built from its properties registers about itself."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from kraftctl.cli import main
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.dev.polling import await_result
 from kraftctl.server.controller_server import build_node, run_controller
-from kraftctl.storage.meta_properties import MetaProperties, read_meta_properties
+from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.partitions import open_partition
 from tests.support.wire.controller_client import ControllerClient
@@ -38,7 +39,7 @@ HERE = socket.getfqdn()
 
 
 def registered(tmp_path: Path, properties: dict[str, str]) -> RegisterControllerRecord:
-    """What the log would know about the node as it is right after construction."""
+    """The registration that the node would send right after construction."""
     config = ControllerConfig(PROPERTIES | {"log.dirs": str(tmp_path)} | properties)
     meta = MetaProperties("MkU3OEVBNTcwNTJENDM2Qg", 1, random_uuid(random.Random(1)))
     partition = open_partition(tmp_path)
@@ -108,14 +109,14 @@ def registered(tmp_path: Path, properties: dict[str, str]) -> RegisterController
 def test_the_registration_names_the_advertised_endpoints_from_construction(
     tmp_path: Path, properties: dict[str, str], advertised: dict[str, tuple[str, int]]
 ) -> None:
-    """Tools connect to what is registered: behind a wildcard it is this machine's name, never localhost."""
+    """Tools connect to what is registered: for a wildcard it is this machine's name, never localhost."""
     listeners = registered(tmp_path, properties).end_points
     assert {listener.name: (listener.host, listener.port) for listener in listeners} == advertised
     assert {listener.security_protocol for listener in listeners} == {PLAINTEXT}
 
 
 class BoundPort(logging.Handler):
-    """The port that a controller says it listens on."""
+    """Finds the port in a controller's log line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,21 +146,21 @@ def test_a_controller_on_port_0_registers_the_port_that_it_was_given(tmp_path: P
         serving = asyncio.create_task(run_controller(config, meta, stop))
         try:
             port = await asyncio.wait_for(bound.known, 20.0)
-            told = await asyncio.to_thread(registered_port, port)
+            registered_at = await asyncio.to_thread(registered_port, port)
         finally:
             log.setLevel(level)
             log.removeHandler(bound)
             stop.set()
             await serving
-        return port, told
+        return port, registered_at
 
-    port, told = asyncio.run(run())
+    port, registered_at = asyncio.run(run())
     assert port != 0
-    assert told == port
+    assert registered_at == port
 
 
 def registered_port(port: int) -> int:
-    """The port that tools see, once the log has the registration."""
+    """The port that tools see, once the registration is in the log."""
     request = DescribeClusterRequest(endpoint_type=CONTROLLERS)
 
     def known() -> int | None:

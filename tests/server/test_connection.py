@@ -1,4 +1,4 @@
-"""Requests and answers over a real socket: order, one at a time, cancellation, ApiVersions of the future."""
+"""Requests and answers over a real socket: order, one at a time, cancellation, unknown versions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.server.serving import (
 RECORDED = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
 CONTROLLED_SHUTDOWN = 7
-"""Of the ZooKeeper age: Kafka 4 has no version of it left."""
+"""Requests of the ZooKeeper era: Kafka 4 has no version of them left."""
 
 
 def answered_broker(frame: bytes) -> tuple[int, int]:
@@ -86,7 +86,7 @@ def test_pipelined_requests_are_handled_one_at_a_time_and_answered_in_order(loop
 
 
 @both_loops
-def test_a_long_pipeline_of_requests_answered_at_once_needs_no_stack(loop: str) -> None:
+def test_a_long_pipeline_of_requests_answered_immediately_needs_no_stack(loop: str) -> None:
     async def scenario() -> None:
         async with serving() as (server, _):
             client = await connect(server)
@@ -185,10 +185,10 @@ def test_an_answer_that_cannot_be_encoded_becomes_an_unknown_server_error() -> N
 
 @both_loops
 @pytest.mark.parametrize("pipelined", [False, True], ids=["alone", "behind another request"])
-def test_a_request_that_breaks_the_code_here_costs_one_connection_only(
+def test_a_bug_that_a_request_triggers_closes_only_its_connection(
     loop: str, pipelined: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Behind another request it is looked at while an answer is carried out, where nothing may be raised."""
+    """Behind another request it is processed while an effect is carried out, where nothing may be raised."""
 
     def broken(frame: bytes) -> RequestHead:
         body = decode_request(frame).body
@@ -228,7 +228,7 @@ def test_the_served_apis_are_those_that_kafka_marks_for_controllers() -> None:
 
 
 def any_request(api_key: int, version: int) -> bytes:
-    """A sound request where the schemas know one of this API and version, else a plausible start of one."""
+    """A valid request where the schemas have this API and version, otherwise a plausible start of one."""
     message = request_class(api_key)
     if message is not None and message.LOWEST_VERSION <= version <= message.HIGHEST_VERSION:
         return request_bytes(message(), version)
@@ -243,7 +243,7 @@ def empty_answer(request: Message) -> Message:
 
 
 @pytest.mark.parametrize("api_key", API_TABLE, ids=lambda key: ApiKey(key).name)
-def test_what_api_versions_lists_is_handed_on_and_nothing_beside_it(
+def test_only_what_api_versions_lists_reaches_the_handler(
     api_key: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     lowest, highest = API_TABLE[api_key].lowest, API_TABLE[api_key].highest
@@ -288,7 +288,7 @@ def test_an_api_that_is_not_listed_ends_the_connection_in_every_version() -> Non
 
 
 def test_what_kafkas_brokers_and_our_own_controllers_send_is_served() -> None:
-    """By what was recorded of brokers, forwarded requests too; controllers take the highest they list."""
+    """As recorded from brokers, forwarded requests included; controllers use the highest listed version."""
     sent: set[tuple[int, int]] = set()
     for line in RECORDED.read_text().splitlines():
         request = decode_request(bytes.fromhex(json.loads(line)["req"]))

@@ -1,4 +1,4 @@
-"""A request, a record, a follower that starts: none of them ends a controller or takes its leadership."""
+"""No request, record or starting follower ends a controller or its leadership."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from tests.support.wire.controller_client import ControllerClient, StandInBroker
 pytestmark = pytest.mark.slow
 
 FETCH_TIMEOUT_MS = 10_000
-"""A leader resigns when nobody has fetched for one and a half times that: no process starts as slowly."""
+"""A leader resigns after one and a half times this without a Fetch: no process starts that slowly."""
 
 BROKER_RESOURCE = 4
 
 TOKEN_VERSION = 3
 
 NAME_BYTES = 32_764
-"""Of a principal's name: alone it is a string, behind `User:` it is too long for one."""
+"""The length of a principal's name that fits a string, but not after `User:`."""
 
 
 @contextmanager
 def controller(directory: Path, **settings: str) -> Iterator[KraftctlController]:
-    """Alone in its quorum, and formatted; the caller starts it."""
+    """The only voter, formatted; the caller starts it."""
     properties = {name.replace("_", "."): value for name, value in settings.items()}
     node = KraftctlController(3000, directory, random_id(), properties=properties)
     node.format()
@@ -59,7 +59,7 @@ def controller(directory: Path, **settings: str) -> Iterator[KraftctlController]
 
 
 def test_a_restarted_follower_is_served_while_a_write_waits_for_it(tmp_path: Path) -> None:
-    """Its first request is ApiVersions: if that waited for the write, nobody would ever commit the write."""
+    """Its first request is ApiVersions: if that waited for the write, the write would never be committed."""
     settings = {"controller.quorum.fetch.timeout.ms": str(FETCH_TIMEOUT_MS)}
     with Quorum(tmp_path, dynamic=False, settings=settings) as quorum, ThreadPoolExecutor(1) as pool:
         leader = quorum.leader()
@@ -84,7 +84,7 @@ def test_a_restarted_follower_is_served_while_a_write_waits_for_it(tmp_path: Pat
 
 
 def test_a_token_for_a_name_that_no_record_can_hold(tmp_path: Path) -> None:
-    """The owner becomes `User:` and the name: a string of more bytes than a record's strings may have."""
+    """The owner is `User:` and the name: longer than a string of a record may be."""
     with controller(tmp_path, delegation_token_secret_key="secret") as node:
         node.start()
         with ControllerClient(node.port) as client:
@@ -122,7 +122,7 @@ def token_error(client: ControllerClient, name: str) -> int:
 
 
 def test_a_log_with_a_config_that_is_no_number(tmp_path: Path) -> None:
-    """Another controller let it in. The silent broker is fenced all the same, which asks for that number."""
+    """Another controller has accepted it. The silent broker is fenced although that reads the config."""
     with controller(tmp_path, broker_session_timeout_ms="1000", broker_heartbeat_interval_ms="200") as node:
         node.start()
         create_topics(node.port, node.cluster_id, "t", "u")
@@ -145,7 +145,7 @@ def test_a_log_with_a_config_that_is_no_number(tmp_path: Path) -> None:
 
 
 def append(node: KraftctlController, record: Message) -> None:
-    """Into the log of a controller that is stopped; alone in its quorum, it takes that for committed."""
+    """Append to the log of a stopped controller; as the only voter it considers that committed."""
     log = MetadataLog.open(node.metadata_directory)
     log.append(encode_batch(log.end_offset, log.last_epoch, 1_000, [encode_metadata_record(record, 0)]))
     log.flush()
@@ -153,7 +153,7 @@ def append(node: KraftctlController, record: Message) -> None:
 
 
 def fencings(node: KraftctlController) -> int:
-    """How often its log says that a broker is fenced."""
+    """How many lines of its log report a fencing."""
     count = 0
     for batch in read_batches(log_bytes(node), partial_tail=True):
         if not batch.header.is_control:

@@ -1,4 +1,4 @@
-"""A full disk or a failing fsync: nothing is acknowledged any more, and the process stops rather than lie."""
+"""After a full disk or a failing fsync nothing is acknowledged any more, and the process stops."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.server.controller_server import run_controller
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.meta_properties import MetaProperties
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import random_uuid
@@ -38,7 +38,7 @@ def topic(name: str) -> CreateTopicsRequest:
 
 
 def topics_on_disk(log_dir: Path) -> set[str]:
-    """Whatever a recovery would find, a torn tail cut off."""
+    """What a recovery would find, without a torn tail."""
     data = (log_dir / "__cluster_metadata-0" / f"{0:020d}.log").read_bytes()
     found: set[str] = set()
     for batch in read_batches(data, partial_tail=True):

@@ -1,4 +1,4 @@
-"""The loop around the node: what must hold when it ends."""
+"""The loop around the node: its end, and the log lines of the node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.server.drivers import driver_of
 
 
 class Node:
-    """Wants one flush at the start and another one as soon as that has ended."""
+    """Asks for one flush at the start and for another one when that has ended."""
 
     next_deadline_ms = None
     may_stop = True
@@ -34,7 +34,7 @@ class Node:
 
 
 class Storage:
-    """A disk whose fsync takes until it is told to end."""
+    """A disk whose fsync lasts until `may_end` is set."""
 
     snapshots = None
 
@@ -48,7 +48,7 @@ class Storage:
 
 
 def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() -> None:
-    """Closing the log flushes it; nobody is told any more."""
+    """Closing the log flushes it; the node is not notified any more."""
 
     async def scenario() -> None:
         node: Any = Node()
@@ -68,7 +68,7 @@ def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() 
 
 
 class OverdueNode(Node):
-    """Fails at once, and its deadline has passed."""
+    """Fails immediately, and its deadline has passed."""
 
     next_deadline_ms = 0  # type: ignore[assignment]
 
@@ -97,7 +97,7 @@ def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
 
 
 class NoticingNode(Node):
-    """Has something to say from each of its parts."""
+    """Emits a notice from each of its parts."""
 
     def step(self, event: object, now_ms: int, wall_ms: int) -> list[object]:
         return [

@@ -1,4 +1,4 @@
-"""The driver carries effects out in the order in which the node asks for them: durable before visible."""
+"""Effects are carried out in the order in which the node emits them: durable before visible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.partitions import DIRECTORY_ID, open_partition
 
 
 class Voter:
-    """A node that grants every vote, and asks for that to be written before the answer."""
+    """A node that grants every vote, and writes that before it answers."""
 
     next_deadline_ms = None
     may_stop = True
@@ -39,7 +39,7 @@ class Voter:
 
 
 def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
-    """ElectionSafety: or a crash between the two lets this voter vote again."""
+    """ElectionSafety: otherwise a crash between the two lets this voter vote again."""
 
     async def scenario() -> None:
         partition = open_partition(tmp_path)
@@ -60,7 +60,7 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
 
 
 class Recovered:
-    """A node that votes again, and says so."""
+    """A node that notes the end of its recovery, then votes."""
 
     next_deadline_ms = None
     may_stop = True
@@ -72,7 +72,7 @@ class Recovered:
 
 
 def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -> None:
-    """Or a restart recovers again, and the vote is forgotten."""
+    """Otherwise a restart recovers again, and the vote is forgotten."""
 
     async def scenario() -> None:
         partition = open_partition(tmp_path)
@@ -94,7 +94,7 @@ def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -
 
 
 class Loading:
-    """A node that reads its log just before a snapshot takes the place of it."""
+    """A node that reads its log just before a snapshot replaces it."""
 
     next_deadline_ms = None
     may_stop = True
@@ -111,7 +111,7 @@ class Loading:
 
 
 def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start of the log may move between the question whether an offset is in it and the read."""
+    """The start of the log may move between the check of an offset and the read."""
     may_cut, is_cut = threading.Event(), threading.Event()
     read_recent, start_over_at = MetadataLog.read_recent, MetadataPartition.start_over_at
 

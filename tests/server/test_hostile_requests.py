@@ -1,4 +1,4 @@
-"""A short look at what tests/soak/hostile_requests.py does for hours, and what it has found."""
+"""A short run of what tests/soak/hostile_requests.py does for hours, and regressions that it found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ELECTION_SECONDS = 30.0
 
 @pytest.mark.parametrize("seed", seeds(4))
 def test_nothing_that_is_sent_ends_a_controller(seed: int, tmp_path: Path) -> None:
-    """Every third one is a dynamic quorum, every second has snapshots, every fourth is of an older level."""
+    """Every third is a dynamic quorum, every second has snapshots, every fourth an older metadata.version."""
     hostile = HostileRound(seed, REQUESTS, tmp_path, plant=can_be_planted())
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         runner.run(hostile.run())
@@ -42,7 +42,7 @@ def test_nothing_that_is_sent_ends_a_controller(seed: int, tmp_path: Path) -> No
 
 
 def opened(directory: Path) -> HostedController:
-    """On a directory that is formatted at first."""
+    """On a directory that is formatted if it is new."""
     return HostedController(
         directory,
         random.Random(1),
@@ -53,7 +53,7 @@ def opened(directory: Path) -> HostedController:
 
 
 def vote_request(epoch: int, end_offset: int) -> VoteRequest:
-    """Of a candidate that is not there."""
+    """A Vote request of a candidate that does not exist."""
     partition = PartitionData(
         partition_index=0,
         replica_epoch=epoch,
@@ -67,8 +67,8 @@ def vote_request(epoch: int, end_offset: int) -> VoteRequest:
 
 
 @pytest.mark.parametrize("epochs_left", [0, 1, 2])
-def test_the_last_epochs_end_nobody(epochs_left: int, tmp_path: Path) -> None:
-    """The candidate may be refused; a node that joins its epoch survives the elections that follow."""
+def test_the_last_epochs_end_no_node(epochs_left: int, tmp_path: Path) -> None:
+    """The candidate may be refused; a node that joins its epoch survives the elections after it."""
 
     async def life(first: bool) -> None:
         hosted = opened(tmp_path)

@@ -53,7 +53,7 @@ GARBAGE = [
 
 @both_loops
 @pytest.mark.parametrize("data", GARBAGE)
-def test_what_cannot_be_understood_closes_the_connection_and_nothing_else(data: bytes, loop: str) -> None:
+def test_malformed_input_closes_only_its_connection(data: bytes, loop: str) -> None:
     async def scenario() -> None:
         async with serving() as (server, handler):
             client = await connect(server)

@@ -1,4 +1,4 @@
-"""Log lines have Kafka's shape, and nobody outside can forge one."""
+"""Log lines have Kafka's form, and clients cannot forge one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A voter loses its log: with its identity it recovers before it votes; without it, it is a new voter."""
+"""A voter loses its log: with its old identity it recovers before it votes, otherwise it is a new voter."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SNAPSHOTS_ARE_FREQUENT = {
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-def test_a_voter_without_its_log_elects_nobody_who_lacks_what_was_acknowledged(
+def test_a_voter_without_its_log_elects_no_leader_that_lacks_acknowledged_records(
     tmp_path: Path, dynamic: bool
 ) -> None:
-    """The log had been moved away while the other one that holds the records was down as well."""
+    """The log is moved away while the other voter that has the records is down, too."""
     with Quorum(tmp_path, dynamic=dynamic) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -55,7 +55,7 @@ def test_a_voter_without_its_log_elects_nobody_who_lacks_what_was_acknowledged(
         for node in quorum.nodes:
             await_result(partial(knows, node, creator.acknowledged), f"{node.name} has every topic", 20.0)
 
-        # Of three voters one is gone: without the vote of the victim nobody can lead.
+        # One of three voters is gone: without the vote of the victim there is no leader.
         leader.kill()
         creator.create(3)
         victim.stop()
@@ -70,13 +70,13 @@ def knows(node: KraftctlController, topics: set[str]) -> bool:
 
 
 def last_output(node: KraftctlController) -> str:
-    """Of the last start."""
+    """The output since the last start."""
     assert node.process is not None
     return node.process.tail()
 
 
 def test_a_lost_log_is_filled_from_a_snapshot(tmp_path: Path) -> None:
-    """KIP-630: the leader's log begins later than 0; what came before is only in its snapshots."""
+    """KIP-630: the leader's log starts above 0; what precedes it is only in its snapshots."""
     with Quorum(tmp_path, dynamic=False, settings=SNAPSHOTS_ARE_FREQUENT) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -135,7 +135,7 @@ def test_a_lost_directory_is_replaced_by_a_new_voter(tmp_path: Path) -> None:
         add_voter(quorum, victim)
         creator.create(3)
 
-        # Of three voters one is gone: without the vote of the new one nobody can lead.
+        # One of three voters is gone: without the vote of the new one there is no leader.
         quorum.leader().kill()
         creator.create(3)
         await_result(partial(knows, victim, creator.acknowledged), "the victim has every topic", 20.0)

@@ -1,4 +1,4 @@
-"""Real controllers on disks that forget what was not forced: all are killed, nothing acknowledged is lost.
+"""Real controllers on disks that lose what was not forced: all are killed, nothing acknowledged is lost.
 
 The shim and its model have tests of their own in tests/dev/test_lying_disk_model.py.
 """
@@ -44,12 +44,12 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def let_pass(seconds: float) -> None:
-    """For a moment that is random."""
+    """Wait for a random time."""
     threading.Event().wait(seconds)
 
 
 class Failures:
-    """Power failures of a quorum whose client never rests, each with its check."""
+    """Power failures of a quorum with a busy client, each followed by checks."""
 
     def __init__(self, quorum: LyingQuorum, topics: Acknowledged, rng: random.Random) -> None:
         self.quorum = quorum
@@ -58,7 +58,7 @@ class Failures:
         self._checked_count = 0
 
     def fail_power(self, aftermaths: Sequence[Aftermath]) -> None:
-        """At a random moment, of disks that took their time. Each node has its aftermath."""
+        """At a random moment, on slow disks. Each node has its own aftermath."""
         for disk in self.quorum.disks.values():
             disk.rule(f"fsync stall {self.rng.randrange(FSYNC_MS_MAX)}")
         self.topics.await_more(self.rng.randrange(3, 40))
@@ -77,7 +77,7 @@ class Failures:
         self.quorum.await_topics(self.topics.names)
 
     def fail_power_somehow(self, count: int) -> None:
-        """Strictly at first, then with whatever aftermaths."""
+        """First with the strict aftermath, then with any."""
         nodes = len(self.quorum.nodes)
         self.fail_power([Aftermath.STRICT] * nodes)
         for _ in range(count - 1):
@@ -104,9 +104,9 @@ def test_power_fails_for_all_and_nothing_acknowledged_is_lost(
 
 
 def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path) -> None:
-    """One after the other, and then all at once.
+    """One after the other, and then all together.
 
-    Its votes take less: replicas whose votes take longer than an election would elect nobody, as with Kafka.
+    Votes are stored faster: if they took longer than an election, there would be no leader, as with Kafka.
     """
     rng = random.Random(FIRST_SEED)
     print(f"seed {FIRST_SEED}")
@@ -123,7 +123,7 @@ def test_voters_are_killed_while_another_disk_is_slow(shim: Path, tmp_path: Path
 
 
 def test_a_formatted_directory_survives(shim: Path, tmp_path: Path) -> None:
-    """What `kraftctl format` calls done is on disk: a node of a dynamic quorum has its voters in there."""
+    """What `kraftctl format` reports as done is on disk, including the voters of a dynamic quorum."""
     node = KraftctlController(3000, tmp_path, random_id())
     node.write_configuration()
     node.log_directory.mkdir()

@@ -1,4 +1,4 @@
-"""A disk that stalls for a second holds up what waits for it, and not the loop: connections are read."""
+"""A disk that stalls for a second delays what waits for it, but not the loop: connections are served."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ SOON = {"controller.quorum.fetch.timeout.ms": "1000", "controller.quorum.electio
 
 TURN_LINE = r"^longest turn \d+ ms"
 
-SAY_TURNS = """
+PRINT_TURNS = """
 from kraftctl.server.driver import Driver
 stop = Driver.stop
-async def stop_and_say(driver):
+async def stop_and_print(driver):
     await stop(driver)
     probe = driver.probe
     waits_ms = {what: wait_ns // 1_000_000 for what, wait_ns in sorted(probe.longest_wait_ns.items())}
     turn_ms = probe.longest_turn_ns // 1_000_000
     print(f"longest turn {turn_ms} ms, {probe.longest_turn}; longest waits in ms {waits_ms}")
-Driver.stop = stop_and_say
+Driver.stop = stop_and_print
 """
 """The figures of the driver's probe, as the last line of a node that is stopped."""
 
@@ -67,14 +67,14 @@ BY_WRITING = [
     ("unlink", ".checkpoint.deleted"),
     (ANY, ""),
 ]
-"""Calls that a stream of new topics leads to, and a part of the path. At last whatever is called."""
+"""Calls that a sequence of new topics causes, and a part of the path. The last entry is any call."""
 
 BY_ELECTION = [
     ("fsync", "quorum-state"),
     ("unlink", "quorum-state.tmp"),
     ("rename", "quorum-state"),
 ]
-"""The last one is WHOLE: the figures are of nodes that nobody kills after it."""
+"""The last one is WHOLE: the figures are of nodes that are not killed after it."""
 
 WHOLE = (("unlink", ".log.deleted"), ("rename", "quorum-state"), (ANY, ""))
 """Stalls that last to their end. The others are over when the loop has answered once."""
@@ -86,14 +86,14 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def await_loop(port: int) -> None:
-    """Waits until a new connection that sends an impossible size is closed: the loop does that alone."""
+    """Waits until a new connection that sends an invalid size is closed, which needs the loop only."""
     with socket.create_connection(("localhost", port), timeout=30.0) as connection:
         connection.sendall(struct.pack(">i", -1))
         assert connection.recv(1) == b""
 
 
 class Stalls:
-    """One call of one disk stalls at a time. The figures say after how long the loop has answered at most."""
+    """One call of one disk stalls at a time. The figures are the longest response times of the loop."""
 
     def __init__(self, quorum: LyingQuorum) -> None:
         self._quorum = quorum
@@ -117,7 +117,7 @@ class Stalls:
             disk.rule()
 
     def check(self) -> None:
-        """Both from outside, and as the driver's own probe has it. Ends the nodes."""
+        """Check the response times from outside and the driver's own probe. Ends the nodes."""
         print({what: f"answered after {answer_ms:.0f} ms" for what, answer_ms in self.figures_ms.items()})
         turns_ms = []
         for node in self._quorum.nodes:
@@ -134,9 +134,9 @@ def nothing() -> None:
 
 
 def test_the_loop_runs_while_the_disk_stalls(shim: Path, tmp_path: Path) -> None:
-    """Of the leader, and of a follower."""
+    """The leader's disk, and a follower's."""
     with (
-        LyingQuorum(shim, tmp_path, dynamic=True, settings=SMALL_FILES, planted=SAY_TURNS) as quorum,
+        LyingQuorum(shim, tmp_path, dynamic=True, settings=SMALL_FILES, planted=PRINT_TURNS) as quorum,
         Acknowledged(quorum) as topics,
     ):
         stalls = Stalls(quorum)
@@ -152,7 +152,7 @@ def test_the_loop_runs_while_the_disk_stalls(shim: Path, tmp_path: Path) -> None
 
 def test_the_loop_runs_while_the_disk_stalls_in_an_election(shim: Path, tmp_path: Path) -> None:
     with (
-        LyingQuorum(shim, tmp_path, dynamic=False, settings=SOON, planted=SAY_TURNS) as quorum,
+        LyingQuorum(shim, tmp_path, dynamic=False, settings=SOON, planted=PRINT_TURNS) as quorum,
         Acknowledged(quorum) as topics,
     ):
         stalls = Stalls(quorum)
@@ -168,9 +168,9 @@ def test_the_loop_runs_while_the_disk_stalls_in_an_election(shim: Path, tmp_path
 
 
 def test_the_probe_says_how_long_the_disk_took(shim: Path, tmp_path: Path) -> None:
-    """Of a flush that takes its second, while the loop is never busy for long."""
+    """A flush takes a second, while the loop is never busy for long."""
     with (
-        LyingQuorum(shim, tmp_path, size=1, dynamic=False, planted=SAY_TURNS) as quorum,
+        LyingQuorum(shim, tmp_path, size=1, dynamic=False, planted=PRINT_TURNS) as quorum,
         Acknowledged(quorum) as topics,
     ):
         stalls = Stalls(quorum)
@@ -186,7 +186,7 @@ def test_the_probe_says_how_long_the_disk_took(shim: Path, tmp_path: Path) -> No
 def test_a_flush_on_the_loop_is_found_out(shim: Path, tmp_path: Path) -> None:
     """Checks the checker, from outside and by the probe."""
     with (
-        LyingQuorum(shim, tmp_path, size=1, dynamic=False, planted=SAY_TURNS + FLUSH_ON_LOOP) as quorum,
+        LyingQuorum(shim, tmp_path, size=1, dynamic=False, planted=PRINT_TURNS + FLUSH_ON_LOOP) as quorum,
         Acknowledged(quorum) as topics,
     ):
         stalls = Stalls(quorum)

@@ -30,7 +30,7 @@ TIMEOUT_MS = 300
 
 
 class Asker:
-    """What the driver is otherwise."""
+    """Takes the driver's place."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -57,7 +57,7 @@ class Asker:
 
 @asynccontextmanager
 async def asking(vote_version_max: int = 2) -> AsyncIterator[tuple[Asker, SocketServer, Handler]]:
-    """A peer that knows Vote up to this version, UnregisterBroker, and nothing else."""
+    """A peer that knows Vote up to this version, UnregisterBroker, and no other API."""
 
     def answer(request: Message) -> Message:
         if isinstance(request, ApiVersionsRequest):
@@ -84,7 +84,7 @@ def vote(*, pre_vote: bool) -> VoteRequest:
 
 
 @both_loops
-def test_versions_are_asked_for_once_and_questions_answered_in_order(loop: str) -> None:
+def test_versions_are_requested_once_and_requests_answered_in_order(loop: str) -> None:
     async def test() -> None:
         async with asking() as (asker, _, handler):
             for send_id in range(1, 6):
@@ -100,7 +100,7 @@ def test_versions_are_asked_for_once_and_questions_answered_in_order(loop: str) 
     run(test, loop)
 
 
-def test_the_highest_common_version_is_spoken() -> None:
+def test_the_highest_common_version_is_used() -> None:
     async def test() -> None:
         async with asking(vote_version_max=1) as (asker, _, handler):
             asker.ask(1, vote(pre_vote=False))
@@ -110,8 +110,8 @@ def test_the_highest_common_version_is_spoken() -> None:
     run(test)
 
 
-def test_what_the_peer_could_not_understand_is_not_sent() -> None:
-    """KIP-996: an older controller knows no pre-votes; and no Fetch at all is known to this one."""
+def test_a_request_that_the_peer_does_not_know_is_not_sent() -> None:
+    """KIP-996: an older controller knows no pre-votes; this one does not know Fetch either."""
 
     async def test() -> None:
         async with asking(vote_version_max=1) as (asker, _, handler):
@@ -129,7 +129,7 @@ def test_what_the_peer_could_not_understand_is_not_sent() -> None:
 
 
 @both_loops
-def test_nobody_listens(loop: str) -> None:
+def test_no_peer_listens(loop: str) -> None:
     async def test() -> None:
         asker = Asker(free_port())
         asker.ask(1, vote(pre_vote=True))
@@ -141,7 +141,7 @@ def test_nobody_listens(loop: str) -> None:
     run(test, loop)
 
 
-def test_a_silent_peer_is_given_up_and_asked_again_over_a_new_connection() -> None:
+def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
     async def test() -> None:
         async with asking() as (asker, _, handler):
             asker.ask(1, vote(pre_vote=True))
@@ -159,7 +159,7 @@ def test_a_silent_peer_is_given_up_and_asked_again_over_a_new_connection() -> No
 
 
 def test_what_waits_for_a_commit_does_not_stop_raft() -> None:
-    """A leader answers a registration when followers have fetched its record, over the other connection."""
+    """A leader answers a registration after followers have fetched its record over the other connection."""
 
     async def test() -> None:
         async with asking() as (asker, _, handler):
@@ -209,8 +209,8 @@ def test_nothing_is_answered_after_stop() -> None:
     run(test)
 
 
-def test_a_peer_that_breaks_the_code_here_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bug in reading an answer must not leave its address without anybody who sends."""
+def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug in reading an answer must not stop requests to its address."""
 
     def broken(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
         raise KeyError(api_key)

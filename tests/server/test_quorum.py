@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.polling import await_result
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import FIRST_SEED
 from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
@@ -37,8 +37,8 @@ def test_leaders_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path, dyn
 
 
 @pytest.mark.slow
-def test_a_leader_that_stops_hands_over_at_once(tmp_path: Path) -> None:
-    """EndQuorumEpoch: nobody waits for a fetch timeout."""
+def test_a_leader_that_stops_hands_over_immediately(tmp_path: Path) -> None:
+    """EndQuorumEpoch: the followers do not wait for the fetch timeout."""
     with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -51,7 +51,7 @@ def test_a_leader_that_stops_hands_over_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
-    """What it appended but could not replicate is truncated; it follows from then on."""
+    """What it appended but could not replicate is truncated, and it becomes a follower."""
     with Quorum(tmp_path, dynamic=False) as quorum:
         creator = TopicCreator(quorum)
         creator.create(3)
@@ -71,9 +71,9 @@ def test_a_paused_leader_steps_down_when_it_wakes_up(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path) -> None:
-    """A bit flips where one follower has not read yet: that one must not wait for ever, nor must the others.
+    """A bit flips in records that one follower has not fetched yet: no follower may wait for ever.
 
-    They hear of it: nobody would elect another leader before the test has ended.
+    They are notified: their fetch timeout is longer than the test.
     """
     with Quorum(tmp_path, dynamic=True, settings={"controller.quorum.fetch.timeout.ms": "60000"}) as quorum:
         creator = TopicCreator(quorum)
@@ -88,7 +88,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
             node.start(wait=False)  # nothing of what they wrote is in their memory now
         leader = quorum.leader()
         creator.create(1)
-        flip_a_bit_in_the_middle(leader.log_directory / DIRECTORY_NAME / f"{0:020d}.log")
+        flip_a_bit_in_the_middle(leader.log_directory / PARTITION_DIRECTORY / f"{0:020d}.log")
         late.start()
         process = leader.process
         assert process is not None
@@ -103,7 +103,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
 
 
 def flip_a_bit_in_the_middle(segment: Path) -> None:
-    """Of a record, beneath the process that wrote it."""
+    """Of a record, while the process that wrote it is running."""
     content = segment.read_bytes()
     batches = read_batches(content)
     count = len(batches) // 2

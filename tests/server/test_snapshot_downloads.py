@@ -1,4 +1,4 @@
-"""A snapshot that the leader sent is read back before it exists: what is damaged never gets its name."""
+"""A downloaded snapshot is read back before it is used: a damaged one never gets its final name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def snapshot() -> bytes:
 
 
 @pytest.mark.parametrize("is_damaged", [False, True], ids=["whole", "damaged"])
-def test_what_is_damaged_is_thrown_away(tmp_path: Path, is_damaged: bool) -> None:
+def test_a_damaged_download_is_deleted(tmp_path: Path, is_damaged: bool) -> None:
     data = snapshot()
     if is_damaged:
         data = data[:-1] + bytes([data[-1] ^ 1])

@@ -1,6 +1,6 @@
-"""While a disk stalls the loop serves everybody, nothing overtakes what is stored, and then all is in order.
+"""While a disk stalls, the loop serves all connections, and no effect overtakes what is being stored.
 
-The operating system is simulated, in that one call of it waits; driver, storage and sockets are real.
+Only one call of the operating system is made to wait; driver, storage and sockets are real.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage import recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.metadata_log import MetadataLog
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.generated.fetch_snapshot_response import (
@@ -28,6 +28,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     TopicSnapshot,
 )
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.server.serving import run
@@ -49,7 +50,7 @@ def append(offset: int, epoch: int = 1) -> effects.AppendBatch:
 
 
 def filled(tmp_path: Path, count: int, segment_bytes: int = 1 << 30) -> MetadataPartition:
-    """A partition with so many batches on disk, none of which is in memory."""
+    """A partition with `count` batches on disk, none of them in memory."""
     partition = open_partition(tmp_path, segment_bytes=segment_bytes)
     for offset in range(count):
         partition.log.append(batch(offset))
@@ -59,7 +60,7 @@ def filled(tmp_path: Path, count: int, segment_bytes: int = 1 << 30) -> Metadata
 
 def log_content(tmp_path: Path) -> list[bytes]:
     """What the next start finds."""
-    log = MetadataLog.open(tmp_path / DIRECTORY_NAME)
+    log = MetadataLog.open(tmp_path / PARTITION_DIRECTORY)
     found = [log.read(offset, 1) for offset in range(log.start_offset, log.end_offset)]
     assert log.recovery.notices() == []
     log.close()
@@ -76,7 +77,7 @@ def fetch(request_id: int, read_offset: int, end_offset: int, max_bytes: int = 1
 
 
 async def paused(scene: Stage) -> None:
-    """What follows waits, effects and events alike, until the disk is back."""
+    """The effects and events that follow wait until the disk continues."""
     scene.play(1)
     await scene.expect_a_free_loop()
     assert "answered" not in scene.node.journal
@@ -131,7 +132,7 @@ def test_the_log_is_truncated(
 
 
 def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The truncation waits for the flusher, the loop for neither."""
+    """The truncation waits for the flush; the loop waits for neither."""
 
     async def life() -> None:
         partition = open_partition(tmp_path)
@@ -157,7 +158,7 @@ def test_the_log_is_truncated_during_a_flush(tmp_path: Path, monkeypatch: pytest
 def test_records_are_appended_and_segments_roll(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    """Nothing waits for that: what is appended meanwhile shares the next flush."""
+    """Nothing waits for the flush: later appends share the next one."""
 
     async def life() -> None:
         partition = open_partition(tmp_path, segment_bytes=300)
@@ -165,7 +166,7 @@ def test_records_are_appended_and_segments_roll(
             request_id = scene.request("answered")
             scene.script[0] = [*map(append, range(10)), effects.FlushLog(10), fetch(request_id, 3, 10)]
             scene.script[1] = [append(10)]
-            scene.disk.stall(call, DIRECTORY_NAME)
+            scene.disk.stall(call, PARTITION_DIRECTORY)
             scene.play(0)
             scene.play(1)
             await scene.expect_a_free_loop()
@@ -176,7 +177,7 @@ def test_records_are_appended_and_segments_roll(
             assert 10 <= scene.node.seen[-1].end_offset <= 11
         partition.close()
         assert log_content(tmp_path) == [batch(offset) for offset in range(11)]
-        assert len(list((tmp_path / DIRECTORY_NAME).glob("*.log"))) == 3
+        assert len(list((tmp_path / PARTITION_DIRECTORY).glob("*.log"))) == 3
 
     run(life)
 
@@ -185,7 +186,7 @@ def test_records_are_appended_and_segments_roll(
 def test_a_download_is_saved_verified_and_takes_the_place_of_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    """`SnapshotDownloaded` is the very next event, whatever has come meanwhile."""
+    """`SnapshotDownloaded` is the very next event, before others that have arrived."""
 
     async def life() -> None:
         partition = filled(tmp_path, 5)
@@ -220,7 +221,7 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
         async with stage(partition, monkeypatch) as scene:
             request_id = scene.request("answered")
             scene.script[0] = [effects.StartOver(SNAPSHOT_ID), append(40), respond(request_id)]
-            scene.disk.stall(call, DIRECTORY_NAME)
+            scene.disk.stall(call, PARTITION_DIRECTORY)
             scene.play(0)
             await paused(scene)
         partition.close()
@@ -234,7 +235,7 @@ def test_the_log_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     [("replace", ".log"), ("unlink", ".log"), ("replace", ".checkpoint"), ("unlink", ".checkpoint.deleted")],
 )
 def test_retention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, part_of_path: str) -> None:
-    """`LogStartChanged` is the very next event: until then nobody may be sent to what is gone."""
+    """`LogStartChanged` is the very next event: before it, followers could be sent to deleted records."""
 
     async def life() -> None:
         partition = filled(tmp_path, 12, segment_bytes=300)
@@ -259,10 +260,10 @@ def test_retention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, p
     run(life)
 
 
-def test_what_is_not_in_memory_is_read_beside_the_loop(
+def test_records_that_are_not_in_memory_are_read_off_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing waits for a replica that is far behind, and it gets what it asked for."""
+    """Nothing waits for a replica that is far behind, and it gets its records."""
 
     async def life() -> None:
         partition = filled(tmp_path, 20)
@@ -284,10 +285,10 @@ def test_what_is_not_in_memory_is_read_beside_the_loop(
     run(life)
 
 
-def test_what_is_cut_is_read_before_if_it_was_asked_for_before(
+def test_records_requested_before_a_truncation_are_read_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A replica far behind is answered from the log of the moment in which it was decided."""
+    """A replica that is far behind is answered from the log as it was when the answer was decided."""
 
     async def life() -> None:
         partition = filled(tmp_path, 20)
@@ -320,7 +321,7 @@ def test_what_is_cut_is_read_before_if_it_was_asked_for_before(
 
 
 def test_a_log_is_read_up_to_where_it_was_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest may have been replaced when the answer arrives."""
+    """Later records may have been replaced when the answer arrives."""
 
     async def life() -> None:
         for recent_bytes_max in (0, 1 << 20):
@@ -341,7 +342,7 @@ def test_a_log_is_read_up_to_where_it_was_committed(tmp_path: Path, monkeypatch:
     run(life)
 
 
-def test_nothing_follows_what_could_not_be_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_effect_follows_one_that_was_not_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def life() -> None:
         partition = open_partition(tmp_path)
         async with stage(partition, monkeypatch) as scene:
@@ -367,7 +368,7 @@ def test_nothing_follows_what_could_not_be_stored(tmp_path: Path, monkeypatch: p
 def test_a_flush_that_fails_while_something_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What follows the stored is not carried out any more."""
+    """The effects after the stored one are not carried out any more."""
 
     async def life() -> None:
         partition = open_partition(tmp_path)
@@ -396,7 +397,7 @@ def test_a_flush_that_fails_while_something_is_stored(
 def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A vote that was not stored is answered to nobody, not even by the last breath of a controller."""
+    """A vote that was not stored is never answered, not even while the controller stops."""
 
     async def life() -> None:
         partition = open_partition(tmp_path)
@@ -427,12 +428,12 @@ def test_stopping_waits_for_what_is_being_stored_and_begins_nothing_new(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "unreadable"])
-def test_who_cannot_read_its_own_log_resigns_and_then_stops(
+def test_a_node_that_cannot_read_its_own_log_resigns_and_then_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     async def life() -> None:
         partition = filled(tmp_path, 20)
-        path = tmp_path / DIRECTORY_NAME / f"{0:020d}.log"
+        path = tmp_path / PARTITION_DIRECTORY / f"{0:020d}.log"
         async with stage(partition, monkeypatch) as scene:
             scene.script[0] = [fetch(scene.request("answered"), 3, 20)]
             if damage == "flipped":
@@ -471,6 +472,6 @@ def test_a_long_turn_is_measured_and_named(
         partition.close()
 
     run(life)
-    lines = [line for line in caplog.messages if "event loop was busy" in line]
+    lines = [line for line in caplog.messages if "event loop was blocked" in line]
     assert len(lines) == 1
     assert "ResignRequested" in lines[0]

@@ -9,7 +9,7 @@ import pytest
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.datasource.source_options import KraftOptions
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, read_properties
+from kraftctl_spark.log.client_config import ClientConfig, parse_client_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
 
 
@@ -25,10 +25,10 @@ def test_what_is_honoured() -> None:
         pytest.param(
             "security.protocol", "SASL_SSL", "security.protocol=SASL_SSL .* only PLAINTEXT", id="tls"
         ),
-        pytest.param("sasl.mechanism", "PLAIN", "sasl.mechanism=PLAIN .* PLAINTEXT only", id="sasl"),
-        pytest.param("ssl.truststore.location", "/x.jks", "ssl.truststore.location=/x.jks", id="ssl"),
-        pytest.param("ssl.truststore.password", "word", r"password=\(hidden\)", id="password"),
-        pytest.param("sasl.jaas.config", "word", r"sasl.jaas.config=\(hidden\)", id="jaas"),
+        pytest.param("sasl.mechanism", "PLAIN", "sasl.mechanism is not .* PLAINTEXT only", id="sasl"),
+        pytest.param("ssl.truststore.location", "/x.jks", "ssl.truststore.location is not", id="ssl"),
+        pytest.param("ssl.truststore.password", "word", "password is not supported", id="password"),
+        pytest.param("sasl.jaas.config", "word", "sasl.jaas.config is not supported", id="jaas"),
         pytest.param(
             "request.timeout.ms", "1 s", "request.timeout.ms=1 s .* whole number above 0", id="text"
         ),
@@ -46,21 +46,6 @@ def test_what_is_refused(key: str, value: str, message: str) -> None:
 def _of_options(kafka_keys: dict[str, str]) -> KraftOptions:
     options = {f"kafka.{key}": value for key, value in kafka_keys.items()}
     return KraftOptions.parse({"bootstrapControllers": "a:1", **options})
-
-
-def test_a_properties_file_as_java_reads_it(tmp_path: Path) -> None:
-    path = tmp_path / "client.properties"
-    path.write_text(
-        "# a comment\n! another\n\n  client.id = audit of \\\n     two lines\nrequest.timeout.ms:1500\n"
-        "security.protocol PLAINTEXT\nsasl.x=\nssl\\:y=a\\=b\\u0041\\tc\n"
-    )
-    assert read_properties(path) == {
-        "client.id": "audit of two lines",
-        "request.timeout.ms": "1500",
-        "security.protocol": "PLAINTEXT",
-        "sasl.x": "",
-        "ssl:y": "a=bA\tc",
-    }
 
 
 def _of_flags(*arguments: str) -> LogLocation:

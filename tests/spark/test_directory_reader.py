@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.log import segment_file
 from kraftctl_spark.log.directory_reader import DamagedLogError, DirectoryReader
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     ObserverError,
-    OffsetAndEpoch,
     OffsetsGoneError,
     WrongClusterError,
 )
@@ -350,6 +350,9 @@ def test_whose_directory_it_is(directory: LogDirectory, tmp_path: Path) -> None:
     assert DirectoryReader(directory.partition).cluster_id() == CLUSTER_ID
     with pytest.raises(WrongClusterError, match=f"belongs to cluster {CLUSTER_ID}, not to cluster another"):
         DirectoryReader(directory.path, "another")
+    (directory.path / "meta.properties").write_text(f"version=2\ncluster.id={CLUSTER_ID}\n")
+    with pytest.raises(ObserverError, match=r"meta\.properties cannot be understood: version 2"):
+        reader_of(directory)
     (directory.path / "meta.properties").unlink()
     with pytest.raises(ObserverError, match=r"no meta\.properties that names its cluster"):
         reader_of(directory)

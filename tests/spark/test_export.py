@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.datasource.wide_table import check_output
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
-from kraftctl_spark.log.log_reader import OffsetAndEpoch
 from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.tables.manifest import ExportRefusedError

@@ -11,8 +11,9 @@ from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
-from kraftctl_spark.log.log_reader import LogChangedError, OffsetAndEpoch, OffsetsGoneError, WrongClusterError
+from kraftctl_spark.log.log_reader import LogChangedError, OffsetsGoneError, WrongClusterError
 from kraftctl_spark.log.observer import QuorumObserver, QuorumUnavailableError
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 

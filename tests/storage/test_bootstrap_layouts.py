@@ -14,10 +14,10 @@ from kraftctl.storage.bootstrap_checkpoint import (
     write_bootstrap_checkpoint,
 )
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
@@ -37,7 +37,7 @@ def write_checkpoint(
     log_dir: Path, records: list[RecordAndVersion], id_: OffsetAndEpoch = BOOTSTRAP_SNAPSHOT_ID
 ) -> Path:
     content = SnapshotBatches(id_.epoch, 5_000)
-    store = SnapshotStore.open(log_dir / DIRECTORY_NAME)
+    store = SnapshotStore.open(log_dir / PARTITION_DIRECTORY)
     store.write(id_, [content.header(5_000, 1), *content.records(records), content.footer()])
     return store.path(id_)
 
@@ -96,7 +96,7 @@ def test_a_record_that_is_not_known_is_refused_with_its_place(tmp_path: Path) ->
     content = SnapshotBatches(0, 5_000)
     header, footer = content.header(5_000), content.footer()
     unknown = encode_batch(1, 0, 5_000, [b"\x01\x1d\x00\x00\x00\x0b\xb8\x00"])
-    store = SnapshotStore.open(tmp_path / DIRECTORY_NAME)
+    store = SnapshotStore.open(tmp_path / PARTITION_DIRECTORY)
     store.write(BOOTSTRAP_SNAPSHOT_ID, [header, unknown, footer])
     with pytest.raises(StorageError, match=r"record 1 is of type 29 in version 0.*newer release.*Next step"):
         read_bootstrap_checkpoint(tmp_path)

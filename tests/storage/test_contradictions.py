@@ -17,9 +17,10 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
+from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import FILE_NAME, read_recovery_point
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.storage.batches import batch
 from tests.support.partitions import NODE_ID, open_partition
@@ -54,16 +55,16 @@ def _append(partition: MetadataPartition, start: int, end: int, epoch: int) -> N
 
 
 def segment(log_dir: Path, base_offset: int) -> Path:
-    return log_dir / DIRECTORY_NAME / f"{base_offset:020d}.log"
+    return log_dir / PARTITION_DIRECTORY / f"{base_offset:020d}.log"
 
 
 def delete(name: str) -> Damage:
-    return lambda log_dir: (log_dir / DIRECTORY_NAME / name).unlink()
+    return lambda log_dir: (log_dir / PARTITION_DIRECTORY / name).unlink()
 
 
 def older(name: str) -> Damage:
     """The copy from the end of epoch 1 takes the place of the file."""
-    part = Path(DIRECTORY_NAME) / name
+    part = Path(PARTITION_DIRECTORY) / name
     return lambda log_dir: _copy(log_dir.with_name("older") / part, log_dir / part)
 
 
@@ -91,14 +92,14 @@ def flip(base_offset: int, position: int, mask: int) -> Damage:
 
 def roll_back(log_dir: Path) -> None:
     """All of the log, and nothing else, is as it was at the end of epoch 1."""
-    for path in (log_dir / DIRECTORY_NAME).glob("*.log"):
+    for path in (log_dir / PARTITION_DIRECTORY).glob("*.log"):
         path.unlink()
-    for path in (log_dir.with_name("older") / DIRECTORY_NAME).glob("*.log"):
-        shutil.copy(path, log_dir / DIRECTORY_NAME)
+    for path in (log_dir.with_name("older") / PARTITION_DIRECTORY).glob("*.log"):
+        shutil.copy(path, log_dir / PARTITION_DIRECTORY)
 
 
 def forget_the_vote(log_dir: Path) -> None:
-    _copy(log_dir.with_name("not-voted"), log_dir / DIRECTORY_NAME / "quorum-state")
+    _copy(log_dir.with_name("not-voted"), log_dir / PARTITION_DIRECTORY / "quorum-state")
 
 
 LAST_BATCH = 9 * BATCH_BYTES
@@ -178,16 +179,16 @@ def test_refused(tmp_path: Path, damage: Damage, text: str, stops: bool) -> None
 
 
 def lose_the_directory(log_dir: Path) -> None:
-    shutil.rmtree(log_dir / DIRECTORY_NAME)
+    shutil.rmtree(log_dir / PARTITION_DIRECTORY)
 
 
 def lose_the_segments(log_dir: Path) -> None:
-    for path in (log_dir / DIRECTORY_NAME).glob("*.log"):
+    for path in (log_dir / PARTITION_DIRECTORY).glob("*.log"):
         path.unlink()
 
 
 def lose_quorum_state_and_recovery_point(log_dir: Path) -> None:
-    (log_dir / DIRECTORY_NAME / "quorum-state").unlink()
+    (log_dir / PARTITION_DIRECTORY / "quorum-state").unlink()
     (log_dir / FILE_NAME).unlink()
 
 
@@ -319,7 +320,7 @@ def test_a_directory_without_recovery_point_is_adopted(tmp_path: Path) -> None:
 
 
 def garble_quorum_state(log_dir: Path) -> None:
-    (log_dir / DIRECTORY_NAME / "quorum-state").write_text("{")
+    (log_dir / PARTITION_DIRECTORY / "quorum-state").write_text("{")
 
 
 @pytest.mark.parametrize(
@@ -377,7 +378,7 @@ def test_without_recovery_point_the_same_tail_is_refused(tmp_path: Path) -> None
 
 def _as_kafka_would(log_dir: Path, base_offset: int, epoch: int, count: int) -> None:
     """Batches at the end of a segment, and the epoch in both of the files that Kafka keeps."""
-    directory = log_dir / DIRECTORY_NAME
+    directory = log_dir / PARTITION_DIRECTORY
     with segment(log_dir, 20).open("ab") as file:
         for offset in range(base_offset, base_offset + count):
             file.write(batch(offset, epoch))

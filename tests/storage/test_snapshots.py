@@ -13,9 +13,10 @@ from kraftctl.metadata.snapshot_batches import RECORDS_PER_BATCH_MAX, SnapshotBa
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME, MetadataPartition
-from kraftctl.storage.snapshots import SnapshotStore, snapshot_file_name
+from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_file_name
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
@@ -24,7 +25,9 @@ from tests.support.partitions import open_partition
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
 JAVA_SNAPSHOT = DATA / "00000000000000001643-0000000001.checkpoint"
-JAVA_BOOTSTRAP_SNAPSHOT = DATA / "formatted" / DIRECTORY_NAME / "00000000000000000000-0000000000.checkpoint"
+JAVA_BOOTSTRAP_SNAPSHOT = (
+    DATA / "formatted" / PARTITION_DIRECTORY / "00000000000000000000-0000000000.checkpoint"
+)
 SNAPSHOT_ID = OffsetAndEpoch(20, 1)
 
 
@@ -74,7 +77,7 @@ def test_write_and_read_back(tmp_path: Path) -> None:
 def test_interrupted_write_leaves_nothing_after_the_next_start(tmp_path: Path) -> None:
     store = SnapshotStore.open(tmp_path)
     store.writer(SNAPSHOT_ID).append(b"half")
-    (tmp_path / snapshot_file_name(SNAPSHOT_ID, ".checkpoint.deleted")).write_bytes(b"")
+    (tmp_path / checkpoint_file_name(SNAPSHOT_ID, ".checkpoint.deleted")).write_bytes(b"")
     assert store.ids() == []
     again = SnapshotStore.open(tmp_path)
     assert (again.ids(), len(again.removed_files), list(tmp_path.iterdir())) == ([], 2, [])
@@ -153,7 +156,7 @@ def test_partition_of_a_new_node(tmp_path: Path) -> None:
 
 
 def test_partition_formatted_by_java_starts_empty(tmp_path: Path) -> None:
-    directory = tmp_path / DIRECTORY_NAME
+    directory = tmp_path / PARTITION_DIRECTORY
     directory.mkdir()
     (directory / JAVA_BOOTSTRAP_SNAPSHOT.name).write_bytes(JAVA_BOOTSTRAP_SNAPSHOT.read_bytes())
     state = open_partition(tmp_path).log_state()

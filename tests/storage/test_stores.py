@@ -18,7 +18,6 @@ from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs, write_leader_epochs
 from kraftctl.storage.meta_properties import (
-    MetaProperties,
     MetaPropertiesEnsemble,
     load_meta_properties,
     read_meta_properties,
@@ -26,6 +25,7 @@ from kraftctl.storage.meta_properties import (
 )
 from kraftctl.storage.partition_metadata import ensure_partition_metadata
 from kraftctl.storage.quorum_state_store import QuorumStateStore
+from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.uuids import uuid_from_string
 

@@ -5,25 +5,33 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import kraftctl_protocol
 from kraftctl.dev.config_definitions.dump import dump_config_definitions
-from kraftctl.dev.config_definitions.render import render_modules
+from kraftctl.dev.config_definitions.render import render_modules, render_readable_names
 from kraftctl.dev.kafka_distribution import resolve_kafka
 
-TARGET = Path(__file__).parents[2] / "metadata" / "config_definitions" / "generated"
+DEFINITIONS = Path(__file__).parents[2] / "metadata" / "config_definitions" / "generated"
+READABLE_NAMES = Path(kraftctl_protocol.__path__[0]) / "readable_config_names.py"
 
 
 def main(arguments: list[str]) -> int:
     """The exit code: 1 when `--check` found a module that differs."""
-    modules = render_modules(dump_config_definitions(resolve_kafka()))
-    stale = [name for name, text in modules.items() if _current(TARGET / name) != text]
+    files = render_files(dump_config_definitions(resolve_kafka()))
+    stale = [path for path, text in files.items() if _current(path) != text]
     if "--check" in arguments:
-        for name in stale:
-            print(f"not what Kafka's jars say: {TARGET / name}")
+        for path in stale:
+            print(f"not what Kafka's jars say: {path}")
         return 1 if stale else 0
-    for name in stale:
-        (TARGET / name).write_text(modules[name])
-        print(f"wrote {TARGET / name}")
+    for path in stale:
+        path.write_text(files[path])
+        print(f"wrote {path}")
     return 0
+
+
+def render_files(facts: list[list[str]]) -> dict[Path, str]:
+    """Every generated file and its text."""
+    files = {DEFINITIONS / name: text for name, text in render_modules(facts).items()}
+    return {**files, READABLE_NAMES: render_readable_names(facts)}
 
 
 def _current(path: Path) -> str | None:

@@ -45,6 +45,17 @@ def render_modules(facts: list[list[str]]) -> dict[str, str]:
     return modules
 
 
+def render_readable_names(facts: list[list[str]]) -> str:
+    """The module with the names of all keys that are not of type PASSWORD: their values may be shown."""
+    text = HEADER.format(title="Configuration keys whose values are no secrets.").rstrip("\n") + "\n"
+    for kind in KEY_MODULES:
+        rows = [row[2:] for row in facts if row[:2] == ["key", kind]]
+        text += f"\nREADABLE_{kind.upper()}_CONFIGS: frozenset[str] = frozenset(\n    (\n"
+        text += "".join(f"        {name!r},\n" for name, type_, *_ in rows if type_ != "PASSWORD")
+        text += "    )\n)\n"
+    return text
+
+
 def _key_module(title: str, constant: str, rows: list[list[str]]) -> str:
     lines = [_key(*row) for row in rows]
     validators = sorted({match for line in lines for match in VALIDATOR_CALL.findall(line)})

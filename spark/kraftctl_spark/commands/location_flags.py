@@ -6,7 +6,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, read_properties
+from kraftctl_protocol.java_properties import decode_properties
+from kraftctl_spark.log.client_config import ClientConfig, parse_client_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 
 
@@ -51,7 +52,7 @@ def _client_of(options: argparse.Namespace) -> ClientConfig:
     client = ClientConfig()
     if options.command_config is not None:
         try:
-            client = parse_client_config(read_properties(options.command_config))
+            client = parse_client_config(decode_properties(options.command_config.read_bytes()))
         except (OSError, ValueError) as error:
             raise ValueError(f"--command-config {options.command_config}: {error}") from error
     if options.request_timeout_ms is None:

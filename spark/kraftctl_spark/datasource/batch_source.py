@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
-from kraftctl_spark.log.log_reader import LogPosition, LogReader, OffsetAndEpoch
+from kraftctl_spark.log.log_reader import LogPosition, LogReader
 
 if TYPE_CHECKING:
     import pyarrow as pa

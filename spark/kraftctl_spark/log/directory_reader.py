@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from kraftctl_protocol.batch_framing import BatchPlace
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
+from kraftctl_protocol.uuids import ZERO_UUID
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
     ObserverError,
-    OffsetAndEpoch,
     OffsetsGoneError,
     WrongClusterError,
 )
@@ -157,7 +157,7 @@ class DirectoryReader:
         voter_id, directory_id = voters[0]
         if voter_id != self._meta.node_id:
             return f"node {voter_id} votes, and this is the directory of node {self._meta.node_id}"
-        named = {uuid_to_string(directory_id), self._meta.directory_id} - {uuid_to_string(ZERO_UUID), None}
+        named = {directory_id, self._meta.directory_id} - {ZERO_UUID, None}
         if len(named) > 1:
             return f"node {voter_id} votes with another directory"
         return ""

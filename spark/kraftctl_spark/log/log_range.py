@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
-from kraftctl_spark.log.log_reader import LogReader, OffsetAndEpoch
+from kraftctl_spark.log.log_reader import LogReader
 
 OFFSETS_PER_RANGE = 50_000
 """Fixed: were it an option, a batch that is done again after a change would be cut in other places."""

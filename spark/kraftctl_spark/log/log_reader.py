@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
 
 
@@ -23,14 +24,6 @@ class OffsetsGoneError(ObserverError):
 
 class LogChangedError(ObserverError):
     """What was committed once is not there any more: the log was truncated, restored or replaced."""
-
-
-@dataclass(frozen=True, order=True)
-class OffsetAndEpoch:
-    """Names a snapshot: its end offset is exclusive."""
-
-    offset: int
-    epoch: int
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kraftctl_spark.log.client_config import read_properties
-from kraftctl_spark.log.log_reader import ObserverError, OffsetAndEpoch
-
-PARTITION = "__cluster_metadata-0"
-META_PROPERTIES = "meta.properties"
-QUORUM_STATE = "quorum-state"
-SEGMENT = re.compile(r"(\d{20})\.log")
-CHECKPOINT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
-BOOTSTRAP = OffsetAndEpoch(0, 0)
-"""The checkpoint of a formatted, still empty log (KIP-853)."""
+from kraftctl_protocol.java_properties import decode_properties
+from kraftctl_protocol.log_file_names import (
+    META_PROPERTIES,
+    PARTITION_DIRECTORY,
+    QUORUM_STATE,
+    checkpoint_file_name,
+    parse_checkpoint_file_name,
+    parse_segment_file_name,
+)
+from kraftctl_protocol.meta_properties import MetaProperties, parse_meta_properties
+from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl_spark.log.log_reader import ObserverError
 
 
 @dataclass(frozen=True)
@@ -35,57 +36,38 @@ class LogFiles:
     @property
     def snapshots(self) -> tuple[OffsetAndEpoch, ...]:
         """The checkpoints that replace a part of the log."""
-        return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint != BOOTSTRAP)
-
-
-@dataclass(frozen=True)
-class MetaProperties:
-    """Whose directory it is; None where that is not said."""
-
-    cluster_id: str | None = None
-    node_id: int | None = None
-    directory_id: str | None = None
+        return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint != BOOTSTRAP_SNAPSHOT_ID)
 
 
 class MetadataDirectory:
     """`path` is a metadata.log.dir, an entry of log.dirs, or the partition's directory in it."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path.parent if path.name == PARTITION else path
-        self.partition = self.path / PARTITION
+        self.path = path.parent if path.name == PARTITION_DIRECTORY else path
+        self.partition = self.path / PARTITION_DIRECTORY
         if not self.partition.is_dir():
             raise ObserverError(
-                f"{self.path} holds no {PARTITION}: name the metadata.log.dir of a controller, or the "
-                "first of its log.dirs"
+                f"{self.path} holds no {PARTITION_DIRECTORY}: name the metadata.log.dir of a controller, or"
+                " the first of its log.dirs"
             )
 
     def files(self) -> LogFiles:
         """Unfinished and deleted files do not count: these have other names."""
         names = os.listdir(self.partition)
-        segments = sorted(int(found[1]) for name in names if (found := SEGMENT.fullmatch(name)))
-        checkpoints = sorted(
-            OffsetAndEpoch(int(found[1]), int(found[2]))
-            for name in names
-            if (found := CHECKPOINT.fullmatch(name))
-        )
+        segments = sorted(base for name in names if (base := parse_segment_file_name(name)) is not None)
+        checkpoints = sorted(found for name in names if (found := parse_checkpoint_file_name(name)))
         return LogFiles(tuple(segments), tuple(checkpoints))
 
     def checkpoint_path(self, checkpoint: OffsetAndEpoch) -> Path:
-        return self.partition / f"{checkpoint.offset:020}-{checkpoint.epoch:010}.checkpoint"
+        return self.partition / checkpoint_file_name(checkpoint)
 
     def meta_properties(self) -> MetaProperties:
         """Empty without the file."""
         path = self.path / META_PROPERTIES
         try:
-            properties = read_properties(path)
-            node_id = properties.get("node.id", properties.get("broker.id"))
-            return MetaProperties(
-                properties.get("cluster.id"),
-                None if node_id is None else int(node_id),
-                properties.get("directory.id"),
-            )
+            return parse_meta_properties(decode_properties(path.read_bytes()))
         except FileNotFoundError:
-            return MetaProperties()
+            return MetaProperties(None, None, None)
         except ValueError as error:
             raise ObserverError(f"{path} cannot be understood: {error}") from error
 

@@ -27,6 +27,7 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
 )
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot as SnapshotSlice
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from kraftctl_protocol.uuids import ONE_UUID
@@ -35,7 +36,6 @@ from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
     ObserverError,
-    OffsetAndEpoch,
     OffsetsGoneError,
     WrongClusterError,
 )

@@ -21,6 +21,7 @@ from kraftctl_protocol.batch_framing import (
     InvalidBatchError,
     scan_pieces,
 )
+from kraftctl_protocol.log_file_names import INDEX_SUFFIX, segment_file_name
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 
 READ_BYTES = 1_048_576
@@ -33,7 +34,7 @@ class SegmentFile:
 
     def __init__(self, directory: Path, base_offset: int) -> None:
         self.base_offset = base_offset
-        self.path = directory / f"{base_offset:020}.log"
+        self.path = directory / segment_file_name(base_offset)
         self._descriptor = os.open(self.path, os.O_RDONLY)
 
     def __enter__(self) -> SegmentFile:
@@ -82,7 +83,7 @@ class SegmentFile:
     def _hint(self, offset: int) -> int:
         """A position at or before the batch that contains `offset`."""
         try:
-            index = os.open(self.path.with_suffix(".index"), os.O_RDONLY)
+            index = os.open(self.path.with_suffix(INDEX_SUFFIX), os.O_RDONLY)
         except OSError:
             return 0
         try:

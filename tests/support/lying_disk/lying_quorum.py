@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from tests.support.lying_disk.disk_model import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk
 from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
@@ -111,7 +111,7 @@ def _has_forced(disk: LyingDisk, name: str) -> bool:
     """Whether a forced file holds the name, as records have strings: after its length + 1."""
     encoded = bytes([len(name) + 1]) + name.encode()
     tree = disk.model.surviving(Aftermath.STRICT, random.Random(0))
-    files = {path: data for path, data in tree.items() if data and path.startswith(DIRECTORY_NAME)}
+    files = {path: data for path, data in tree.items() if data and path.startswith(PARTITION_DIRECTORY)}
     return any(encoded in data for path, data in files.items() if path.endswith((".log", ".checkpoint")))
 
 

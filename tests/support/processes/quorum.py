@@ -10,7 +10,6 @@ from kraftctl.dev.nodes import KraftctlController, quorum_properties
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
-from kraftctl.storage.metadata_partition import DIRECTORY_NAME
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -22,6 +21,7 @@ from kraftctl_protocol.generated.describe_quorum_request import (
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
@@ -162,7 +162,7 @@ def leads(node: KraftctlController) -> bool:
 
 def log_bytes(node: KraftctlController) -> bytes:
     """All segments of its log, as far as they are whole batches."""
-    directory = node.log_directory / DIRECTORY_NAME
+    directory = node.log_directory / PARTITION_DIRECTORY
     return b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
 
 
@@ -176,7 +176,7 @@ def topics_known_to(node: KraftctlController) -> set[str]:
 
 
 def _topics_on_disk(node: KraftctlController) -> set[str]:
-    store = SnapshotStore(node.log_directory / DIRECTORY_NAME)
+    store = SnapshotStore(node.log_directory / PARTITION_DIRECTORY)
     names = sorted(path.name for path in store.directory.glob("*.checkpoint"))
     batches: list[RecordBatch] = []
     if names:

@@ -1,4 +1,4 @@
-"""Java's .properties syntax, because server.properties and meta.properties are written in it.
+"""Java's .properties syntax, because server.properties, meta.properties and clients' files are written in it.
 
 Follows the grammar of java.util.Properties: `key=value`, `key:value` or `key value`, comments with `#` or
 `!`, a backslash that continues the line or escapes a character, and `\\uXXXX`.
@@ -7,7 +7,6 @@ Follows the grammar of java.util.Properties: `key=value`, `key:value` or `key va
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 _BLANKS = " \t\f"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -18,28 +17,17 @@ class PropertiesError(ValueError):
     """The text is not a .properties file; the message carries the line number."""
 
 
-def read_properties(path: Path) -> dict[str, str]:
-    """The properties in the file `path`. A later line wins over an earlier one with the same key.
-
-    Raises OSError when the file cannot be read, which says why in words a person can act on when it is
-    not there, and PropertiesError when it cannot be understood.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"there is no file {path}. Next step: name the properties file") from error
+def decode_properties(data: bytes) -> dict[str, str]:
+    """The properties in the content of a file: UTF-8, else Latin-1, which is what Java reads."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        text = data.decode("latin-1")  # what Java itself reads a byte stream as
-    try:
-        return parse_properties(text)
-    except PropertiesError as error:
-        raise PropertiesError(f"{path}: {error}") from error
+        text = data.decode("latin-1")
+    return parse_properties(text)
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """The properties in `text`."""
+    """The properties in `text`. A later line wins over an earlier one with the same key."""
     properties: dict[str, str] = {}
     for line_number, line in _logical_lines(text):
         raw_key, raw_value = _split(line)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftctl.storage.java_properties import (
+from kraftctl_protocol.java_properties import (
     PropertiesError,
+    decode_properties,
     format_properties,
     parse_properties,
-    read_properties,
 )
 
 
@@ -39,6 +37,7 @@ from kraftctl.storage.java_properties import (
         pytest.param("a=1\r\nb=2\rc=3", {"a": "1", "b": "2", "c": "3"}, id="line-ends"),
         pytest.param("a=1\na=2", {"a": "2"}, id="last-wins"),
         pytest.param("a=1\\", {"a": "1"}, id="backslash-at-end-of-file"),
+        pytest.param("a=1\x0b\u20282", {"a": "1\x0b\u20282"}, id="other-separators-end-no-line"),
     ],
 )
 def test_parse(text: str, expected: dict[str, str]) -> None:
@@ -50,10 +49,9 @@ def test_bad_unicode_escape_names_the_line() -> None:
         parse_properties("a=1\nb=\\u12g4")
 
 
-def test_file_that_is_not_utf8_is_latin_1(tmp_path: Path) -> None:
-    path = tmp_path / "server.properties"
-    path.write_bytes(b"name=caf\xe9")
-    assert read_properties(path) == {"name": "café"}
+def test_what_is_not_utf8_is_latin_1() -> None:
+    assert decode_properties("name=café".encode()) == {"name": "café"}
+    assert decode_properties(b"name=caf\xe9") == {"name": "café"}
 
 
 @given(

@@ -1,0 +1,37 @@
+"""KIP-595, KIP-853: join the epoch whose leader a BeginQuorumEpoch or EndQuorumEpoch request names."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import ERROR
+from kraftctl.raft.elections import is_consistent_leader, join_epoch
+from kraftctl.raft.validation import voter_only_error
+from kraftctl.raft.voter_set import Endpoints
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
+from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
+
+
+def join_leader(
+    core: RaftCore, request: BeginQuorumEpochRequest | EndQuorumEpochRequest, what_it_says: str
+) -> Errors:
+    """Join the epoch in `request`. An error means that nothing was done."""
+    partition = request.topics[0].partitions[0]
+    leader_id, epoch = partition.leader_id, partition.leader_epoch
+    error = voter_only_error(core, leader_id, epoch)
+    if error != Errors.NONE:
+        return error
+    if not is_consistent_leader(core, epoch, leader_id):
+        core.notice(ERROR, f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}")
+        return Errors.UNKNOWN_SERVER_ERROR
+    join_epoch(core, epoch, leader_id, _endpoints(core, request, leader_id))
+    return Errors.NONE
+
+
+def _endpoints(
+    core: RaftCore, request: BeginQuorumEpochRequest | EndQuorumEpochRequest, leader_id: int
+) -> Endpoints:
+    """Leaders before KIP-853 send none, nor does Kafka in EndQuorumEpoch: the voter set knows them."""
+    if request.leader_endpoints:
+        return {endpoint.name: (endpoint.host, endpoint.port) for endpoint in request.leader_endpoints}
+    return core.voters.endpoints(leader_id)

@@ -1,0 +1,60 @@
+"""KIP-853: an answer names where the leader listens, under the listener that was asked, if that is known."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.raft.core import RaftCore
+from kraftctl_protocol.generated import (
+    begin_quorum_epoch_response,
+    end_quorum_epoch_response,
+    fetch_response,
+    fetch_snapshot_response,
+    vote_response,
+)
+from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
+from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpochResponse
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.vote_response import VoteResponse
+
+FROM_VERSION: Final = 1
+
+FROM_VERSION_OF_FETCH: Final = 17
+"""Kafka fills them from here on, though the field exists since 16."""
+
+
+def name_leader_endpoint(
+    core: RaftCore,
+    listener_name: str,
+    version: int,
+    response: FetchResponse
+    | FetchSnapshotResponse
+    | VoteResponse
+    | BeginQuorumEpochResponse
+    | EndQuorumEpochResponse,
+) -> None:
+    """A broker dies of an answer that names a new leader without an endpoint of it."""
+    if version < (FROM_VERSION_OF_FETCH if isinstance(response, FetchResponse) else FROM_VERSION):
+        return
+    leader_id = core.state.leader_id
+    endpoint = core.state.leader_endpoints.get(listener_name)
+    if leader_id < 0 or endpoint is None:
+        return
+    host, port = endpoint
+    if isinstance(response, FetchResponse):
+        response.node_endpoints = [fetch_response.NodeEndpoint(node_id=leader_id, host=host, port=port)]
+    elif isinstance(response, FetchSnapshotResponse):
+        response.node_endpoints = [
+            fetch_snapshot_response.NodeEndpoint(node_id=leader_id, host=host, port=port)
+        ]
+    elif isinstance(response, VoteResponse):
+        response.node_endpoints = [vote_response.NodeEndpoint(node_id=leader_id, host=host, port=port)]
+    elif isinstance(response, BeginQuorumEpochResponse):
+        response.node_endpoints = [
+            begin_quorum_epoch_response.NodeEndpoint(node_id=leader_id, host=host, port=port)
+        ]
+    else:
+        response.node_endpoints = [
+            end_quorum_epoch_response.NodeEndpoint(node_id=leader_id, host=host, port=port)
+        ]

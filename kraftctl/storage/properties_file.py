@@ -1,0 +1,23 @@
+"""Reads a .properties file, such as server.properties or meta.properties."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftctl_protocol.java_properties import PropertiesError, decode_properties
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """The properties in the file `path`. A later line wins over an earlier one with the same key.
+
+    Raises OSError when the file cannot be read, which says why in words a person can act on when it is
+    not there, and PropertiesError when it cannot be understood.
+    """
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"there is no file {path}. Next step: name the properties file") from error
+    try:
+        return decode_properties(data)
+    except PropertiesError as error:
+        raise PropertiesError(f"{path}: {error}") from error
