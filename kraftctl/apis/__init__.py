@@ -1,1 +1,1 @@
-"""The APIs that this controller serves, one row each: everything that is decided from a request's header."""
+"""The APIs that this controller serves, one row each: everything decided from the header of a request."""

@@ -15,7 +15,7 @@ class Owner:
     """Which part of a controller answers an API."""
 
     RAFT: Final = 1
-    """The raft layer, which refuses by itself what only a leader may answer."""
+    """The raft layer. It checks itself whether this node leads."""
 
     ACTIVE: Final = 2
     """The active controller; a standby refuses with NOT_CONTROLLER."""
@@ -27,31 +27,31 @@ class Owner:
     """The node, which opens the envelope and answers the request in it."""
 
     NOBODY: Final = 5
-    """ApiVersions lists it, as Kafka's does, and every request is refused with `Api.refusal`."""
+    """ApiVersions lists it, as in Kafka, and every request is refused with `Api.refusal`."""
 
 
 class WaitsFor:
     """What must be committed before the active controller sends an answer."""
 
     ALL_BEFORE: Final = 1
-    """Everything that the request may have seen: the rule for what goes through Kafka's controller queue."""
+    """Every record appended before: the rule for requests in Kafka's controller queue."""
 
     READS: Final = 2
-    """Only what the answer is taken from, and not for ever. Kafka answers these outside the queue."""
+    """Changes of what the handler reads, up to a timeout. Kafka answers these outside its queue."""
 
     NOTHING: Final = 3
-    """The handler looks at committed state alone, or the raft layer decides when to answer.
+    """The handler reads committed state only, or the raft layer decides when to answer.
 
-    ApiVersions has to be like that: a follower's connection begins with it, and the commit that it would
-    wait for needs that follower.
+    ApiVersions must not wait: a follower sends it first on a connection, and the commit it would wait for
+    needs that follower.
     """
 
 
 class Api:
-    """What is decided from the header of a request, before its body is looked at.
+    """What is decided from the header of a request, before its body is decoded.
 
     `lowest` and `highest` are the versions that ApiVersions lists, both inclusive. `cluster_operation` is the
-    right on the cluster that all of the API needs. `forwardable`: a broker may send it in an envelope.
+    right on the cluster that all of the API needs. `forwardable`: brokers may send it in an envelope.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The one table of the APIs that a controller listener serves.
 
 Versions are those that the controller listener of Kafka 4.3.1 lists. AlterPartition is wider: versions 0 and
-1 (KIP-497, KIP-704) went away with Kafka 4.0, and cost nothing here.
+1 (KIP-497, KIP-704), which Kafka 4.0 removed, are served as well.
 
 A new API is a row here and a handler: `kraftctl/controller/request_handlers.py` and
 `kraftctl/raft/request_handlers.py` bind the two.
@@ -21,7 +21,7 @@ def _refused(key: ApiKey, lowest: int, highest: int, error: Errors) -> Api:
     return Api(key, lowest, highest, Owner.NOBODY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING, refusal=error)
 
 
-_ROWS: Final = (
+ROWS: Final[list[Api]] = [
     Api(ApiKey.FETCH, 4, 18, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     # SASL comes before the first other request of a connection.
     _refused(ApiKey.SASL_HANDSHAKE, 0, 1, Errors.ILLEGAL_SASL_STATE),
@@ -38,8 +38,7 @@ _ROWS: Final = (
     Api(ApiKey.CREATE_DELEGATION_TOKEN, 1, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
     Api(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
     Api(ApiKey.EXPIRE_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
-    # Kafka's controller lists this one and DescribeUserScramCredentials, too, and refuses them: brokers
-    # answer them.
+    # Kafka's controller lists this one and DescribeUserScramCredentials, and refuses them: brokers answer.
     _refused(ApiKey.DESCRIBE_DELEGATION_TOKEN, 1, 3, Errors.UNKNOWN_SERVER_ERROR),
     Api(ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
     Api(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
@@ -66,13 +65,13 @@ _ROWS: Final = (
     Api(ApiKey.ADD_RAFT_VOTER, 0, 1, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.REMOVE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.UPDATE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
-)
+]
 
-API_TABLE: Final[dict[int, Api]] = {row.key: row for row in _ROWS}
-"""API key -> row, in the order of the keys. What is not in it is not served."""
+API_TABLE: Final[dict[int, Api]] = {row.key: row for row in ROWS}
+"""API key -> row, in the order of the keys. No other API is served."""
 
-RAFT_API_KEYS: Final = frozenset(row.key for row in _ROWS if row.owner == Owner.RAFT)
-"""What the raft layer answers, and what controllers send each other over a connection of its own."""
+RAFT_API_KEYS: Final = frozenset(row.key for row in ROWS if row.owner == Owner.RAFT)
+"""The APIs of the raft layer; controllers send these to each other over a separate connection."""
 
 
 def served_api(api_key: int, version: int) -> Api | None:

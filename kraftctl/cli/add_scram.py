@@ -9,18 +9,13 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import hmac
 import secrets
 
 from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.scram import HASHES, ITERATIONS_MAX, ITERATIONS_MIN, MECHANISM_NAMES, credential_record
 
-MECHANISMS = {"SCRAM-SHA-256": (1, "sha256"), "SCRAM-SHA-512": (2, "sha512")}
-"""Kafka's name -> (type in the record, hash)."""
-
-ITERATIONS_MIN = 4096
-ITERATIONS_MAX = 16384
+MECHANISMS = {name: mechanism for mechanism, name in MECHANISM_NAMES.items()}
 SALT_BYTES = 26
 KEYS = ("name", "salt", "iterations", "password", "saltedpassword")
 
@@ -30,26 +25,23 @@ def scram_record(argument: str) -> RecordAndVersion:
 
     Raises StorageError when the argument is not understood; its message never repeats a password.
     """
-    mechanism, hash_name, fields = _parse(argument)
+    mechanism, fields = _parse(argument)
     name = fields.get("name")
     if name is None:
         raise StorageError("You must supply 'name' to --add-scram.")
     iterations = _iterations(fields.get("iterations"))
     salt = secrets.token_bytes(SALT_BYTES) if "salt" not in fields else _base64(fields, "salt")
-    salted = _salted_password(fields, hash_name, salt, iterations)
-    client_key = hmac.digest(salted, b"Client Key", hash_name)
-    record = UserScramCredentialRecord(
+    record = credential_record(
         name=name,
         mechanism=mechanism,
         salt=salt,
-        stored_key=hashlib.new(hash_name, client_key).digest(),
-        server_key=hmac.digest(salted, b"Server Key", hash_name),
+        salted_password=_salted_password(fields, HASHES[mechanism], salt, iterations),
         iterations=iterations,
     )
     return RecordAndVersion(record, 0)
 
 
-def _parse(argument: str) -> tuple[int, str, dict[str, str]]:
+def _parse(argument: str) -> tuple[int, dict[str, str]]:
     mechanism_name, equals, text = argument.strip().partition("=")
     if not equals:
         raise StorageError(
@@ -73,7 +65,7 @@ def _parse(argument: str) -> tuple[int, str, dict[str, str]]:
         raise StorageError(
             f"Unknown SCRAM configurations: {', '.join(unknown)}; known are {', '.join(KEYS)}."
         )
-    return *MECHANISMS[mechanism_name], fields
+    return MECHANISMS[mechanism_name], fields
 
 
 def _iterations(text: str | None) -> int:

@@ -10,6 +10,8 @@ _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 
 SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+"""Kafka's, each at the index that is its number on the wire."""
+
 SUPPORTED_SECURITY_PROTOCOLS = ["PLAINTEXT"]
 PORT_MAX = 65_535
 WILDCARD_HOST = "0.0.0.0"

@@ -6,13 +6,12 @@ whose writer died inside a transaction gets the transaction aborted.
 
 from __future__ import annotations
 
-from kraftctl.controller.configuration_control.effective_configs import MIN_INSYNC_REPLICAS
+from kraftctl.controller.configuration_control.elr_configs import min_isr_record
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.metadata import features
-from kraftctl_protocol import config_resource
+from kraftctl_protocol.config_resource import CLUSTER_DEFAULT
 from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
-from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -35,13 +34,7 @@ def records_for_empty_log(
         records.append(RecordAndVersion(BeginTransactionRecord(name=BOOTSTRAP_TRANSACTION_NAME), 0))
     records += bootstrap_records
     if feature_level(bootstrap_records, features.ELIGIBLE_LEADER_REPLICAS_VERSION) > 0:
-        record = ConfigRecord(
-            resource_type=config_resource.BROKER,
-            resource_name=config_resource.CLUSTER_DEFAULT,
-            name=MIN_INSYNC_REPLICAS,
-            value=str(min_insync_replicas),
-        )
-        records.append(RecordAndVersion(record, 0))
+        records.append(min_isr_record(CLUSTER_DEFAULT, str(min_insync_replicas)))
     if transactions:
         records.append(RecordAndVersion(EndTransactionRecord(), 0))
     return ControllerResult(records, None, not transactions)

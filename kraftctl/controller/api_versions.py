@@ -33,7 +33,7 @@ ZERO_MINIMUM_VERSION = 4
 def api_versions(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Answered by active and standby alike, before any authentication.
+    """Answered by every controller, active or standby, before any authentication.
 
     Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
     """
@@ -66,7 +66,7 @@ def _served() -> list[ApiVersion]:
 def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
     """What this node can run, for a request of `version`.
 
-    Kafka's controllers, here and only here, take the switch of unstable APIs for that of unstable features.
+    Only here Kafka's controllers use the setting for unstable APIs in place of the one for unstable features.
     """
     offered = features.supported_features(state.config.unstable_api_versions_enable)
     return [

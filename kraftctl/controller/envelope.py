@@ -42,7 +42,7 @@ class Envelope:
 
 
 def open_envelope(outer: RequestContext, request: Message) -> Envelope | EnvelopeResponse:
-    """The forwarded request, or the answer that says why there is none. Authorize the sender before."""
+    """The forwarded request, or the response that refuses the envelope. Authorize its sender first."""
     assert isinstance(request, EnvelopeRequest)
     opened = _open(outer, request)
     if isinstance(opened, ApiError):
@@ -92,10 +92,10 @@ def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
 
 
 def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:
-    """The inner response in its envelope. Raises what encoding it raises.
+    """The inner response in its envelope. Raises whatever encoding the response raises.
 
     NOT_CONTROLLER anywhere in it becomes the error of the envelope: the broker then looks for the active
-    controller and tries again, and the client never learns of it.
+    controller and tries again, and the client never sees it.
     """
     context = envelope.context
     wrong_controller = (

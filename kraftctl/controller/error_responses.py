@@ -1,4 +1,4 @@
-"""A whole request refused: a response of its own shape, with the error in every place Kafka puts it."""
+"""The response that refuses a whole request: the error stands in every place where Kafka puts it."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ from kraftctl_protocol.generated.list_partition_reassignments_request import (
 from kraftctl_protocol.message import Message
 
 DELETE_TOPICS_BY_NAME_VERSION_MAX: Final = 5
-"""Up to this request version topics are named in a plain list."""
+"""Up to this request version topics are a list of names."""
 
 
 def error_response(
     api_key: int, request: Message, version: int, error: Errors, message: str | None = None
 ) -> Message:
-    """The response to `request` that says `error` for all of it, without `message` in its own words."""
+    """The response that refuses all of `request`; `message` replaces the standing text of `error`."""
     text = error.message if message is None else message
     shape = ITEM_SHAPES.get(api_key)
     if shape is not None:
@@ -73,7 +73,7 @@ def error_response(
 
 
 def top_level_error_response(api_key: int, version: int, code: int, text: str | None) -> Message:
-    """An otherwise empty response with a code, and the text where that version has room for it."""
+    """An otherwise empty response with a code, and the text if that version has a field for it."""
     kind = response_class(api_key)
     assert kind is not None, f"API {api_key} has no response"
     response = kind()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.configuration_control.config_alterer import elr_safety_records
+from kraftctl.controller.configuration_control.elr_configs import elr_safety_records
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState, KRaftVersionUpgrader
 from kraftctl.controller.moment import Moment

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import random
-from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.config.endpoints import SECURITY_PROTOCOLS
 from kraftctl.metadata import features
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl.metadata.endpoint import Endpoint
 from kraftctl_protocol.uuids import random_uuid
-
-SECURITY_PROTOCOL_IDS: Final = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
 
 def local_registration(
@@ -24,7 +22,7 @@ def local_registration(
     listeners: dict[str, Endpoint] = {}
     for advertised in config.advertised_listeners:
         host, port = endpoints[advertised.listener]
-        security_protocol = SECURITY_PROTOCOL_IDS[advertised.security_protocol]
+        security_protocol = SECURITY_PROTOCOLS.index(advertised.security_protocol)
         listeners[advertised.listener] = Endpoint(advertised.listener, host, port, security_protocol)
     return ControllerRegistration(
         id=config.node_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.cluster_control.process_broker_heartbeat import why_epoch_stale
+from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.broker_registration_change import FENCE, IN_CONTROLLED_SHUTDOWN, UNFENCE
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import NO_LEADER, NO_LEADER_CHANGE, PartitionRegistration
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
@@ -26,10 +27,6 @@ from kraftctl_protocol.uuids import uuid_to_string
 
 PARTITIONS_NAMED_MAX: Final = 20
 """Partition changes told one by one per batch; fencing a large broker makes tens of thousands."""
-
-FENCED: Final = 1
-UNFENCED: Final = -1
-IN_CONTROLLED_SHUTDOWN: Final = 1
 
 
 def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> list[str]:
@@ -94,9 +91,9 @@ def _registration(image: MetadataImage, record: RegisterBrokerRecord) -> str:
 def _registration_change(record: BrokerRegistrationChangeRecord) -> list[str]:
     who = f"broker {record.broker_id} at epoch {record.broker_epoch}"
     notices: list[str] = []
-    if record.fenced == FENCED:
+    if record.fenced == FENCE:
         notices.append(f"Fencing {who}")
-    elif record.fenced == UNFENCED:
+    elif record.fenced == UNFENCE:
         notices.append(f"Unfencing {who}")
     if record.in_controlled_shutdown == IN_CONTROLLED_SHUTDOWN:
         notices.append(f"Beginning the controlled shutdown of {who}")

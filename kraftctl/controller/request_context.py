@@ -1,4 +1,4 @@
-"""What every handler may know about the request it answers, besides the request itself."""
+"""What a handler knows about a request besides its body: sender, listener, API, version."""
 
 from __future__ import annotations
 

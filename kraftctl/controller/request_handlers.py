@@ -1,4 +1,4 @@
-"""The handler of each API that the controller answers; `kraftctl.apis` has the rest of what an API is.
+"""The handler of each API that the controller answers; `kraftctl/apis` holds everything else about an API.
 
 A handler reads the shared state and returns records and a response; nothing changes until the records are
 replayed.
@@ -15,11 +15,9 @@ from kraftctl.controller.cluster_control.process_broker_heartbeat import process
 from kraftctl.controller.cluster_control.register_broker import register_broker
 from kraftctl.controller.cluster_control.register_controller import register_controller
 from kraftctl.controller.cluster_control.unregister_broker import unregister_broker
-from kraftctl.controller.configuration_control.alter_configs import (
-    incremental_alter_configs,
-    legacy_alter_configs,
-)
+from kraftctl.controller.configuration_control.alter_configs import alter_configs
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
+from kraftctl.controller.configuration_control.incremental_alter_configs import incremental_alter_configs
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.describe_cluster import describe_cluster
@@ -75,7 +73,7 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.CREATE_ACLS: create_acls,
     ApiKey.DELETE_ACLS: delete_acls,
     ApiKey.DESCRIBE_CONFIGS: describe_configs,
-    ApiKey.ALTER_CONFIGS: legacy_alter_configs,
+    ApiKey.ALTER_CONFIGS: alter_configs,
     ApiKey.CREATE_PARTITIONS: create_partitions,
     ApiKey.CREATE_DELEGATION_TOKEN: create_delegation_token,
     ApiKey.RENEW_DELEGATION_TOKEN: renew_delegation_token,
@@ -96,11 +94,11 @@ HANDLERS: Final[dict[int, Handler]] = {
     ApiKey.CONTROLLER_REGISTRATION: register_controller,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS: assign_replicas_to_dirs,
 }
-"""For the APIs that a controller, active or not, answers."""
+"""One per row with owner ACTIVE or EVERY."""
 
 READS: Final[dict[int, Reads]] = {
     ApiKey.DESCRIBE_ACLS: _acls,
     ApiKey.DESCRIBE_CONFIGS: _configs,
     ApiKey.DESCRIBE_CLUSTER: _controllers,
 }
-"""For the APIs whose answers wait for what they read (`WaitsFor.READS`)."""
+"""One per row whose answer waits for what it reads (`WaitsFor.READS`)."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from kraftctl.dev.kafka_distribution import KafkaDistribution
 from kraftctl.dev.polling import await_result
@@ -124,9 +125,10 @@ class Node:
 class Controller(Node):
     """What Kafka's controllers and ours have in common."""
 
+    NAME_PREFIX: ClassVar[str]
+
     def __init__(
         self,
-        name: str,
         node_id: int,
         directory: Path,
         cluster_id: str,
@@ -141,7 +143,7 @@ class Controller(Node):
 
         The latter is the argument of the flag of that name: `id@host:port:directory-id,...`.
         """
-        super().__init__(name, node_id, directory, port or free_port())
+        super().__init__(f"{self.NAME_PREFIX}-{node_id}", node_id, directory, port or free_port())
         self.cluster_id = cluster_id
         self.dynamic = dynamic
         self.release_version = release_version
@@ -161,6 +163,8 @@ class Controller(Node):
 class JavaController(Controller):
     """Apache Kafka's own controller: proves the harness, and is the other side of comparisons."""
 
+    NAME_PREFIX = "java-controller"
+
     def __init__(
         self,
         kafka: KafkaDistribution,
@@ -177,7 +181,6 @@ class JavaController(Controller):
     ) -> None:
         """Not `quick`: with the JVM's default compilers and collector, for comparisons."""
         super().__init__(
-            f"java-controller-{node_id}",
             node_id,
             directory,
             cluster_id,
@@ -211,29 +214,7 @@ class JavaController(Controller):
 class KraftctlController(Controller):
     """kraftctl as a process of its own, run by the interpreter that runs us."""
 
-    def __init__(
-        self,
-        node_id: int,
-        directory: Path,
-        cluster_id: str,
-        *,
-        dynamic: bool = True,
-        release_version: str | None = None,
-        port: int | None = None,
-        properties: Mapping[str, str] | None = None,
-        initial_controllers: str | None = None,
-    ) -> None:
-        super().__init__(
-            f"kraftctl-{node_id}",
-            node_id,
-            directory,
-            cluster_id,
-            dynamic=dynamic,
-            release_version=release_version,
-            port=port,
-            properties=properties,
-            initial_controllers=initial_controllers,
-        )
+    NAME_PREFIX = "kraftctl"
 
     def format(self) -> None:
         """kraftctl format, with the flags of kafka-storage."""

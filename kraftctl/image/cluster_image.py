@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.image.undo_journal import UndoJournal
 from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.metadata.broker_registration_change import FENCE, IN_CONTROLLED_SHUTDOWN, NO_CHANGE, UNFENCE
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
@@ -32,11 +33,6 @@ class ClusterImage:
         registration = self.brokers.get(broker_id)
         return registration is not None and registration.active
 
-    def broker_epoch_is_current(self, broker_id: int, broker_epoch: int) -> bool:
-        """False means STALE_BROKER_EPOCH."""
-        registration = self.brokers.get(broker_id)
-        return registration is not None and registration.epoch == broker_epoch
-
     def replay_register_broker(self, record: RegisterBrokerRecord, offset: int) -> None:
         self._journal.put(self.brokers, record.broker_id, BrokerRegistration.from_record(record))
         self._journal.put(self.registration_offsets, record.broker_id, offset)
@@ -53,11 +49,12 @@ class ClusterImage:
     def replay_registration_change(self, record: BrokerRegistrationChangeRecord) -> None:
         """0 keeps a flag. An empty list of log directories keeps them, too: that is the field's default."""
         registration = self._require(record.broker_id, record.broker_epoch)
-        assert record.fenced in (-1, 0, 1), f"unknown fencing change {record.fenced}"
-        assert record.in_controlled_shutdown in (0, 1), "unknown controlled shutdown change"
+        assert record.fenced in (UNFENCE, NO_CHANGE, FENCE), f"unknown fencing change {record.fenced}"
+        leaving = record.in_controlled_shutdown
+        assert leaving in (NO_CHANGE, IN_CONTROLLED_SHUTDOWN), f"unknown controlled shutdown change {leaving}"
         changed = registration.with_changes(
-            fenced=None if record.fenced == 0 else record.fenced == 1,
-            in_controlled_shutdown=True if record.in_controlled_shutdown == 1 else None,
+            fenced=None if record.fenced == NO_CHANGE else record.fenced == FENCE,
+            in_controlled_shutdown=True if leaving == IN_CONTROLLED_SHUTDOWN else None,
             directories=record.log_dirs if record.log_dirs else None,
             cordoned_directories=record.cordoned_log_dirs,
         )

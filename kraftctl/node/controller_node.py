@@ -27,7 +27,7 @@ from kraftctl.node.events import (
     TurnTaken,
     WriteSnapshot,
 )
-from kraftctl.node.registration import REGISTRATION_SEND_ID, NodeRegistration
+from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
@@ -97,7 +97,7 @@ class ControllerNode:
             case TurnTaken():
                 self._continue_snapshot(now_ms)
             case events.ResponseReceived():
-                if event.send_id == REGISTRATION_SEND_ID:
+                if self._registration.is_waiting_for(event.send_id):
                     self._effects.append(self._registration.answered(event.response, now_ms))
                 else:
                     self._step_raft(event, now_ms, wall_ms)

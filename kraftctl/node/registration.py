@@ -8,13 +8,11 @@ from kraftctl.controller.failures import pause_ms
 from kraftctl.controller.notice_sources import REGISTRATION
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.raft.effects import ERROR, INFO, Notice, SendRequest
+from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.controller_registration_response import ControllerRegistrationResponse
 from kraftctl_protocol.message import Message
-
-REGISTRATION_SEND_ID: Final = 0
-"""One at a time, and never an id of raft's own requests, which begin at 1."""
 
 BACKOFF_MS: Final = 100
 BACKOFF_MS_MAX: Final = 30_000
@@ -30,7 +28,7 @@ class NodeRegistration:
     """When to send the registration next. Nothing is due on the active controller, or without one."""
 
     def __init__(self) -> None:
-        self._in_flight = False
+        self._send_id = NOTHING_IN_FLIGHT
         self._wanted = False
         self._send_at_ms = 0
         self._backoff_ms = BACKOFF_MS
@@ -39,7 +37,7 @@ class NodeRegistration:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        return self._send_at_ms if self._wanted and not self._in_flight else None
+        return self._send_at_ms if self._wanted and not self._is_in_flight() else None
 
     def leader_changed(self, now_ms: int) -> None:
         """A new leader may be able to answer immediately."""
@@ -48,7 +46,7 @@ class NodeRegistration:
 
     def take_due(self, controller: QuorumController, raft: RaftNode, now_ms: int) -> SendRequest | None:
         """The request, if it is due now. When this raises, call `failed`."""
-        if self._in_flight or now_ms < self._not_before_ms:
+        if self._is_in_flight() or now_ms < self._not_before_ms:
             return None
         self._wanted = False
         if raft.leader_id < 0 or raft.leader_id == raft.node_id:
@@ -60,10 +58,10 @@ class NodeRegistration:
         self._wanted = True
         if now_ms < self._send_at_ms:
             return None
-        self._in_flight = True
+        self._send_id = raft.take_send_id()
         self._failure_count = 0
         host, port = address
-        return SendRequest(REGISTRATION_SEND_ID, raft.leader_id, host, port, request.API_KEY, request)
+        return SendRequest(self._send_id, raft.leader_id, host, port, request.API_KEY, request)
 
     def failed(self, now_ms: int) -> int:
         """The request could not be built. Returns when it is retried."""
@@ -72,9 +70,13 @@ class NodeRegistration:
         self._not_before_ms = now_ms + pause_ms(self._failure_count)
         return self._not_before_ms
 
+    def is_waiting_for(self, send_id: int) -> bool:
+        """Whether the answer to this request is for `answered`."""
+        return self._is_in_flight() and send_id == self._send_id
+
     def answered(self, response: Message | None, now_ms: int) -> Notice:
         """The outcome of the request, for the log."""
-        self._in_flight = False
+        self._send_id = NOTHING_IN_FLIGHT
         if isinstance(response, ControllerRegistrationResponse) and response.error_code == Errors.NONE:
             self._send_at_ms = now_ms + REPLAY_MS
             return Notice(REGISTRATION, INFO, "The active controller has registered this controller")
@@ -86,3 +88,6 @@ class NodeRegistration:
         level = INFO if error in PASSING_ERRORS else ERROR
         text = f"ControllerRegistration failed with {error.name}: {response.error_message}"
         return Notice(REGISTRATION, level, text)
+
+    def _is_in_flight(self) -> bool:
+        return self._send_id != NOTHING_IN_FLIGHT

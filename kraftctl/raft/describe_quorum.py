@@ -7,7 +7,6 @@ from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID
 from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.describe_quorum_request import DescribeQuorumRequest
 from kraftctl_protocol.generated.describe_quorum_response import (
@@ -18,6 +17,7 @@ from kraftctl_protocol.generated.describe_quorum_response import (
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import ReplicaState as DescribedReplica
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 
 ERROR_MESSAGE_FROM_VERSION = 2
 DIRECTORY_ID_FROM_VERSION = 2

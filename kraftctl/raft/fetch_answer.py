@@ -9,7 +9,6 @@ from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import (
     EpochEndOffset,
@@ -19,6 +18,7 @@ from kraftctl_protocol.generated.fetch_response import (
     PartitionData,
     SnapshotId,
 )
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 CURRENT_LEADER_FROM_VERSION = 12

@@ -6,7 +6,6 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.join_leader import join_leader
 from kraftctl.raft.leader_endpoint import name_leader_endpoint
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 from kraftctl.raft.validation import is_for_another_voter, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
@@ -15,6 +14,7 @@ from kraftctl_protocol.generated.begin_quorum_epoch_response import (
     PartitionData,
     TopicData,
 )
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 
 
 def handle_begin_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:

@@ -8,7 +8,6 @@ from kraftctl.raft.join_leader import join_leader
 from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.states import Follower
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 from kraftctl.raft.validation import request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
@@ -18,6 +17,7 @@ from kraftctl_protocol.generated.end_quorum_epoch_response import (
     PartitionData,
     TopicData,
 )
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 
 
 def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
@@ -37,7 +37,7 @@ def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
         and state.leader_id == ended.leader_id
         and core.may_vote()
     ):
-        state.deadline_ms = core.now_ms + _election_backoff_ms(core, ended)
+        state.leader_resigned(core.now_ms + _election_backoff_ms(core, ended))
     partition = PartitionData(
         partition_index=METADATA_PARTITION,
         error_code=error,

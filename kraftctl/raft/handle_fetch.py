@@ -27,11 +27,11 @@ from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
-from kraftctl.raft.topic_partition import is_fetch_of_metadata_log
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest
 from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.metadata_topic import is_fetch_of_metadata_log
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
 REPLICA_STATE_FROM_VERSION = 15
@@ -107,15 +107,14 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
         note_fetch_of_voter(core, leader, fetch.key)
         advance_high_watermark(core, leader)
     if not has_news(core, leader, fetch):
-        replica.repeated_fetches = 0
+        replica.has_nothing_to_fetch()
         return False
     return replica.is_repeating(fetch.fetch_offset, fetch.request_high_watermark, REPEATED_FETCHES_MAX)
 
 
 def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
     """Our answers do not help this replica; without a pause it would ask hundreds of times a second."""
-    fetch.delayed = True
-    fetch.deadline_ms = min(fetch.deadline_ms, core.now_ms + REPEATED_FETCH_DELAY_MS)
+    fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
     core.parked.park(fetch)
 
 

@@ -10,7 +10,6 @@ from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC
 from kraftctl.raft.validation import leader_only_error, request_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
@@ -22,6 +21,7 @@ from kraftctl_protocol.generated.fetch_snapshot_response import (
     SnapshotId,
     TopicSnapshot,
 )
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
 
 

@@ -6,7 +6,6 @@ in it (`learn`). Errors nobody expects are noted, and the peer is left alone for
 
 from __future__ import annotations
 
-from kraftctl.raft.change_voters import take_versions
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.effects import ERROR, INFO
@@ -15,12 +14,8 @@ from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.follow import follow
 from kraftctl.raft.peers import Peer
 from kraftctl.raft.states import Follower, Leader, Prospective, Resigned
-from kraftctl.raft.topic_partition import (
-    is_fetched_from_metadata_log,
-    is_for_metadata_log,
-    is_snapshot_of_metadata_log,
-)
 from kraftctl.raft.validation import uses_epochs_up
+from kraftctl.raft.voter_change import take_versions
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
@@ -28,6 +23,11 @@ from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpoch
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.metadata_topic import (
+    is_fetched_from_metadata_log,
+    is_for_metadata_log,
+    is_snapshot_of_metadata_log,
+)
 
 IGNORED_ERRORS = frozenset([Errors.UNKNOWN_LEADER_EPOCH, Errors.INVALID_VOTER_KEY])
 """They say that the other side lags behind, or is another replica than we thought."""
@@ -67,7 +67,7 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:
-        peer.backoff_until_ms = core.now_ms + core.config.retry_backoff_ms
+        peer.back_off(core.now_ms + core.config.retry_backoff_ms)
 
 
 def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:

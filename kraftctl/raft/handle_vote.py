@@ -32,12 +32,12 @@ from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.leader_endpoint import name_leader_endpoint
 from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Resigned
-from kraftctl.raft.topic_partition import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 from kraftctl.raft.validation import is_for_another_voter, request_error, voter_only_error
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
 from kraftctl_protocol.generated.vote_response import PartitionData as VoteAnswer
 from kraftctl_protocol.generated.vote_response import TopicData, VoteResponse
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, is_for_metadata_log
 
 
 def handle_vote(core: RaftCore, event: RequestReceived) -> None:

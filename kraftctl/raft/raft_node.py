@@ -6,7 +6,6 @@ import random
 from typing import assert_never
 
 from kraftctl.raft.append import append_records, log_flushed
-from kraftctl.raft.change_voters import settle_change
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import snapshot_downloaded
 from kraftctl.raft.effects import RaftEffect
@@ -28,12 +27,13 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.log_state import LogState, SnapshotInfo
-from kraftctl.raft.outbound import send_requests
+from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.recovery import end_recovery_if_caught_up
 from kraftctl.raft.request_handlers import handle_request
 from kraftctl.raft.states import NEVER_MS, Resigned
 from kraftctl.raft.timers import next_deadline_ms, run_timers
+from kraftctl.raft.voter_change import settle_change
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -82,8 +82,7 @@ class RaftNode:
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:
         """What must be done, in order, because `event` happened at `now_ms`."""
         core = self._core
-        core.now_ms = now_ms
-        core.wall_ms = wall_ms
+        core.begin_step(now_ms, wall_ms)
         self._handle(event)
         end_recovery_if_caught_up(core)
         run_timers(core)
@@ -94,12 +93,15 @@ class RaftNode:
     def append(self, values: list[bytes], now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
         """Append encoded metadata records as one batch; leader only. Returns the base offset."""
         core = self._core
-        core.now_ms = now_ms
-        core.wall_ms = wall_ms
+        core.begin_step(now_ms, wall_ms)
         leader = core.leader()
         assert leader is not None, "only a leader appends"
         base_offset = append_records(core, leader, values)
         return base_offset, core.take_effects()
+
+    def take_send_id(self) -> int:
+        """For a `SendRequest` that is not raft's own; its response must not be given to `step`."""
+        return self._core.peers.take_send_id()
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -209,7 +211,7 @@ class RaftNode:
                 if core.leader() is not None and core.state.epoch == event.epoch:
                     resign(core)
             case ShutdownRequested():
-                core.shutting_down = True
+                core.shut_down()
                 if core.leader() is not None:
                     resign(core)
             case Started():

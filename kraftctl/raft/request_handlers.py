@@ -1,4 +1,4 @@
-"""The handler of each API that the raft layer answers; `kraftctl.apis` has the rest of what an API is."""
+"""The handler of each API that the raft layer answers; `kraftctl/apis` holds everything else about an API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
 from kraftctl.raft.handle_fetch import handle_fetch
 from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
 from kraftctl.raft.handle_vote import handle_vote
-from kraftctl.raft.voter_changes import (
+from kraftctl.raft.voter_rpcs import (
     handle_add_raft_voter,
     handle_remove_raft_voter,
     handle_update_raft_voter,
@@ -21,7 +21,7 @@ from kraftctl.raft.voter_changes import (
 from kraftctl_protocol.api_keys import ApiKey
 
 RequestHandler = Callable[[RaftCore, RequestReceived], None]
-"""Answers by an effect, immediately or later."""
+"""Answers with an effect, in this step or in a later one."""
 
 HANDLERS: Final[dict[int, RequestHandler]] = {
     ApiKey.FETCH: handle_fetch,
@@ -37,5 +37,5 @@ HANDLERS: Final[dict[int, RequestHandler]] = {
 
 
 def handle_request(core: RaftCore, event: RequestReceived) -> None:
-    """Let the handler of its API answer a request."""
+    """Call the handler of the request's API."""
     HANDLERS[event.api_key](core, event)

@@ -40,6 +40,7 @@ class Contradictions:
 
     def __init__(
         self,
+        *,
         replica: ReplicaKey,
         static_voters: VoterSet,
         snapshots: SnapshotStore,

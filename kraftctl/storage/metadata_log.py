@@ -20,8 +20,8 @@ from pathlib import Path
 
 from kraftctl.storage.durable_files import create_directory, fsync_directory
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.index_file import INDEX_BYTES_MAX
 from kraftctl.storage.leader_epoch_checkpoint import write_leader_epochs
-from kraftctl.storage.offset_index import INDEX_BYTES_MAX
 from kraftctl.storage.partition_metadata import ensure_partition_metadata
 from kraftctl.storage.recent_batches import PlacedBatch, RecentBatches
 from kraftctl.storage.recovery import (

@@ -71,7 +71,12 @@ class MetadataPartition:
         if recovery_point.point is None:
             recovery_point.begin(_adopted(replica, quorum_state))
         contradictions = Contradictions(
-            replica, static_voters, snapshots, quorum_state, recovery_point, read_leader_epochs(directory)
+            replica=replica,
+            static_voters=static_voters,
+            snapshots=snapshots,
+            quorum_state=quorum_state,
+            recovery_point=recovery_point,
+            leader_epochs=read_leader_epochs(directory),
         )
         log = MetadataLog.open(
             directory,

@@ -48,7 +48,7 @@ class DurableEnd(NamedTuple):
 class CutTail:
     """`lost_bytes` were dropped from `file` at byte `position`; the log now ends at `offset` (exclusive)."""
 
-    def __init__(self, file: str, position: int, lost_bytes: int, offset: int, reason: str) -> None:
+    def __init__(self, *, file: str, position: int, lost_bytes: int, offset: int, reason: str) -> None:
         self.file = file
         self.position = position
         self.lost_bytes = lost_bytes
@@ -191,7 +191,13 @@ def _cut_torn_tail(
     if not _drop(later, offset, report, durable_end):
         raise CorruptLogError(str(segment.path), damage.position, offset, damage.reason)
     segment.cut_back()
-    report.cut_tail = CutTail(str(segment.path), damage.position, len(rest), offset, damage.reason)
+    report.cut_tail = CutTail(
+        file=str(segment.path),
+        position=damage.position,
+        lost_bytes=len(rest),
+        offset=offset,
+        reason=damage.reason,
+    )
 
 
 def _was_never_durable(offset: int, durable_end: DurableEnd | None) -> bool:

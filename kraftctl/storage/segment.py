@@ -9,7 +9,8 @@ from pathlib import Path
 
 from kraftctl.storage.durable_files import write_all_at
 from kraftctl.storage.errors import CorruptLogError, StorageError
-from kraftctl.storage.offset_index import INDEX_BYTES_MAX, INDEX_INTERVAL_BYTES, OffsetIndex
+from kraftctl.storage.index_file import INDEX_BYTES_MAX
+from kraftctl.storage.offset_index import INDEX_INTERVAL_BYTES, OffsetIndex
 from kraftctl.storage.recent_batches import PlacedBatch
 from kraftctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from kraftctl_protocol.batch_framing import (

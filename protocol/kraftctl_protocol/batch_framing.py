@@ -44,6 +44,7 @@ class BatchPlace:
 
     def __init__(
         self,
+        *,
         base_offset: int,
         last_offset: int,
         epoch: int,
@@ -188,13 +189,13 @@ def _place_at(
         if actual_crc(buffer, at, size_bytes) != stated_crc(buffer, at):
             raise InvalidBatchError(position, "the checksum (CRC-32C) does not match")
     return BatchPlace(
-        base_offset,
-        base_offset + delta,
-        epoch,
-        int(read_i16_be(buffer, at + ATTRIBUTES_POSITION)) & CONTROL_BIT != 0,
-        int(read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION)),
-        position,
-        size_bytes,
+        base_offset=base_offset,
+        last_offset=base_offset + delta,
+        epoch=epoch,
+        is_control=int(read_i16_be(buffer, at + ATTRIBUTES_POSITION)) & CONTROL_BIT != 0,
+        max_timestamp_ms=int(read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION)),
+        position=position,
+        size_bytes=size_bytes,
     )
 
 

@@ -113,7 +113,7 @@ def _unicode_escape(digits: str, line_number: int) -> str:
 
 def _join_surrogates(text: str) -> str:
     """Java writes characters beyond U+FFFF as two escapes; Python wants one character."""
-    if not any("\ud800" <= character <= "\udfff" for character in text):
+    if not any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 

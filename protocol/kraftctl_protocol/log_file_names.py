@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
-PARTITION_DIRECTORY: Final = "__cluster_metadata-0"
+PARTITION_DIRECTORY: Final = f"{METADATA_TOPIC}-{METADATA_PARTITION}"
 """In metadata.log.dir: the log, its checkpoints and quorum-state."""
 
 BOOTSTRAP_CHECKPOINT: Final = "bootstrap.checkpoint"

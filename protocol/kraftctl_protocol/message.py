@@ -25,6 +25,7 @@ class Field:
         name: str,
         wire_name: str,
         type: str,
+        *,
         versions: tuple[int, int] = (0, VERSION_MAX),
         nullable: tuple[int, int] = (0, -1),
         tagged: tuple[int, int] = (0, -1),

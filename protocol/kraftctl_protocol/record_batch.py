@@ -48,6 +48,7 @@ class BatchHeader:
 
     def __init__(
         self,
+        *,
         base_offset: int,
         size_bytes: int,
         partition_leader_epoch: int,
@@ -218,19 +219,19 @@ def read_batch_header(buffer: bytes, position: int) -> BatchHeader:
     if magic != MAGIC:
         raise DecodeError(f"batch of format version {magic}; only {MAGIC} is known")
     header = BatchHeader(
-        read_i64_be(buffer, at),
-        batch_size(buffer, position),
-        read_i32_be(buffer, at + EPOCH_POSITION),
-        magic,
-        stated_crc(buffer, position),
-        read_i16_be(buffer, at + ATTRIBUTES_POSITION),
-        read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION),
-        read_i64_be(buffer, at + BASE_TIMESTAMP_POSITION),
-        read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION),
-        read_i64_be(buffer, at + 43),
-        read_i16_be(buffer, at + 51),
-        read_i32_be(buffer, at + 53),
-        read_i32_be(buffer, at + 57),
+        base_offset=read_i64_be(buffer, at),
+        size_bytes=batch_size(buffer, position),
+        partition_leader_epoch=read_i32_be(buffer, at + EPOCH_POSITION),
+        magic=magic,
+        crc=stated_crc(buffer, position),
+        attributes=read_i16_be(buffer, at + ATTRIBUTES_POSITION),
+        last_offset_delta=read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION),
+        base_timestamp_ms=read_i64_be(buffer, at + BASE_TIMESTAMP_POSITION),
+        max_timestamp_ms=read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION),
+        producer_id=read_i64_be(buffer, at + 43),
+        producer_epoch=read_i16_be(buffer, at + 51),
+        base_sequence=read_i32_be(buffer, at + 53),
+        records_count=read_i32_be(buffer, at + 57),
     )
     _check_header(header)
     return header

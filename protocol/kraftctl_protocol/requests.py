@@ -16,7 +16,7 @@ REQUEST_START_BYTES = 8
 
 
 class UnsupportedRequestError(DecodeError):
-    """A request whose API or version is unknown here; the body was not looked at."""
+    """A request whose API or version has no codec; only the start of its header is decoded."""
 
     def __init__(self, api_key: int, version: int, correlation_id: int) -> None:
         super().__init__(f"API key {api_key} version {version} is not known")
@@ -39,7 +39,7 @@ class ParsedRequest:
 
 
 class RequestHead:
-    """A request whose header is decoded and whose body is not: what may be refused costs no body."""
+    """A request whose header is decoded and whose body is not: refusing it costs no decoding of the body."""
 
     def __init__(
         self, header: RequestHeader, api_key: int, version: int, message: type[Message], reader: Reader
@@ -51,13 +51,13 @@ class RequestHead:
         self._reader = reader
 
     def decode_body(self) -> Message:
-        """The body, once; DecodeError when it is damaged."""
+        """The body, only once; DecodeError if it is damaged."""
         body = self._message.read(self._reader, self.version)
         self._reader.expect_end()
         return body
 
     def decode(self) -> ParsedRequest:
-        """The whole request, once; DecodeError when the body is damaged."""
+        """The whole request, only once; DecodeError if the body is damaged."""
         return ParsedRequest(self.header, self.api_key, self.version, self.decode_body())
 
 

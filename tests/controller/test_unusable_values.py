@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kraftctl.controller.configuration_control.topic_settings import TopicSettings
+from kraftctl.controller.configuration_control.effective_configs import TopicSettings, describe_topic_configs
 from kraftctl.controller.configuration_control.unusable_values import REPORTED_MAX, UnusableValues
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.metadata.config_definitions import config_source
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_configs_request import (
@@ -132,6 +133,49 @@ def test_an_unclean_election_switch_that_is_none_leaves_it_to_the_next_layer(
     for lower in LAYERS[LAYERS.index(layer) + 1 :]:
         store(active, config(lower, UNCLEAN, "false"))
         assert settings(active)[1] is False
+
+
+def described(active: ActiveController, key: str) -> tuple[str | None, int]:
+    """Value and source of a config of topic t, as DescribeConfigs has them and as CreateTopics would."""
+    resource = DescribeConfigsResource(resource_type=TOPIC, resource_name="t", configuration_keys=[key])
+    response = active.request(DescribeConfigsRequest(resources=[resource]))
+    (config,) = response.results[0].configs
+    own = active.controller.image.configurations.config(TOPIC, "t")
+    (entry,) = [
+        entry
+        for entry in describe_topic_configs(active.controller.image, active.config, own)
+        if entry.definition.name == key
+    ]
+    assert (entry.value, entry.source) == (config.value, config.config_source)
+    return config.value, config.config_source
+
+
+@pytest.mark.parametrize("layer", [OWN_LAYER, CLUSTER_LAYER], ids=LAYER_IDS[1:])
+@pytest.mark.parametrize(
+    ("key", "broker_key", "bad", "below"),
+    [
+        pytest.param(MIN_ISR, MIN_ISR, "abc", "2", id="min-isr"),
+        pytest.param("retention.ms", "log.retention.ms", "soon", "777", id="retention"),
+        pytest.param("retention.ms", "log.retention.hours", "soon", "777", id="another-unit"),
+        pytest.param("cleanup.policy", "log.cleanup.policy", "burn", "compact", id="word"),
+    ],
+)
+def test_what_is_described_is_what_applies(
+    layer: tuple[int, str], key: str, broker_key: str, bad: str, below: str
+) -> None:
+    """Kafka's brokers ignore a stored broker config that cannot be used, and describe what they use."""
+    properties = {"min_insync_replicas": "2", "log_retention_ms": "777", "log_cleanup_policy": "compact"}
+    active = cluster(**properties)
+    store(active, config(CLUSTER_LAYER, MIN_ISR, None), config(layer, broker_key, bad))
+    assert described(active, key) == (below, config_source.STATIC_BROKER_CONFIG)
+
+
+def test_a_value_of_the_topic_itself_is_described_as_it_is_stored() -> None:
+    """An operator has to find what to repair."""
+    active = cluster()
+    store(active, config(TOPIC_LAYER, MIN_ISR, "abc"))
+    assert described(active, MIN_ISR) == ("abc", config_source.TOPIC_CONFIG)
+    assert settings(active)[0] == 1
 
 
 def test_a_cluster_that_stores_nonsense_survives_fencing_and_activation() -> None:

@@ -196,7 +196,7 @@ class TestAuthorizerWhileLoading:
         node.start()
         return node
 
-    def test_a_broker_that_fetches_is_answered_not_leader_and_not_unauthorized(self):
+    def test_a_broker_that_fetches_gets_a_retriable_error(self):
         """CLUSTER_AUTHORIZATION_FAILED would end the broker."""
         node = self.loading()
         fetch, _ = raft_requests.fetch({"offset": "0", "last-epoch": "0", "cluster": CLUSTER_ID})

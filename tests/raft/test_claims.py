@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.topic_partition import METADATA_TOPIC
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.simulator.raft_cluster import RaftCluster
 from tests.support.simulator.raft_faults import Faults
 

@@ -7,6 +7,7 @@ no record.
 from __future__ import annotations
 
 from kraftctl.controller.cluster_control import broker_control_state
+from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState
@@ -18,20 +19,14 @@ from kraftctl.controller.replication_control.broker_transitions import (
     records_for_unfenced_broker,
 )
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
-from kraftctl_protocol.api_error import ApiError
-from kraftctl_protocol.errors import Errors
+from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
-from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
-
-LOG_DIRS_RECORD_VERSION = 2
-CORDONED_LOG_DIRS_RECORD_VERSION = 3
 
 
 def process_broker_heartbeat(
@@ -60,17 +55,6 @@ def process_broker_heartbeat(
     last_offset = moment.next_offset + len(records) - 1
     outcome = HeartbeatOutcome(state.heartbeats, request, following, last_offset)
     return ControllerResult.of(records, response, outcome)
-
-
-def why_epoch_stale(cluster: ClusterImage, broker_id: int, broker_epoch: int) -> ApiError | None:
-    """STALE_BROKER_EPOCH unless `broker_epoch` is that of the registered incarnation."""
-    registration = cluster.broker(broker_id)
-    if registration is None:
-        return ApiError(Errors.STALE_BROKER_EPOCH, f"broker {broker_id} is not registered")
-    if registration.epoch != broker_epoch:
-        reason = f"broker {broker_id} has epoch {registration.epoch}, the request says {broker_epoch}"
-        return ApiError(Errors.STALE_BROKER_EPOCH, reason)
-    return None
 
 
 def _transition(
@@ -119,10 +103,7 @@ def _directory_records(
         and features.is_cordoned_log_dirs_supported(metadata_version)
         and cordoned_directories_changed(registration, cordoned)
     ):
-        record = BrokerRegistrationChangeRecord(
-            broker_id=registration.id, broker_epoch=registration.epoch, cordoned_log_dirs=list(cordoned)
-        )
-        records.append(RecordAndVersion(record, CORDONED_LOG_DIRS_RECORD_VERSION))
+        records.append(cordoned_log_dirs_record(registration, list(cordoned)))
     return records
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.configuration_control.config_alterer import config_keys
-from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
+from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
+from kraftctl.controller.configuration_control.effective_configs import (
+    ConfigLayer,
+    broker_layers,
+    describe_topic_configs,
+)
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.metadata.config_definitions import config_source
 from kraftctl.metadata.config_definitions.config_key import PASSWORD, UNKNOWN_TYPE_CODE
+from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.dynamic_broker_configs import DYNAMIC_BROKER_CONFIGS
 from kraftctl.metadata.config_definitions.generated.topic_config_synonyms import TOPIC_CONFIG_SYNONYMS
@@ -40,14 +44,6 @@ SYNONYM_GROUPS = (
 """Broker keys that say the same in different units; a later one counts when no earlier one is set."""
 
 
-class _Layer:
-    """A map of broker configs and the source code of its entries."""
-
-    def __init__(self, source: int, values: dict[str, str]) -> None:
-        self.source = source
-        self.values = values
-
-
 def describe_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
@@ -71,18 +67,10 @@ def describe_configs(
 def _why_not_allowed(
     state: ControllerState, context: RequestContext, resource: DescribeConfigsResource
 ) -> ApiError | None:
-    operation = AclOperation.DESCRIBE_CONFIGS
-    kind, name = resource.resource_type, resource.resource_name
-    if kind in (config_resource.BROKER, config_resource.BROKER_LOGGER, config_resource.CLIENT_METRICS):
-        allowed = state.authorizer.allows_on_cluster(context, operation)
-        return None if allowed else ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
-    if kind == config_resource.TOPIC:
-        allowed = state.authorizer.allows(context, operation, ResourceType.TOPIC, name)
-        return None if allowed else ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
-    if kind == config_resource.GROUP:
-        allowed = state.authorizer.allows(context, operation, ResourceType.GROUP, name)
-        return None if allowed else ApiError(Errors.GROUP_AUTHORIZATION_FAILED)
-    return ApiError(Errors.INVALID_REQUEST, f"unknown resource type {kind}")
+    kind = resource.resource_type
+    if kind not in config_resource.NAMES:
+        return ApiError(Errors.INVALID_REQUEST, f"unknown resource type {kind}")
+    return why_not_authorized(state, context, AclOperation.DESCRIBE_CONFIGS, kind, resource.resource_name)
 
 
 def _describe(
@@ -119,40 +107,37 @@ def _describe_topic(
     overrides = state.image.configurations.config(config_resource.TOPIC, topic)
     results: list[DescribeConfigsResourceResult] = []
     for entry in describe_topic_configs(state.image, state.config, overrides):
-        if not _wanted(entry.name, wanted):
+        definition = entry.definition
+        if not _wanted(definition.name, wanted):
             continue
         result = DescribeConfigsResourceResult(
-            name=entry.name,
+            name=definition.name,
             value=entry.value,
             config_source=entry.source,
-            is_sensitive=entry.sensitive,
-            config_type=entry.type_code,
+            is_sensitive=definition.sensitive,
+            config_type=definition.type_code,
         )
         if synonyms:
             if entry.source == config_source.TOPIC_CONFIG:
                 result.synonyms.append(
-                    DescribeConfigsSynonym(name=entry.name, value=entry.value, source=entry.source)
+                    DescribeConfigsSynonym(name=definition.name, value=entry.value, source=entry.source)
                 )
-            for name, _ in TOPIC_CONFIG_SYNONYMS.get(entry.name, [])[:1]:
-                result.synonyms += _synonyms(name, _layers(state), entry.sensitive)
+            for name, _ in TOPIC_CONFIG_SYNONYMS.get(definition.name, [])[:1]:
+                result.synonyms += _synonyms(name, _layers(state), definition.sensitive)
         results.append(result)
     return results
 
 
-def _layers(state: ControllerState) -> list[_Layer]:
-    configurations = state.image.configurations
-    own = configurations.config(config_resource.BROKER, str(state.node_id))
-    cluster = configurations.config(config_resource.BROKER, config_resource.CLUSTER_DEFAULT)
+def _layers(state: ControllerState) -> list[ConfigLayer]:
+    """All layers of broker configs, Kafka's defaults last."""
     defaults = {
         name: definition.default
         for name, definition in BROKER_CONFIG_KEYS.items()
         if definition.default is not None
     }
     return [
-        _Layer(config_source.DYNAMIC_BROKER_CONFIG, own),
-        _Layer(config_source.DYNAMIC_DEFAULT_BROKER_CONFIG, cluster),
-        _Layer(config_source.STATIC_BROKER_CONFIG, state.config.originals),
-        _Layer(config_source.DEFAULT_CONFIG, defaults),
+        *broker_layers(state.image, state.config),
+        ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
     ]
 
 
@@ -163,7 +148,7 @@ def _synonym_names(name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def _synonyms(name: str, layers: list[_Layer], sensitive: bool) -> list[DescribeConfigsSynonym]:
+def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[DescribeConfigsSynonym]:
     """Every place that says something about `name`, the one that counts first."""
     found = [
         DescribeConfigsSynonym(

@@ -10,18 +10,18 @@ from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.effective_configs import (
-    MIN_INSYNC_REPLICAS,
-    UNCLEAN_LEADER_ELECTION_ENABLE,
+    OBEYED_CONFIGS,
+    EffectiveConfig,
+    broker_layers,
+    inherited_config,
     usable_value,
 )
 from kraftctl.controller.replication_control.mutation_quota import CONTROLLER_MUTATION_RATE, is_usable_rate
 from kraftctl.image.client_quotas_image import QuotaEntity
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.config_definitions import config_source
 from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT, TOPIC
 from kraftctl_protocol.secrets import shown_value
-
-KEYS: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION_ENABLE)
-"""The dynamic configs that the controller itself obeys."""
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -31,8 +31,8 @@ REPORTED_MAX: Final = 1_000
 
 VALUE_CHARACTERS_MAX: Final = 100
 
-Layer = tuple[int, str]
-"""Resource type and name."""
+Resource = tuple[int, str]
+"""Type and name."""
 
 
 class UnusableValues:
@@ -44,34 +44,25 @@ class UnusableValues:
     def notices(self, image: MetadataImage, config: ControllerConfig) -> list[str]:
         """A line for each stored value that is read here, cannot be used and was not reported before."""
         found: list[str] = []
-        lower = [(BROKER, str(config.node_id)), (BROKER, CLUSTER_DEFAULT)]
-        topics = sorted(
-            [
-                layer
-                for layer, configs in image.configurations.resources.items()
-                if layer[0] == TOPIC and (KEYS[0] in configs or KEYS[1] in configs)
-            ]
-        )
-        for layers in [[topic, *lower] for topic in topics] + [lower, lower[1:]]:
-            for key in KEYS:
-                self._check_config(image, config, layers, key, found)
+        configurations = image.configurations
+        own: Resource = (BROKER, str(config.node_id))
+        cluster: Resource = (BROKER, CLUSTER_DEFAULT)
+        layers = broker_layers(image, config)
+        for resource in [*_topics_with_obeyed_configs(image), own, cluster]:
+            below = layers[1:] if resource == own else layers[2:] if resource == cluster else layers
+            stored = configurations.config(resource[0], resource[1])
+            for key in OBEYED_CONFIGS:
+                text = stored.get(key)
+                if text is not None and usable_value(key, text) is None:
+                    instead = f"{_described_value(inherited_config(below, key), own)} is used instead"
+                    shown = shown_value(resource[0], key, text)
+                    self._report(_described(resource), key, shown, instead, found)
         for entity in sorted(image.client_quotas.quotas, key=_described_entity):
             rate = image.client_quotas.quotas[entity].get(CONTROLLER_MUTATION_RATE)
             if rate is not None and not is_usable_rate(rate) and _is_client(entity):
                 instead = "that of the next entity that applies, if there is one, is used instead"
                 self._report(_described_entity(entity), CONTROLLER_MUTATION_RATE, str(rate), instead, found)
         return found
-
-    def _check_config(
-        self, image: MetadataImage, config: ControllerConfig, layers: list[Layer], key: str, found: list[str]
-    ) -> None:
-        """Whether the first of `layers` has a value for `key` that cannot be used."""
-        resource_type, name = layers[0]
-        text = image.configurations.config(resource_type, name).get(key)
-        if text is None or usable_value(key, text) is not None:
-            return
-        instead = f"{_next_layer(image, config, layers[1:], key)} is used instead"
-        self._report(_described(layers[0]), key, shown_value(resource_type, key, text), instead, found)
 
     def _report(self, resource: str, key: str, value: str, instead: str, found: list[str]) -> None:
         shown = value[:VALUE_CHARACTERS_MAX]
@@ -82,20 +73,28 @@ class UnusableValues:
         found.append(f"{key} of {resource} is stored as {shown!r}, which is not a valid value: {instead}")
 
 
-def _next_layer(image: MetadataImage, config: ControllerConfig, layers: list[Layer], key: str) -> str:
-    for layer in layers:
-        text = image.configurations.config(layer[0], layer[1]).get(key)
-        if text is not None and usable_value(key, text) is not None:
-            return f"{text.strip()!r} of {_described(layer)}"
-    if key == MIN_INSYNC_REPLICAS:
-        static = str(config.min_insync_replicas)
-    else:
-        static = str(config.unclean_leader_election_enable).lower()
-    return f"{static!r} of the properties file" if key in config.originals else f"Kafka's default {static!r}"
+def _topics_with_obeyed_configs(image: MetadataImage) -> list[Resource]:
+    return sorted(
+        [
+            resource
+            for resource, configs in image.configurations.resources.items()
+            if resource[0] == TOPIC and (OBEYED_CONFIGS[0] in configs or OBEYED_CONFIGS[1] in configs)
+        ]
+    )
 
 
-def _described(layer: Layer) -> str:
-    resource_type, name = layer
+def _described_value(entry: EffectiveConfig, own: Resource) -> str:
+    value = repr((entry.value or "").strip())
+    if entry.source == config_source.DEFAULT_CONFIG:
+        return f"Kafka's default {value}"
+    if entry.source == config_source.STATIC_BROKER_CONFIG:
+        return f"{value} of the properties file"
+    resource = own if entry.source == config_source.DYNAMIC_BROKER_CONFIG else (BROKER, CLUSTER_DEFAULT)
+    return f"{value} of {_described(resource)}"
+
+
+def _described(resource: Resource) -> str:
+    resource_type, name = resource
     if resource_type == TOPIC:
         return f"topic {name[:VALUE_CHARACTERS_MAX]!r}"
     return f"broker {name}" if name else "the cluster's default"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import validate_topic_configs
+from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions.config_key import (
     ConfigKey,
@@ -25,6 +26,9 @@ from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 
 BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
+
+CONFIG_VALUE_LENGTH_MAX: Final = 32_767
+"""Bytes that a string of a ConfigRecord can have: Kafka's brokers cannot read a longer one."""
 
 INTERVAL_MS_MIN = 100
 INTERVAL_MS_MAX = 3_600_000
@@ -58,8 +62,15 @@ BOUNDED_GROUP_KEYS = (
 """Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`."""
 
 
+def why_value_too_long(key: str, value: str) -> ApiError | None:
+    """For configs of every type of resource."""
+    if len(value.encode()) <= CONFIG_VALUE_LENGTH_MAX:
+        return None
+    reason = f"the value of {key} is longer than {CONFIG_VALUE_LENGTH_MAX} bytes"
+    return ApiError(Errors.INVALID_CONFIG, reason)
+
+
 def why_resource_invalid(
-    image: MetadataImage,
     config: ControllerConfig,
     resource_type: int,
     name: str,
@@ -73,8 +84,7 @@ def why_resource_invalid(
         reason = why_topic_name_invalid(name)
         if reason is not None:
             return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
-        error = validate_topic_configs(image, config, dict(configs), existing)
-        return error if error.failed else None
+        return why_topic_configs_invalid(config, configs, existing)
     if resource_type == config_resource.BROKER:
         return why_broker_name_invalid(name)
     if resource_type == config_resource.CLIENT_METRICS:

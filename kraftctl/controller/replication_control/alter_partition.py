@@ -18,6 +18,7 @@ What must hold, in Kafka's order, and what is answered otherwise:
 
 from __future__ import annotations
 
+from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -60,8 +61,9 @@ def alter_partition(
     assert isinstance(request, AlterPartitionRequest)
     if not request.topics:
         return ControllerResult.of([], AlterPartitionResponse())
-    if not state.image.cluster.broker_epoch_is_current(request.broker_id, request.broker_epoch):
-        return ControllerResult.of([], AlterPartitionResponse(error_code=Errors.STALE_BROKER_EPOCH))
+    error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
+    if error is not None:
+        return ControllerResult.of([], AlterPartitionResponse(error_code=error.code))
     alteration = _Alteration(state, context.version, request.broker_id)
     response = AlterPartitionResponse()
     for topic_data in request.topics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -30,11 +31,11 @@ def assign_replicas_to_dirs(
     assert isinstance(request, AssignReplicasToDirsRequest)
     image = state.image
     if not features.is_directory_assignment_supported(image.features.metadata_version):
-        error = AssignReplicasToDirsResponse(error_code=int(Errors.UNSUPPORTED_VERSION))
-        return ControllerResult.of([], error)
-    if not image.cluster.broker_epoch_is_current(request.broker_id, request.broker_epoch):
-        error = AssignReplicasToDirsResponse(error_code=int(Errors.STALE_BROKER_EPOCH))
-        return ControllerResult.of([], error)
+        unsupported = AssignReplicasToDirsResponse(error_code=int(Errors.UNSUPPORTED_VERSION))
+        return ControllerResult.of([], unsupported)
+    error = why_epoch_stale(image.cluster, request.broker_id, request.broker_epoch)
+    if error is not None:
+        return ControllerResult.of([], AssignReplicasToDirsResponse(error_code=error.code))
     registration = image.cluster.brokers[request.broker_id]
     assignment = _Assignment(state, request.broker_id)
     response = AssignReplicasToDirsResponse()

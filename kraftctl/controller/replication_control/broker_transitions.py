@@ -14,23 +14,19 @@ from kraftctl.controller.replication_control.leader_acceptor import LeaderAccept
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
-from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl.metadata.broker_registration_change import (
+    controlled_shutdown_record,
+    fencing_record,
+    log_dirs_record,
+    unfencing_record,
+)
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
-from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
-FENCE: Final = 1
-UNFENCE: Final = -1
-IN_CONTROLLED_SHUTDOWN: Final = 1
-
 PARTITIONS_PER_SLICE: Final = 2_000
 """Changed in one turn of the loop when a session runs out: some 10 ms, so that heartbeats get through."""
-
-FENCING_RECORD_VERSION: Final = 0
-CONTROLLED_SHUTDOWN_RECORD_VERSION: Final = 1
-LOG_DIRS_RECORD_VERSION: Final = 2
 
 
 def records_for_fenced_broker(
@@ -40,7 +36,7 @@ def records_for_fenced_broker(
     registration = image.cluster.brokers[broker_id]
     updates = _Updates(image, config, removed=broker_id)
     updates.add_partitions_with_isr_member(broker_id)
-    updates.records.append(_registration_change(registration, fenced=FENCE))
+    updates.records.append(fencing_record(registration))
     return updates.records
 
 
@@ -68,7 +64,7 @@ def records_for_unfenced_broker(
     """The broker is unfenced, then partitions without leader may elect it."""
     registration = image.cluster.brokers[broker_id]
     updates = _Updates(image, config, added=broker_id)
-    updates.records.append(_registration_change(registration, fenced=UNFENCE))
+    updates.records.append(unfencing_record(registration))
     updates.add_leaderless_partitions()
     return updates.records
 
@@ -80,12 +76,7 @@ def records_for_controlled_shutdown(
     registration = image.cluster.brokers[broker_id]
     updates = _Updates(image, config, removed=broker_id)
     if not registration.in_controlled_shutdown:
-        record = BrokerRegistrationChangeRecord(
-            broker_id=registration.id,
-            broker_epoch=registration.epoch,
-            in_controlled_shutdown=IN_CONTROLLED_SHUTDOWN,
-        )
-        updates.records.append(RecordAndVersion(record, CONTROLLED_SHUTDOWN_RECORD_VERSION))
+        updates.records.append(controlled_shutdown_record(registration))
     updates.add_partitions_with_isr_member(broker_id)
     return updates.records
 
@@ -135,12 +126,8 @@ def records_for_offline_directories(
     updates = _Updates(image, config, removed=broker_id)
     for directory in newly_offline:
         updates.add_partitions_in_directory(broker_id, directory)
-    record = BrokerRegistrationChangeRecord(
-        broker_id=broker_id,
-        broker_epoch=registration.epoch,
-        log_dirs=[d for d in registration.directories if d not in offline_directories],
-    )
-    updates.records.append(RecordAndVersion(record, LOG_DIRS_RECORD_VERSION))
+    left = [d for d in registration.directories if d not in offline_directories]
+    updates.records.append(log_dirs_record(registration, left))
     return updates.records
 
 
@@ -153,13 +140,6 @@ def records_for_failed_assignments(
         topic = image.topics.topics[topic_id]
         updates.add_partition(topic, index, topic.partitions[index])
     return updates.records
-
-
-def _registration_change(registration: BrokerRegistration, *, fenced: int) -> RecordAndVersion:
-    record = BrokerRegistrationChangeRecord(
-        broker_id=registration.id, broker_epoch=registration.epoch, fenced=fenced
-    )
-    return RecordAndVersion(record, FENCING_RECORD_VERSION)
 
 
 class _Updates:

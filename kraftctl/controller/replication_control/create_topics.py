@@ -9,14 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.configuration_control.config_alterer import (
-    CONFIG_VALUE_LENGTH_MAX,
-    clear_elr_records,
-)
-from kraftctl.controller.configuration_control.effective_configs import (
-    describe_topic_configs,
-    validate_topic_configs,
-)
+from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
+from kraftctl.controller.configuration_control.elr_configs import clear_elr_records
+from kraftctl.controller.configuration_control.validate_configs import why_value_too_long
+from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -46,9 +42,8 @@ from kraftctl_protocol.generated.create_topics_response import (
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from kraftctl_protocol.uuids import random_uuid
-
-CLUSTER_METADATA_TOPIC_NAME: Final = "__cluster_metadata"
 
 USE_DEFAULT: Final = -1
 """KIP-464: partition count or replication factor left to the controller's configuration."""
@@ -93,7 +88,7 @@ def _refused_up_front(
         name = topic.name
         if name in seen:
             refused[name] = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
-        elif name == CLUSTER_METADATA_TOPIC_NAME:
+        elif name == METADATA_TOPIC:
             refused[name] = ApiError(
                 Errors.INVALID_REQUEST, f"Creation of internal topic {name} is prohibited."
             )
@@ -164,18 +159,14 @@ class _TopicCreation:
             return ApiError(
                 Errors.INVALID_CONFIG, f"Null value not supported for topic configs: {','.join(nulls)}"
             )
+        configs: dict[str, str] = {}
         for config in topic.configs:
-            if config.value is not None and len(config.value) > CONFIG_VALUE_LENGTH_MAX:
-                return ApiError(
-                    Errors.INVALID_CONFIG,
-                    f"The value of {config.name} is longer than {CONFIG_VALUE_LENGTH_MAX} characters.",
-                )
-        if not topic.configs:
-            return None
-        error = validate_topic_configs(
-            self._image, self._state.config, {config.name: config.value for config in topic.configs}
-        )
-        return error if error.failed else None
+            value = config.value or ""
+            error = why_value_too_long(config.name, value)
+            if error is not None:
+                return error
+            configs[config.name] = value
+        return why_topic_configs_invalid(self._state.config, configs) if configs else None
 
     def _partitions(self, topic: CreatableTopic) -> list[list[int]] | ApiError:
         """Replicas per partition. Some replica of each is active."""
@@ -279,11 +270,10 @@ class _TopicCreation:
         """KIP-525: the client learns what it got without another request."""
         return [
             CreatableTopicConfigs(
-                name=entry.name,
+                name=entry.definition.name,
                 value=entry.value,
-                read_only=entry.read_only,
                 config_source=entry.source,
-                is_sensitive=entry.sensitive,
+                is_sensitive=entry.definition.sensitive,
             )
             for entry in describe_topic_configs(self._image, self._state.config, configs)
         ]

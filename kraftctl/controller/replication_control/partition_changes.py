@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.topic_settings import TopicSettings
+from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from typing import Final
-
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -23,16 +19,9 @@ from kraftctl_protocol.generated.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResult,
 )
 from kraftctl_protocol.generated.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
-from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-
-HASHES: Final = {1: "sha256", 2: "sha512"}
-"""Mechanism -> hash: SCRAM-SHA-256 and SCRAM-SHA-512."""
-
-ITERATIONS_MIN: Final = 4_096
-ITERATIONS_MAX: Final = 16_384
-"""As in Kafka, for either mechanism."""
+from kraftctl_protocol.scram import HASHES, ITERATIONS_MAX, ITERATIONS_MIN, credential_record
 
 
 def alter_user_scram_credentials(
@@ -114,15 +103,11 @@ def _deletion_record(deletion: ScramCredentialDeletion) -> RecordAndVersion:
 
 
 def _upsertion_record(upsertion: ScramCredentialUpsertion) -> RecordAndVersion:
-    """The log keeps what a server needs to check a password, never the salted password itself."""
-    name = HASHES[upsertion.mechanism]
-    client_key = hmac.digest(upsertion.salted_password, b"Client Key", name)
-    record = UserScramCredentialRecord(
+    record = credential_record(
         name=upsertion.name,
         mechanism=upsertion.mechanism,
         salt=upsertion.salt,
-        stored_key=hashlib.new(name, client_key).digest(),
-        server_key=hmac.digest(upsertion.salted_password, b"Server Key", name),
+        salted_password=upsertion.salted_password,
         iterations=upsertion.iterations,
     )
     return RecordAndVersion(record, 0)

@@ -28,10 +28,10 @@ from kraftctl_protocol.generated.fetch_snapshot_request import (
 )
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import PartitionSnapshot as SnapshotSlice
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
-from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark.log.connection import ControllerConnection, Endpoint, UnusableControllerError
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
@@ -42,7 +42,6 @@ from kraftctl_spark.log.log_reader import (
 )
 from kraftctl_spark.log.segment_file import batches_of_file
 
-METADATA_TOPIC = "__cluster_metadata"
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
 FETCH_VERSIONS = (17, 18)
@@ -293,7 +292,7 @@ class QuorumObserver:
             fetch_offset=offset,
             last_fetched_epoch=epoch,
         )
-        topic = FetchTopic(topic_id=ONE_UUID, partitions=[partition])
+        topic = FetchTopic(topic_id=METADATA_TOPIC_ID, partitions=[partition])
         request = FetchRequest(
             cluster_id=self._cluster_id, max_wait_ms=wait_ms, max_bytes=max_bytes, topics=[topic]
         )

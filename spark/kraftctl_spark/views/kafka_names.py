@@ -35,7 +35,6 @@ OPERATIONS = dict(
     )
 )
 PERMISSIONS = {2: "DENY", 3: "ALLOW"}
-SCRAM_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
 
 def named(column: str, names: Mapping[int, str]) -> str:

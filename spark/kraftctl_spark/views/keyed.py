@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.views.kafka_names import (
     ACL_RESOURCES,
     OPERATIONS,
     PATTERN_TYPES,
     PERMISSIONS,
-    SCRAM_MECHANISMS,
     named,
 )
 from kraftctl_spark.views.log import Log
@@ -63,7 +63,7 @@ def scram_credentials(log: Log) -> str:
         UNION ALL
         SELECT at, name, mechanism, NULL FROM {log.rows("remove_user_scram_credential_record")}"""
     return f"""
-        SELECT name AS user, {named("mechanism", SCRAM_MECHANISMS)} AS mechanism, iterations
+        SELECT name AS user, {named("mechanism", MECHANISM_NAMES)} AS mechanism, iterations
         FROM ({_last(events, "name, mechanism", "iterations IS NOT NULL")})"""
 
 

@@ -1,4 +1,4 @@
-"""Three whole controller nodes on one virtual clock: messages take time or get lost, cords are pulled."""
+"""Three whole controller nodes on one virtual clock, with delays, lost messages and power failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FLUSH_CHANCE = 0.7
 
 
 class Connection:
-    """From one node to another. It begins with ApiVersions; what is sent before that is answered waits."""
+    """A connection between nodes. It begins with ApiVersions; requests wait until that is answered."""
 
     def __init__(self, greeting_id: int) -> None:
         self.greeting_id = greeting_id
@@ -35,7 +35,8 @@ class Connection:
 class Member:
     """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id).
 
-    `connections` are those to it, by sender, the sender's life and whether they are for raft.
+    `send_ids` holds (life, send id) of every request it sent. `connections` are those to it, by sender, the
+    sender's life and whether they carry raft's requests.
     """
 
     def __init__(self, node: SimulatedNode) -> None:
@@ -43,12 +44,13 @@ class Member:
         self.on = True
         self.life = 0
         self.asked: dict[int, tuple[int, int, int]] = {}
+        self.send_ids: set[tuple[int, int]] = set()
         self.flushed_at_ms: int | None = None
         self.connections: dict[tuple[int, int, bool], Connection] = {}
 
 
 class SimulatedQuorum:
-    """Everything is decided by the seed. A message is lost with the chance `loss`.
+    """Everything is decided by the seed. A message is lost with probability `loss`.
 
     Nodes whose disk is not among `disks` flush within a few ticks.
     """
@@ -84,7 +86,7 @@ class SimulatedQuorum:
             if node is not None:
                 return node
             self.tick()
-        raise AssertionError("nobody became active")
+        raise AssertionError("no controller became active")
 
     def crash(self, node_id: int) -> None:
         member = self.members[node_id]
@@ -93,7 +95,7 @@ class SimulatedQuorum:
             member.node.crash()
 
     def crash_between_effects(self, node_id: int, effects_left: int) -> None:
-        """After so many more effects, in the middle of a step; what was not flushed may survive in part."""
+        """After `effects_left` more effects, within a step; what was not flushed may survive in part."""
         if self.members[node_id].on:
             self.members[node_id].node.effects_left = effects_left
 
@@ -122,7 +124,7 @@ class SimulatedQuorum:
             self.tick()
 
     def tick(self) -> None:
-        """Some milliseconds: deadlines, disks, and every message that was on its way."""
+        """Some milliseconds pass: deadlines, disks, and every message that was sent."""
         self.now_ms += TICK_MS
         for member in self.running():
             node = member.node
@@ -157,6 +159,9 @@ class SimulatedQuorum:
     def _deliver_requests(self, sender_id: int, sender: Member) -> None:
         sent, sender.node.sent = sender.node.sent, []
         for effect in sent:
+            sending = (sender.life, effect.send_id)
+            assert sending not in sender.send_ids, "two requests of one process share a send id"
+            sender.send_ids.add(sending)
             receiver = self.members[
                 next(id_ for id_, at in VOTERS.items() if at == (effect.host, effect.port))
             ]
@@ -199,7 +204,7 @@ def _copy(effect: effects.SendRequest) -> Message:
 
 
 def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
-    """From the node's own disk alone."""
+    """The image built from the node's own disk alone."""
     image = MetadataImage()
     image.journal.enabled = False
     for entry in node.disk.batches:
@@ -211,7 +216,7 @@ def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
 
 
 def check_images(quorum: SimulatedQuorum) -> None:
-    """Every running node has what its own log says."""
+    """The image of every running node matches its own log."""
     for member in quorum.running():
         controller = member.node.controller
         image = [repr(entry.record) for entry in image_records(controller.image)]

@@ -16,13 +16,11 @@ Voters that move are not followed yet: an UpdateRaftVoter that passes is UNSUPPO
 
 from __future__ import annotations
 
-from kraftctl.raft.change_voters import begin_add, write_voters
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.pending_change import PendingChange
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
-from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
+from kraftctl.raft.voter_change import VoterChange, begin_add, begin_remove, is_voter_set_committed
 from kraftctl.raft.voter_set import VoterNode
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
@@ -72,16 +70,12 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     assert leader is not None
     assert voters is not None
     change = _change(core, event, ack_when_committed=True)
-    change.is_removal = True
-    change.offset = write_voters(core, leader, voters)
-    core.pending_change = change
+    begin_remove(core, change, leader, voters)
 
 
-def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> PendingChange:
+def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> VoterChange:
     deadline_ms = core.now_ms + core.config.request_timeout_ms
-    return PendingChange(
-        event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed
-    )
+    return VoterChange(event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed)
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
@@ -149,7 +143,7 @@ def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
     assert leader is not None
     if leader.high_watermark < 0:
         return Errors.REQUEST_TIMED_OUT
-    if core.history.kraft_version() >= 1 and not _is_voter_set_committed(core, leader):
+    if core.history.kraft_version() >= 1 and not is_voter_set_committed(core, leader):
         return Errors.REQUEST_TIMED_OUT
     if not lowest <= core.history.kraft_version() <= highest:
         return Errors.INVALID_REQUEST
@@ -166,13 +160,9 @@ def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
             Errors.UNSUPPORTED_VERSION,
             f"Voters cannot be {verb} while kraft.version is {core.history.kraft_version()}",
         )
-    if core.pending_change is not None or not _is_voter_set_committed(core, leader):
+    if core.voter_change is not None or not is_voter_set_committed(core, leader):
         return Refusal(Errors.REQUEST_TIMED_OUT, "The latest change of the voters is not committed yet")
     return Refusal(Errors.NONE)
-
-
-def _is_voter_set_committed(core: RaftCore, leader: Leader) -> bool:
-    return core.history.last_offset() < leader.high_watermark
 
 
 def _is_incomplete(key: ReplicaKey) -> bool:

@@ -15,15 +15,18 @@ from typing import Final
 from kraftctl.raft.append import append_control_records
 from kraftctl.raft.check_quorum import check_quorum_deadline_ms
 from kraftctl.raft.core import RaftCore
-from kraftctl.raft.effects import INFO, SendRequest
+from kraftctl.raft.effects import INFO
 from kraftctl.raft.elections import resign
-from kraftctl.raft.pending_change import NOT_WRITTEN, PendingChange
+from kraftctl.raft.peer_requests import send
+from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
 from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
 from kraftctl_protocol.message import Message
 
 KRAFT_VERSION: Final = "kraft.version"
@@ -32,24 +35,55 @@ CAUGHT_UP_WITHIN_MS: Final = 3_600_000
 """A replica that was never caught up, or has not fetched for an hour, would only slow down commits."""
 
 
-def begin_add(core: RaftCore, change: PendingChange, node: VoterNode) -> None:
+NOT_WRITTEN: Final = -1
+
+
+class VoterChange:
+    """The one change that a leader has in progress.
+
+    `offset` is that of the KRaftVoters record; `added` is None when a voter is removed.
+    """
+
+    def __init__(self, request_id: int, epoch: int, deadline_ms: int, *, ack_when_committed: bool) -> None:
+        self.request_id = request_id
+        self.epoch = epoch
+        self.deadline_ms = deadline_ms
+        self.ack_when_committed = ack_when_committed
+        self.added: VoterNode | None = None
+        self.is_removal = False
+        self.send_id = 0
+        self.offset = NOT_WRITTEN
+
+    def response(self, error: Errors, reason: str | None) -> Message:
+        if self.is_removal:
+            return RemoveRaftVoterResponse(error_code=error, error_message=reason)
+        return AddRaftVoterResponse(error_code=error, error_message=reason)
+
+
+def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
     """`change` waits for the answer of `node`, then for its commit."""
     host, port = node.endpoints[core.default_listener()]
     peer = core.peers.peer(node.key.id, host, port)
     core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
-    if not peer.is_ready():
+    request = ApiVersionsRequest(client_software_name="kraftctl", client_software_version="1")
+    change.send_id = send(core, peer, request)
+    if change.send_id == NOTHING_IN_FLIGHT:
         _answer(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} cannot be asked right now")
         return
-    core.pending_change = change
     change.added = node
-    change.send_id = core.peers.sent(peer, core.now_ms + core.config.request_timeout_ms)
-    request = ApiVersionsRequest(client_software_name="kraftctl", client_software_version="1")
-    core.emit(SendRequest(change.send_id, peer.id, host, port, request.API_KEY, request))
+    core.voter_change = change
+
+
+def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: VoterSet) -> None:
+    """`voters` are those that remain."""
+    change.is_removal = True
+    change.offset = _write_voters(core, leader, voters)
+    core.voter_change = change
 
 
 def take_versions(core: RaftCore, send_id: int, response: Message | None) -> bool:
     """The answer of a replica that is to vote; False when it is of no use."""
-    change = core.pending_change
+    change = core.voter_change
     leader = core.leader()
     if change is None or leader is None or change.added is None or change.send_id != send_id:
         return False
@@ -77,21 +111,20 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     if voters is None:
         _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} votes already")
         return True
-    change.offset = write_voters(core, leader, voters)
+    change.offset = _write_voters(core, leader, voters)
     if not change.ack_when_committed:
         _end(core, change, Errors.NONE, None)
     return True
 
 
-def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
     """Returns the offset of the record."""
     offset = core.log.end_offset
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    leader.deadline_ms = check_quorum_deadline_ms(core)
-    leader.fetched_voter_ids.clear()
-    leader.begin_quorum_deadline_ms = core.now_ms
+    leader.restart_check_quorum(check_quorum_deadline_ms(core))
+    leader.send_begin_quorum_epoch_at(core.now_ms)
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
     append_control_records(core, leader, [record])
     return offset
@@ -100,7 +133,7 @@ def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
 def settle_change(core: RaftCore) -> None:
     """After every event: whatever became of the change in progress."""
     leader = core.leader()
-    change = core.pending_change
+    change = core.voter_change
     if change is not None:
         if leader is None or leader.epoch != change.epoch:
             error = Errors.NOT_LEADER_OR_FOLLOWER
@@ -109,21 +142,21 @@ def settle_change(core: RaftCore) -> None:
             _end(core, change, Errors.NONE, None)
         elif change.deadline_ms <= core.now_ms:
             _end(core, change, Errors.REQUEST_TIMED_OUT, "The change is not committed yet")
-    if (
-        leader is not None
-        and not leader.is_voter(core.key)
-        and core.history.last_offset() < leader.high_watermark
-    ):
+    if leader is not None and not leader.is_voter(core.key) and is_voter_set_committed(core, leader):
         core.notice(INFO, "Resigning: this replica is no longer a voter")
         resign(core)
 
 
-def _end(core: RaftCore, change: PendingChange, error: Errors, reason: str | None) -> None:
-    core.pending_change = None
+def is_voter_set_committed(core: RaftCore, leader: Leader) -> bool:
+    return core.history.last_offset() < leader.high_watermark
+
+
+def _end(core: RaftCore, change: VoterChange, error: Errors, reason: str | None) -> None:
+    core.voter_change = None
     _answer(core, change, error, reason)
 
 
-def _answer(core: RaftCore, change: PendingChange, error: Errors, reason: str | None) -> None:
+def _answer(core: RaftCore, change: VoterChange, error: Errors, reason: str | None) -> None:
     if error != Errors.NONE:
         core.notice(INFO, f"The change of voters ended with {error_of(error).name}: {reason}")
     core.respond(change.request_id, change.response(error, reason))

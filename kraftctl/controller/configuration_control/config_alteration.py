@@ -1,0 +1,161 @@
+"""What AlterConfigs and IncrementalAlterConfigs share: who may alter what, which values are accepted.
+
+One bad config refuses its whole resource; other resources of the request are altered. Everything accepted is
+one atomic batch.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
+from kraftctl.controller.configuration_control.effective_configs import (
+    MIN_INSYNC_REPLICAS,
+    OBEYED_CONFIGS,
+)
+from kraftctl.controller.configuration_control.elr_configs import (
+    clear_elr_records,
+    why_min_isr_change_refused,
+)
+from kraftctl.controller.configuration_control.validate_configs import (
+    why_resource_invalid,
+    why_resource_unknown,
+    why_value_too_long,
+)
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.metadata import features
+from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, split_list
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol import config_resource
+from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
+
+CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
+
+Resource = tuple[int, str]
+"""Type and name."""
+
+_OK: Final = ApiError(Errors.NONE)
+
+
+class ConfigAlteration:
+    """One request. `answers` has an entry per resource; those refused up front come first."""
+
+    def __init__(self, state: ControllerState, context: RequestContext, named: list[Resource]) -> None:
+        self._state = state
+        self._image = state.image
+        self._forwarded = context.envelope
+        self._records: list[RecordAndVersion] = []
+        self.answers: list[tuple[Resource, ApiError]] = []
+        self._open: set[Resource] = set()
+        counts: dict[Resource, int] = {}
+        for resource in named:
+            counts[resource] = counts.get(resource, 0) + 1
+        for resource, count in counts.items():
+            error = _why_refused_up_front(state, context, resource, count)
+            if error is None:
+                self._open.add(resource)
+            else:
+                self.refuse(resource, error)
+
+    def is_open(self, resource: Resource) -> bool:
+        """Whether the resource was not refused up front."""
+        return resource in self._open
+
+    def refuse(self, resource: Resource, error: ApiError) -> None:
+        """Leave the resource as it is."""
+        self.answers.append((resource, error))
+
+    def alter(self, resource: Resource, wanted: dict[str, str | None]) -> None:
+        """Give the resource the values `wanted` has, None for no value, or refuse it."""
+        kind, name = resource
+        current = self._image.configurations.config(kind, name)
+        # Brokers reload files named in a config even when the name stays (KAFKA-14136).
+        altered = {
+            key: value
+            for key, value in wanted.items()
+            if value != current.get(key) or kind == config_resource.BROKER
+        }
+        error = self._why_refused(kind, name, altered, current)
+        if error is not None:
+            self.refuse(resource, error)
+            return
+        for key, value in altered.items():
+            record = ConfigRecord(resource_type=kind, resource_name=name, name=key, value=value)
+            self._records.append(RecordAndVersion(record, 0))
+        self.answers.append((resource, _OK))
+
+    def records(self) -> list[RecordAndVersion]:
+        """The records of every resource that was altered, ClearElr records last."""
+        return self._records + clear_elr_records(self._image, self._records)
+
+    def _why_refused(
+        self, kind: int, name: str, altered: dict[str, str | None], current: dict[str, str]
+    ) -> ApiError | None:
+        complete = dict(current)
+        for key, value in altered.items():
+            error = self._why_change_refused(kind, name, key, value)
+            if error is not None:
+                return error
+            if value is None:
+                complete.pop(key, None)
+            else:
+                complete[key] = value
+        state = self._state
+        error = why_resource_invalid(state.config, kind, name, complete, current)
+        return error or why_resource_unknown(self._image, state.voter_ids, kind, name)
+
+    def _why_change_refused(self, kind: int, name: str, key: str, value: str | None) -> ApiError | None:
+        if kind == config_resource.BROKER:
+            reason = self._why_broker_change_refused(name, key, value)
+            if reason is not None:
+                return ApiError(Errors.INVALID_CONFIG, reason)
+        return None if value is None else why_value_too_long(key, value)
+
+    def _why_broker_change_refused(self, name: str, key: str, value: str | None) -> str | None:
+        """Brokers check broker configs before they forward them, a controller asked directly stores what it
+        gets, as Kafka's does. Only what elections here depend on, and what only brokers can check, is
+        different: KIP-966 for min.insync.replicas, KIP-1066 for cordoned directories.
+        """
+        if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
+            reason = why_min_isr_change_refused(name, value)
+            if reason is not None:
+                return reason
+        if value is not None and key in OBEYED_CONFIGS:
+            try:
+                TOPIC_CONFIG_KEYS[key].parse(value)
+            except InvalidConfigValueError as error:
+                return str(error)
+        if key == CORDONED_LOG_DIRS:
+            if not features.is_cordoned_log_dirs_supported(self._image.features.metadata_version):
+                return f"{key} needs metadata.version {features.metadata_version_name(features.IBP_4_3_IV0)}"
+            present = self._image.configurations.config(config_resource.BROKER, name).get(key)
+            if not self._forwarded and not _is_subset(value, present):
+                return f"a controller cannot check paths: directly sent, {key} may only be shortened"
+        return None
+
+
+def _why_refused_up_front(
+    state: ControllerState, context: RequestContext, resource: Resource, count: int
+) -> ApiError | None:
+    """Unknown types, duplicates, what the principal may not alter, what the log does not keep."""
+    kind, name = resource
+    if kind not in config_resource.NAMES:
+        return ApiError(Errors.UNSUPPORTED_VERSION, f"Unknown resource type {kind}.")
+    if count > 1:
+        return ApiError(Errors.INVALID_REQUEST, "Duplicate resource.")
+    if kind == config_resource.BROKER_LOGGER:
+        reason = f"{config_resource.type_name(kind)} configs are not kept in the metadata log"
+        return ApiError(Errors.INVALID_REQUEST, reason)
+    return why_not_authorized(state, context, AclOperation.ALTER_CONFIGS, kind, name)
+
+
+def _is_subset(value: str | None, present: str | None) -> bool:
+    if value is None or not value.strip():
+        return True
+    known = [] if present is None else split_list(present)
+    return all(directory in known for directory in split_list(value))

@@ -1,0 +1,105 @@
+"""IncrementalAlterConfigs (KIP-339): set and remove single configs, change items of lists."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.configuration_control.config_alteration import ConfigAlteration
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey
+from kraftctl.metadata.config_definitions.config_keys import config_keys
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from kraftctl_protocol.generated.incremental_alter_configs_response import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsResponse,
+)
+from kraftctl_protocol.message import Message
+
+SET: Final = 0
+DELETE: Final = 1
+APPEND: Final = 2
+SUBTRACT: Final = 3
+
+
+def incremental_alter_configs(
+    state: ControllerState, context: RequestContext, request: Message, moment: Moment
+) -> ControllerResult:
+    """SET, DELETE, APPEND and SUBTRACT single keys."""
+    assert isinstance(request, IncrementalAlterConfigsRequest)
+    named = [(resource.resource_type, resource.resource_name) for resource in request.resources]
+    alteration = ConfigAlteration(state, context, named)
+    for resource in request.resources:
+        key = (resource.resource_type, resource.resource_name)
+        if alteration.is_open(key):
+            current = state.image.configurations.config(key[0], key[1])
+            wanted = _wanted(resource, current)
+            if isinstance(wanted, ApiError):
+                alteration.refuse(key, wanted)
+            else:
+                alteration.alter(key, wanted)
+    response = IncrementalAlterConfigsResponse(
+        responses=[
+            AlterConfigsResourceResponse(
+                error_code=error.code,
+                error_message=error.message,
+                resource_type=kind,
+                resource_name=name,
+            )
+            for (kind, name), error in alteration.answers
+        ]
+    )
+    return ControllerResult.atomic_of([] if request.validate_only else alteration.records(), response)
+
+
+def _wanted(resource: AlterConfigsResource, current: dict[str, str]) -> dict[str, str | None] | ApiError:
+    """The value that each key of the request is to have, None for no value."""
+    # A key named twice: its last change counts.
+    changes = {config.name: config for config in resource.configs}
+    wanted: dict[str, str | None] = {}
+    for name, change in changes.items():
+        operation = change.config_operation
+        if operation in (APPEND, SUBTRACT):
+            value = _changed_list(resource.resource_type, change, current.get(name))
+            if isinstance(value, ApiError):
+                return value
+            wanted[name] = value
+        elif operation == SET:
+            wanted[name] = change.value
+        elif operation == DELETE:
+            wanted[name] = None
+        else:
+            return ApiError(Errors.INVALID_REQUEST, f"unknown config operation {operation}")
+    return wanted
+
+
+def _changed_list(resource_type: int, change: AlterableConfig, present: str | None) -> str | ApiError:
+    name, operation = change.name, change.config_operation
+    definition = config_keys(resource_type).get(name)
+    if definition is None or definition.type != LIST:
+        verb = "APPEND" if operation == APPEND else "SUBTRACT"
+        return ApiError(Errors.INVALID_CONFIG, f"Can't {verb} to key {name} because its type is not LIST.")
+    if change.value is None:
+        return ApiError(Errors.INVALID_CONFIG, f"nothing to append to {name} or to subtract")
+    return changed_list(present, definition, operation, change.value)
+
+
+def changed_list(present: str | None, definition: ConfigKey, operation: int, value: str) -> str:
+    """A LIST value after APPEND or SUBTRACT; the base of an unset one is its default."""
+    base = definition.default if present is None else present
+    items = [item for item in (base or "").split(",") if item]
+    for item in value.split(","):
+        if operation == SUBTRACT:
+            if item in items:
+                items.remove(item)
+        elif item not in items:
+            items.append(item)
+    return ",".join(items)

@@ -1,0 +1,92 @@
+"""Whether the configs of a topic are valid, as Kafka's LogConfig has it: each one and all together."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.configuration_control.effective_configs import inherited_config, static_layer
+from kraftctl.metadata.config_definitions.config_key import ConfigValue, InvalidConfigValueError
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
+
+REMOTE_STORAGE_ENABLE: Final = "remote.storage.enable"
+REMOTE_LOG_STORAGE_SYSTEM_ENABLE: Final = "remote.log.storage.system.enable"
+
+
+def why_topic_configs_invalid(
+    config: ControllerConfig, configs: dict[str, str], existing: dict[str, str] | None = None
+) -> ApiError | None:
+    """INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` what there is.
+
+    Keys that are not set have the value of this controller's properties file: dynamic broker configs take no
+    part in validation.
+    """
+    for name in sorted(configs):
+        if name not in TOPIC_CONFIG_KEYS:
+            return _invalid(f"Unknown topic config name: {name}")
+    static = [static_layer(config)]
+    values: dict[str, ConfigValue | None] = {}
+    try:
+        for name, definition in TOPIC_CONFIG_KEYS.items():
+            text: str | None = configs.get(name)
+            if text is None:
+                text = inherited_config(static, name).value
+            values[name] = None if text is None else definition.parse(text)
+    except InvalidConfigValueError as error:
+        return _invalid(str(error))
+    reason = _why_combination_invalid(values, config, existing or {})
+    return None if reason is None else _invalid(reason)
+
+
+def _invalid(reason: str) -> ApiError:
+    return ApiError(Errors.INVALID_CONFIG, reason)
+
+
+def _number(values: dict[str, ConfigValue | None], name: str) -> int:
+    value = values[name]
+    assert isinstance(value, int), name
+    return value
+
+
+def _why_combination_invalid(
+    values: dict[str, ConfigValue | None], config: ControllerConfig, existing: dict[str, str]
+) -> str | None:
+    least, most = _number(values, "min.compaction.lag.ms"), _number(values, "max.compaction.lag.ms")
+    if least > most:
+        return f"min.compaction.lag.ms ({least}) is greater than max.compaction.lag.ms ({most})"
+    if values[REMOTE_STORAGE_ENABLE] is True:
+        return _why_remote_storage_invalid(values, config)
+    was_remote = existing.get(REMOTE_STORAGE_ENABLE, "false").strip().lower() == "true"
+    if was_remote and values["remote.log.delete.on.disable"] is not True:
+        return (
+            "remote storage is switched off together with its data (remote.log.delete.on.disable=true); "
+            "to keep the data read-only set remote.log.copy.disable=true"
+        )
+    return None
+
+
+def _why_remote_storage_invalid(
+    values: dict[str, ConfigValue | None], config: ControllerConfig
+) -> str | None:
+    """KIP-405, KIP-950: what a topic in remote storage may not combine."""
+    if config.originals.get(REMOTE_LOG_STORAGE_SYSTEM_ENABLE, "false").strip().lower() != "true":
+        return "tiered storage is switched off in this cluster, so no topic can use it"
+    policy = values["cleanup.policy"]
+    if policy not in (["delete"], []):
+        return "remote storage needs cleanup.policy=delete, or an empty one"
+    for local_key, key in (
+        ("local.retention.bytes", "retention.bytes"),
+        ("local.retention.ms", "retention.ms"),
+    ):
+        local, total = _number(values, local_key), _number(values, key)
+        if local == -2:
+            continue
+        if total >= 0 and local == -1:
+            return f"Invalid value -1 for configuration {local_key}: {key} is limited to {total}"
+        if total >= 0 and local > total:
+            return f"Invalid value {local} for configuration {local_key}: it exceeds {key}, which is {total}"
+        if values["remote.log.copy.disable"] is True and local != total:
+            return f"with remote.log.copy.disable {local_key} must equal {key}"
+    return None

@@ -1,0 +1,231 @@
+"""KIP-595, KIP-853, KIP-996: which requests each state sends to its peers, whenever one of them is ready."""
+
+from __future__ import annotations
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.epoch_election import EpochElection
+from kraftctl.raft.peers import NOTHING_IN_FLIGHT, Peer
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.states import (
+    Candidate,
+    Follower,
+    Leader,
+    Prospective,
+    Resigned,
+    SnapshotDownload,
+    Unattached,
+)
+from kraftctl_protocol.generated import (
+    begin_quorum_epoch_request,
+    end_quorum_epoch_request,
+    fetch_request,
+    fetch_snapshot_request,
+    vote_request,
+)
+from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
+from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC, METADATA_TOPIC_ID
+
+FIRST_BOOTSTRAP_ID = -2
+"""As Kafka numbers servers whose node id is not known yet."""
+
+
+def send_requests(core: RaftCore) -> None:
+    """A quorum of one has nobody to ask, even while a stranger's epoch has unseated it."""
+    if core.has_nobody_to_ask():
+        return
+    core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
+    state = core.state
+    if isinstance(state, Leader):
+        _send_begin_quorum_epoch(core, state)
+    elif isinstance(state, Prospective | Candidate):
+        _send_votes(core, state.election, pre_vote=isinstance(state, Prospective))
+    elif isinstance(state, Resigned):
+        for voter_id in state.unacked_voter_ids:
+            send(core, _voter(core, voter_id), _end_quorum_epoch_request_of(core, state))
+    elif core.shutting_down:
+        return
+    elif isinstance(state, Follower):
+        _send_fetch(core, state)
+    elif isinstance(state, Unattached):
+        _send_fetch_to_any_bootstrap(core)
+
+
+def _send_votes(core: RaftCore, election: EpochElection, *, pre_vote: bool) -> None:
+    if election.is_lost():
+        return
+    for voter_id in election.unrecorded_voter_ids():
+        key = election.keys[voter_id]
+        send(core, _voter(core, voter_id), _vote_request_to(core, key, pre_vote=pre_vote))
+
+
+def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
+    """KAFKA-16536: also later, to voters that do not fetch: they may have forgotten where we are."""
+    if core.now_ms < leader.begin_quorum_deadline_ms:
+        return
+    period_ms = core.config.fetch_timeout_ms // 2
+    for voter_id, replica in leader.voter_states.items():
+        is_silent = replica.last_fetch_ms < 0 or core.now_ms - replica.last_fetch_ms >= period_ms
+        if voter_id != core.key.id and is_silent:
+            send(core, _voter(core, voter_id), _begin_quorum_epoch_request_to(core, replica.key))
+    leader.send_begin_quorum_epoch_at(core.now_ms + period_ms)
+
+
+def _send_fetch(core: RaftCore, state: Follower) -> None:
+    """From the leader; while it does not answer, from whoever may know of another one (KAFKA-19354)."""
+    if core.now_ms < state.retry_at_ms:
+        return
+    endpoint = state.leader_endpoints.get(core.default_listener())
+    if endpoint is None:
+        _send_fetch_to_any_bootstrap(core)
+        return
+    leader = core.peers.peer(state.leader_id, endpoint[0], endpoint[1])
+    if leader.is_backing_off():
+        _send_fetch_to_any_bootstrap(core)
+    elif not core.peers.has_any_in_flight() and _may_fetch(core):
+        download = state.download
+        if download is None:
+            send(core, leader, _fetch_request_of(core))
+        elif not download.is_complete:
+            send(core, leader, _fetch_snapshot_request_of(core, download))
+
+
+def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
+    if core.peers.has_any_in_flight() or not _may_fetch(core):
+        return
+    ready = [peer for peer in _bootstrap_peers(core) if peer.is_ready()]
+    if ready:
+        send(core, ready[core.random_below(len(ready))], _fetch_request_of(core))
+
+
+def _may_fetch(core: RaftCore) -> bool:
+    """KAFKA-17332: a leader takes a fetch for a promise that everything before it is on disk."""
+    return core.log.flushed_offset == core.log.end_offset
+
+
+def _bootstrap_peers(core: RaftCore) -> list[Peer]:
+    """The configured ones, and the other voters: none of the former may vote any more."""
+    servers = core.config.bootstrap_servers or []
+    own = core.endpoints.get(core.default_listener())
+    peers = [
+        core.peers.peer(FIRST_BOOTSTRAP_ID - index, host, port)
+        for index, (host, port) in enumerate(servers)
+        if (host, port) != own
+    ]
+    for voter_id in core.voters.voter_ids():
+        endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
+        if voter_id != core.key.id and endpoint is not None and endpoint not in servers:
+            peers.append(core.peers.peer(voter_id, endpoint[0], endpoint[1]))
+    return peers
+
+
+def _voter(core: RaftCore, voter_id: int) -> Peer | None:
+    endpoint = core.voters.endpoints(voter_id).get(core.default_listener())
+    return None if endpoint is None else core.peers.peer(voter_id, endpoint[0], endpoint[1])
+
+
+def send(core: RaftCore, peer: Peer | None, request: Message) -> int:
+    """Returns the send id; `NOTHING_IN_FLIGHT` when the peer is unknown or not ready."""
+    if peer is None or not peer.is_ready():
+        return NOTHING_IN_FLIGHT
+    send_id = core.peers.sent(peer, core.now_ms + core.config.request_timeout_ms)
+    core.emit(SendRequest(send_id, peer.id, peer.host, peer.port, type(request).API_KEY, request))
+    return send_id
+
+
+def _vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
+    """Claims what is on disk only: after the vote is given, a power failure must not take any of it."""
+    flushed_end = core.log.flushed_end()
+    partition = vote_request.PartitionData(
+        partition_index=METADATA_PARTITION,
+        replica_epoch=core.state.epoch,
+        replica_id=core.key.id,
+        replica_directory_id=core.key.directory_id,
+        voter_directory_id=voter.directory_id,
+        last_offset_epoch=flushed_end.epoch,
+        last_offset=flushed_end.offset,
+        pre_vote=pre_vote,
+    )
+    topic = vote_request.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
+    return VoteRequest(cluster_id=core.cluster_id, voter_id=voter.id, topics=[topic])
+
+
+def _begin_quorum_epoch_request_to(core: RaftCore, voter: ReplicaKey) -> BeginQuorumEpochRequest:
+    partition = begin_quorum_epoch_request.PartitionData(
+        partition_index=METADATA_PARTITION,
+        voter_directory_id=voter.directory_id,
+        leader_id=core.key.id,
+        leader_epoch=core.state.epoch,
+    )
+    return BeginQuorumEpochRequest(
+        cluster_id=core.cluster_id,
+        voter_id=voter.id,
+        topics=[begin_quorum_epoch_request.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])],
+        leader_endpoints=[
+            begin_quorum_epoch_request.LeaderEndpoint(name=name, host=host, port=port)
+            for name, (host, port) in core.endpoints.items()
+        ],
+    )
+
+
+def _end_quorum_epoch_request_of(core: RaftCore, state: Resigned) -> EndQuorumEpochRequest:
+    """Kafka's leaders do not name their endpoints here; who followed them knows them."""
+    partition = end_quorum_epoch_request.PartitionData(
+        partition_index=METADATA_PARTITION,
+        leader_id=core.key.id,
+        leader_epoch=state.epoch,
+        preferred_successors=[key.id for key in state.preferred_successors],
+        preferred_candidates=[
+            end_quorum_epoch_request.ReplicaInfo(candidate_id=key.id, candidate_directory_id=key.directory_id)
+            for key in state.preferred_successors
+        ],
+    )
+    topic = end_quorum_epoch_request.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
+    return EndQuorumEpochRequest(cluster_id=core.cluster_id, topics=[topic])
+
+
+def _fetch_request_of(core: RaftCore) -> FetchRequest:
+    """What we fetch from, we have on disk: nobody may send this before the log is flushed."""
+    assert core.log.flushed_offset == core.log.end_offset
+    partition = fetch_request.FetchPartition(
+        partition=METADATA_PARTITION,
+        current_leader_epoch=core.state.epoch,
+        fetch_offset=core.log.end_offset,
+        last_fetched_epoch=core.log.last_epoch(),
+        replica_directory_id=core.key.directory_id,
+        high_watermark=core.high_watermark,
+        partition_max_bytes=0,
+    )
+    topic = fetch_request.FetchTopic(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
+    return FetchRequest(
+        cluster_id=core.cluster_id,
+        replica_state=fetch_request.ReplicaState(replica_id=core.key.id),
+        max_wait_ms=core.config.fetch_wait_ms_max,
+        max_bytes=core.config.fetch_bytes_max,
+        topics=[topic],
+    )
+
+
+def _fetch_snapshot_request_of(core: RaftCore, download: SnapshotDownload) -> FetchSnapshotRequest:
+    """The next slice (KIP-630)."""
+    partition = fetch_snapshot_request.PartitionSnapshot(
+        partition=METADATA_PARTITION,
+        current_leader_epoch=core.state.epoch,
+        snapshot_id=fetch_snapshot_request.SnapshotId(
+            end_offset=download.snapshot_id.offset, epoch=download.snapshot_id.epoch
+        ),
+        position=download.position,
+        replica_directory_id=core.key.directory_id,
+    )
+    topic = fetch_snapshot_request.TopicSnapshot(name=METADATA_TOPIC, partitions=[partition])
+    return FetchSnapshotRequest(
+        cluster_id=core.cluster_id,
+        replica_id=core.key.id,
+        max_bytes=core.config.fetch_snapshot_bytes_max,
+        topics=[topic],
+    )

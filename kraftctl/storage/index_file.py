@@ -1,0 +1,74 @@
+"""A sparse index file of a segment: entries of a fixed size, kept in memory and written for Kafka's tools.
+
+The file of the active segment is preallocated and trimmed when the segment ends. Recovery writes it again
+from the log when it differs.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from array import array
+from bisect import bisect_left
+from pathlib import Path
+
+from kraftctl.storage.durable_files import write_all_at
+
+INDEX_BYTES_MAX = 10 * 1024 * 1024
+"""Kafka's segment.index.bytes."""
+
+
+class IndexFile:
+    """Two columns of equal length; the offsets rise strictly, and subclasses say how an entry is encoded."""
+
+    def __init__(self, path: Path, base_offset: int, size_bytes_max: int, entry: struct.Struct) -> None:
+        self.path = path
+        self.base_offset = base_offset
+        self.offsets = array("q")
+        self.values = array("q")
+        """Positions in an offset index, timestamps in a time index."""
+        self._entry = entry
+        self._entries_max = size_bytes_max // entry.size
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def write_entries_from(self, count: int) -> None:
+        """Write all but the first `count` entries to the file, if there are more."""
+        if count < len(self.offsets):
+            write_all_at(self._descriptor, self.encoded(count), count * self._entry.size)
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget entries at or above `offset`."""
+        keep = bisect_left(self.offsets, offset)
+        del self.offsets[keep:]
+        del self.values[keep:]
+
+    def write_file(self, preallocate: bool) -> None:
+        """Make the file hold exactly the entries, and room for more when `preallocate`."""
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, self.encoded(), 0)
+        if preallocate:
+            self.preallocate()
+
+    def file_is_current(self) -> bool:
+        """Whether the file holds exactly the entries in memory and nothing else."""
+        encoded = self.encoded()
+        if os.fstat(self._descriptor).st_size != len(encoded):
+            return False
+        return os.pread(self._descriptor, len(encoded), 0) == encoded
+
+    def preallocate(self) -> None:
+        os.ftruncate(self._descriptor, self._entries_max * self._entry.size)
+
+    def trim(self) -> None:
+        """Cut the file behind the last entry, as Kafka does when a segment is rolled or closed."""
+        os.ftruncate(self._descriptor, len(self.offsets) * self._entry.size)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def encoded(self, start: int = 0) -> bytes:
+        """The entries from number `start` on, as the file holds them."""
+        raise AssertionError("overridden by both indexes")
