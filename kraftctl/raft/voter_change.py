@@ -74,6 +74,13 @@ def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
     core.voter_change = change
 
 
+def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: VoterSet) -> None:
+    """`voters` are those that remain."""
+    change.is_removal = True
+    change.offset = _write_voters(core, leader, voters)
+    core.voter_change = change
+
+
 def take_versions(core: RaftCore, send_id: int, response: Message | None) -> bool:
     """The answer of a replica that is to vote; False when it is of no use."""
     change = core.voter_change
@@ -104,21 +111,20 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     if voters is None:
         _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} votes already")
         return True
-    change.offset = write_voters(core, leader, voters)
+    change.offset = _write_voters(core, leader, voters)
     if not change.ack_when_committed:
         _end(core, change, Errors.NONE, None)
     return True
 
 
-def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
     """Returns the offset of the record."""
     offset = core.log.end_offset
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    leader.deadline_ms = check_quorum_deadline_ms(core)
-    leader.fetched_voter_ids.clear()
-    leader.begin_quorum_deadline_ms = core.now_ms
+    leader.restart_check_quorum(check_quorum_deadline_ms(core))
+    leader.send_begin_quorum_epoch_at(core.now_ms)
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
     append_control_records(core, leader, [record])
     return offset

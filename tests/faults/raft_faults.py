@@ -43,15 +43,10 @@ FAULTS = (
     PlantedFault(
         "leader-resumes-its-epoch",
         "kraftctl/raft/elections.py",
-        "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
-        "    elif stored.leader_id == core.key.id and core.may_vote():\n"
-        "        core.state = Candidate(\n"
-        "            stored.epoch,\n"
-        "            voted_key=core.key,\n"
-        "            deadline_ms=core.election_deadline_ms(),\n"
-        "            election=EpochElection(core.voters, core.key.id),\n"
-        "        )\n"
-        "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
+        "    if stored.leader_id == core.key.id:\n        return Resigned(",
+        "    if stored.leader_id == core.key.id and core.may_vote():\n"
+        "        return _candidate(core, stored.epoch)\n"
+        "    if stored.leader_id == core.key.id:\n        return Resigned(",
         ("tests/raft/test_datadriven.py",),
         "KAFKA-10527: (epoch, offset) would name two different records.",
     ),
@@ -122,8 +117,8 @@ FAULTS = (
     PlantedFault(
         "flush-from-before-a-truncation-counts",
         "kraftctl/raft/log_state.py",
-        "        if self.flush_is_stale:\n",
-        "        if self.flush_is_stale and end_offset > self.end_offset:\n",
+        "        if self._flush_is_stale:\n",
+        "        if self._flush_is_stale and end_offset > self.end_offset:\n",
         ("tests/raft/test_leader_epochs.py::test_a_flush_from_before_a_truncation_counts_for_nothing",),
         "What was appended in place of truncated records is taken for durable.",
     ),
