@@ -293,6 +293,16 @@ def test_an_unusable_stored_value_stops_neither_start_nor_fencing_and_is_named_o
     assert len([notice for notice in node.notices if "is stored as 'abc'" in notice]) == 1
 
 
+def test_why_a_request_is_refused_is_logged() -> None:
+    """The response to a heartbeat has an error code only."""
+    node = serving_node()
+    refused = node.ask(BrokerHeartbeatRequest(broker_id=77, broker_epoch=1), BrokerHeartbeatResponse)
+    assert refused.error_code == Errors.STALE_BROKER_EPOCH
+    assert node.notices[-1] == (
+        "Refusing BrokerHeartbeat of broker 77 with STALE_BROKER_EPOCH: broker 77 is not registered"
+    )
+
+
 def test_a_record_that_does_not_fit_stops_the_node() -> None:
     """KAFKA-14275: with a part of the state missing it must never become active."""
     node = serving_node()

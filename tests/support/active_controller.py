@@ -7,12 +7,12 @@ import random
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_request import (
@@ -86,6 +86,12 @@ def registration(broker_id: int, *, number: int = 0, directories: int = 1) -> Br
         ],
         log_dirs=[directory(broker_id * 10 + index) for index in range(directories)],
     )
+
+
+def refusal_code(controller: QuorumController, context: RequestContext) -> Errors | None:
+    """The error of a request that may not be handled; None when it may."""
+    error = controller.why_refused(context)
+    return None if error is None else error.error
 
 
 class ActiveController:
@@ -180,9 +186,10 @@ class ActiveController:
         decoded = type(request).decode(request.encode(used.version), used.version)
         error = self.controller.why_refused(used)
         if error is not None:
-            refusal = error_response(used.api_key, decoded, used.version, error)
-            refusal.encode(used.version)
-            return ControllerResult.of([], refusal)
+            refused = self.controller.refused(used, decoded, error).response
+            assert refused is not None
+            refused.encode(used.version)
+            return ControllerResult.of([], refused)
         result = self.controller.handle(used, decoded, self.moment)
         if result.response is not None:
             result.response.encode(used.version)
