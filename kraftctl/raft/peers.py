@@ -24,6 +24,9 @@ class Peer:
     def back_off(self, until_ms: int) -> None:
         self.backoff_until_ms = until_ms
 
+    def end_backoff(self) -> None:
+        self.backoff_until_ms = 0
+
     def is_backing_off(self) -> bool:
         return self.backoff_until_ms > 0
 
@@ -75,9 +78,9 @@ class Peers:
         for peer in self._by_address.values():
             if peer.send_id != NOTHING_IN_FLIGHT and peer.timeout_at_ms <= now_ms:
                 peer.send_id = NOTHING_IN_FLIGHT
-                peer.backoff_until_ms = now_ms + backoff_ms
+                peer.back_off(now_ms + backoff_ms)
             elif 0 < peer.backoff_until_ms <= now_ms:
-                peer.backoff_until_ms = 0
+                peer.end_backoff()
 
     def next_deadline_ms(self) -> int | None:
         deadlines = [peer.timeout_at_ms for peer in self._by_address.values() if peer.send_id] + [
