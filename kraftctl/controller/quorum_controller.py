@@ -121,11 +121,6 @@ class QuorumController:
         deadline_ms = self._tasks.next_deadline_ms
         return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
 
-    @property
-    def parked_count(self) -> int:
-        """Responses that wait for an offset."""
-        return len(self._deferred)
-
     def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
         """What the raft layer knows and some answers depend on. `leader_id` is -1 when nobody leads."""
         self.state.leader_id = leader_id

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
-from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.raft import effects, events
@@ -13,6 +12,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.image_records import image_records
 from tests.support.simulator.raft_faults import DiskSpeed
 from tests.support.simulator.simulated_node import SimulatedNode
 

@@ -21,7 +21,6 @@ from collections import Counter
 from pathlib import Path
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
-from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
@@ -34,6 +33,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.requests import decode_response, is_supported
+from tests.support.image_records import image_records
 from tests.support.wire.hosted_cluster import API_VERSIONS, PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController, InvariantViolatedError
 from tests.support.wire.hostile_requests import CORRELATION_ID, HostileRequest, HostileRequests
