@@ -66,7 +66,7 @@ def _served() -> list[ApiVersion]:
 def supported_features(state: ControllerState, version: int) -> list[SupportedFeatureKey]:
     """What this node can run, for a request of `version`.
 
-    Only here do Kafka's controllers use the setting for unstable APIs in place of the one for unstable features.
+    Only here Kafka's controllers use the setting for unstable APIs in place of the one for unstable features.
     """
     offered = features.supported_features(state.config.unstable_api_versions_enable)
     return [

@@ -43,8 +43,6 @@ WHOLE_NUMBER_TOLERANCE: Final = 1e-6
 
 HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9-]+)*\.?")
 
-NONE = ApiError(Errors.NONE)
-
 
 def alter_client_quotas(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
@@ -63,12 +61,12 @@ def alter_client_quotas(
             error = ApiError(Errors.INVALID_REQUEST, "the request alters one quota of this entity twice")
         if counts[entity] > 1:
             error = ApiError(Errors.INVALID_REQUEST, "the request alters this entity twice")
-        if not error.failed:
+        if error is None:
             records += _records(state.image, entity, entry.ops)
         response.entries.append(
             wire.EntryData(
-                error_code=error.code,
-                error_message=error.message,
+                error_code=0 if error is None else error.code,
+                error_message=None if error is None else error.message,
                 entity=[wire.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
             )
         )
@@ -81,7 +79,7 @@ def _entity(entry: EntryData) -> QuotaEntity:
     return tuple(parts)
 
 
-def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError:
+def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
     kinds = [kind for kind, _ in entity]
     if not kinds or len(set(kinds)) != len(kinds):
         return ApiError(Errors.INVALID_REQUEST, "an entity has each of its types once, and at least one")
@@ -99,7 +97,7 @@ def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError:
         reason = _why_op_invalid(op, keys)
         if reason is not None:
             return ApiError(Errors.INVALID_REQUEST, reason)
-    return NONE
+    return None
 
 
 def _is_address(name: str | None) -> bool:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import mypyc_attr
 
+from kraftctl.controller.refusal_lines import refusal_line
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
@@ -16,11 +20,15 @@ class SoftChange:
         """Change the soft state, just before the first record is appended."""
 
 
+NO_REFUSALS: Final[list[str]] = []
+
+
 class ControllerResult:
     """Records and response of one request.
 
     `is_atomic`: all records must land in one batch (or one metadata transaction). Otherwise the
-    caller may cut the list between any two records. `response` is None for timer work.
+    caller may cut the list between any two records. `response` is None for timer work. `refusals` are lines
+    for the log about what the response refuses without a reason.
     """
 
     def __init__(
@@ -29,20 +37,23 @@ class ControllerResult:
         response: Message | None = None,
         is_atomic: bool = False,
         soft_change: SoftChange | None = None,
+        refusals: list[str] = NO_REFUSALS,
     ) -> None:
         self.records = records
         self.response = response
         self.is_atomic = is_atomic
         self.soft_change = soft_change
+        self.refusals = refusals
 
     @staticmethod
     def of(
         records: list[RecordAndVersion],
         response: Message | None = None,
         soft_change: SoftChange | None = None,
+        refusals: list[str] = NO_REFUSALS,
     ) -> ControllerResult:
         """Records that may be split over batches."""
-        return ControllerResult(records, response, False, soft_change)
+        return ControllerResult(records, response, False, soft_change, refusals)
 
     @staticmethod
     def atomic_of(
@@ -52,3 +63,8 @@ class ControllerResult:
     ) -> ControllerResult:
         """Records that are all written or not at all."""
         return ControllerResult(records, response, True, soft_change)
+
+    @staticmethod
+    def refused(response: Message, what: str, error: ApiError) -> ControllerResult:
+        """No records; `response` refuses `what`, all of the request, and has no room for the reason."""
+        return ControllerResult([], response, False, None, [refusal_line(what, error)])

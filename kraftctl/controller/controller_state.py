@@ -37,10 +37,10 @@ class ControllerState:
     """One controller.
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
-    `heartbeats` holds nothing on a standby. `notices` are lines for the log that were not taken yet,
-    `unusable_values` what they said about stored values. `leader_id` (-1 unknown), `kraft_version` and
-    `voter_ids` are what raft last reported. `committed_features` are the finalized features as they are
-    committed; the rest of the image is read as it is.
+    `heartbeats` holds nothing on a standby. `notices` and `refusals` are lines for the log that were not
+    taken yet, `unusable_values` what they said about stored values. `leader_id` (-1 unknown),
+    `kraft_version` and `voter_ids` are what raft last reported. `committed_features` are the finalized
+    features as they are committed; the rest of the image is read as it is.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class ControllerState:
         self.kraft_version = 0
         self.voter_ids: list[int] = list(config.controller_quorum_voters)
         self.notices: list[str] = []
+        self.refusals: list[str] = []
         self.unusable_values = UnusableValues()
 
     @property

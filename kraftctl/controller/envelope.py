@@ -41,16 +41,8 @@ class Envelope:
         self.correlation_id = correlation_id
 
 
-def open_envelope(outer: RequestContext, request: Message) -> Envelope | EnvelopeResponse:
-    """The forwarded request, or the response that refuses the envelope. Authorize its sender first."""
-    assert isinstance(request, EnvelopeRequest)
-    opened = _open(outer, request)
-    if isinstance(opened, ApiError):
-        return EnvelopeResponse(response_data=None, error_code=opened.code)
-    return opened
-
-
-def _open(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiError:
+def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiError:
+    """The forwarded request, or why there is none. Authorize its sender first."""
     try:
         principal = deserialize_principal(envelope.request_principal or b"")
     except DecodeError as error:

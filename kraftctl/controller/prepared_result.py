@@ -28,7 +28,8 @@ class PreparedBatch:
 class PreparedResult:
     """What is left to do for a result: append and replay `batches`, then answer with `response`.
 
-    `notices` are lines for the log about the records; `response` is None for timer work.
+    `notices` are lines for the log about the records, `refusals` about what is refused without a reason in
+    the response; `response` is None for timer work.
     """
 
     def __init__(
@@ -37,11 +38,13 @@ class PreparedResult:
         response: Message | None,
         soft_change: SoftChange | None,
         notices: list[str],
+        refusals: list[str],
     ) -> None:
         self.batches = batches
         self.response = response
         self.soft_change = soft_change
         self.notices = notices
+        self.refusals = refusals
 
 
 def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedResult:
@@ -51,14 +54,15 @@ def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedRe
     """
     records = result.records
     if not records:
-        return PreparedResult([], result.response, result.soft_change, [])
+        return PreparedResult([], result.response, result.soft_change, [], result.refusals)
     values = encode_records(records, image.features.metadata_version)
     batches: list[PreparedBatch] = []
     start = 0
     for end in [len(values)] if result.is_atomic else batch_ends(values):
         batches.append(PreparedBatch(records[start:end], values[start:end]))
         start = end
-    return PreparedResult(batches, result.response, result.soft_change, record_notices(image, records))
+    notices = record_notices(image, records)
+    return PreparedResult(batches, result.response, result.soft_change, notices, result.refusals)
 
 
 def encode_records(records: list[RecordAndVersion], metadata_version: int) -> list[bytes]:

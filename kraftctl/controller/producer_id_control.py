@@ -9,6 +9,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
@@ -29,10 +30,10 @@ def allocate_producer_ids(
     assert isinstance(request, AllocateProducerIdsRequest)
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:
-        return ControllerResult.of([], AllocateProducerIdsResponse(error_code=error.code))
+        return _refused(request, error)
     start = max(state.image.producer_ids.next_producer_id, 0)
     if start > PRODUCER_ID_MAX - PRODUCER_ID_BLOCK_SIZE:
-        return ControllerResult.of([], AllocateProducerIdsResponse(error_code=Errors.UNKNOWN_SERVER_ERROR))
+        return _refused(request, ApiError(Errors.UNKNOWN_SERVER_ERROR, "no producer id is left"))
     record = ProducerIdsRecord(
         broker_id=request.broker_id,
         broker_epoch=request.broker_epoch,
@@ -40,3 +41,8 @@ def allocate_producer_ids(
     )
     response = AllocateProducerIdsResponse(producer_id_start=start, producer_id_len=PRODUCER_ID_BLOCK_SIZE)
     return ControllerResult.of([RecordAndVersion(record, 0)], response)
+
+
+def _refused(request: AllocateProducerIdsRequest, error: ApiError) -> ControllerResult:
+    response = AllocateProducerIdsResponse(error_code=error.code)
+    return ControllerResult.refused(response, f"AllocateProducerIds of broker {request.broker_id}", error)

@@ -38,6 +38,7 @@ from kraftctl.controller.moment import Moment
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.periodic_tasks import PeriodicTasks
 from kraftctl.controller.prepared_result import PreparedResult, prepare_result
+from kraftctl.controller.refusal_lines import refusal_line
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS, READS
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
@@ -45,6 +46,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -118,11 +120,6 @@ class QuorumController:
             return None
         deadline_ms = self._tasks.next_deadline_ms
         return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
-
-    @property
-    def parked_count(self) -> int:
-        """Responses that wait for an offset."""
-        return len(self._deferred)
 
     def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
         """What the raft layer knows and some answers depend on. `leader_id` is -1 when nobody leads."""
@@ -256,26 +253,32 @@ class QuorumController:
 
     # Requests and timers.
 
-    def why_refused(self, context: RequestContext) -> Errors | None:
-        """The error of a request that may not be handled here; None when it may. Its body does not matter."""
+    def why_refused(self, context: RequestContext) -> ApiError | None:
+        """Why a request may not be handled here; None when it may. Its body does not matter."""
         api = context.api
         if api.refusal is not None:
-            return api.refusal
+            return ApiError(api.refusal)
         operation = api.cluster_operation
         authorizer = self.state.authorizer
         if operation != NO_CLUSTER_RIGHT and not authorizer.allows_on_cluster(context, operation):
             if authorizer.ready:
-                return Errors.CLUSTER_AUTHORIZATION_FAILED
+                return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
             # A broker that fetches ends its process after that error; these ones it retries.
             sent_again = api.owner == Owner.ACTIVE or api.owner == Owner.NODE
-            return Errors.NOT_CONTROLLER if sent_again else Errors.UNKNOWN_SERVER_ERROR
+            error = Errors.NOT_CONTROLLER if sent_again else Errors.UNKNOWN_SERVER_ERROR
+            return ApiError(error, "the ACLs are not loaded yet")
         if api.owner == Owner.ACTIVE and not self.active:
-            return Errors.NOT_CONTROLLER
+            return ApiError(Errors.NOT_CONTROLLER)
         return None
 
-    def refused(self, context: RequestContext, request: Message, error: Errors) -> PreparedResult:
+    def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
         """`error` as the answer to all of a request."""
-        return PreparedResult([], self._refusal(context, request, error), None, [])
+        line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
+        return PreparedResult([], self._refusal(context, request, error.error), None, [], [line])
+
+    def note_refusal(self, what: str, error: ApiError) -> None:
+        """For the log: the caller refuses `what` by itself."""
+        self.state.refusals.append(refusal_line(what, error))
 
     def handle(self, context: RequestContext, request: Message, moment: Moment) -> ControllerResult:
         """Records and response of a request that `why_refused` has let pass."""
@@ -295,7 +298,7 @@ class QuorumController:
             result = self.handle(context, request, moment)
             prepared = self.prepare(result)
             if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
-                return self.refused(context, request, Errors.POLICY_VIOLATION)
+                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION))
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
@@ -351,6 +354,7 @@ class QuorumController:
         if prepared.soft_change is not None:
             prepared.soft_change.make()
         self.state.notices += prepared.notices
+        self.state.refusals += prepared.refusals
 
     def replay(self, records: list[RecordAndVersion], base_offset: int) -> None:
         """Apply own records, which begin at `base_offset` and may never be committed."""
@@ -380,6 +384,13 @@ class QuorumController:
         if notices:
             self.state.notices = []
         return notices
+
+    def take_refusals(self) -> list[str]:
+        """Why requests were refused, as far as the responses do not say it; each line is given once."""
+        refusals = self.state.refusals
+        if refusals:
+            self.state.refusals = []
+        return refusals
 
     # Answering.
 

@@ -58,16 +58,6 @@ class ImageWriter:
             self._image.journal.close_view(self._view)
 
 
-def image_records(image: MetadataImage) -> list[RecordAndVersion]:
-    """The present state, committed or not, all at once."""
-    writer = ImageWriter(image, 1 << 62)
-    records: list[RecordAndVersion] = []
-    while slice_ := writer.next_records(10_000):
-        records.extend(slice_)
-    writer.close()
-    return records
-
-
 def _records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
     committed = image.features.in_view(view)
     metadata_version, finalized = committed.metadata_version, committed.levels

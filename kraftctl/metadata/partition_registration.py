@@ -34,6 +34,7 @@ class PartitionRegistration:
 
     def __init__(
         self,
+        *,
         replicas: tuple[int, ...],
         directories: tuple[Uuid, ...],
         isr: tuple[int, ...],
@@ -68,26 +69,23 @@ class PartitionRegistration:
         last_known_elr = record.last_known_elr
         isr = replicas if record.isr == record.replicas else tuples.brokers(record.isr)
         return PartitionRegistration(
-            replicas,
-            tuples.directories(directories if directories else [MIGRATING] * len(replicas)),
-            isr,
-            tuples.brokers(record.removing_replicas),
-            tuples.brokers(record.adding_replicas),
-            tuples.no_brokers if elr is None else tuples.brokers(elr),
-            tuples.no_brokers if last_known_elr is None else tuples.brokers(last_known_elr),
-            record.leader,
-            change_leader_recovery_state(0, record.leader_recovery_state),
-            record.leader_epoch,
-            record.partition_epoch,
+            replicas=replicas,
+            directories=tuples.directories(directories if directories else [MIGRATING] * len(replicas)),
+            isr=isr,
+            removing_replicas=tuples.brokers(record.removing_replicas),
+            adding_replicas=tuples.brokers(record.adding_replicas),
+            elr=tuples.no_brokers if elr is None else tuples.brokers(elr),
+            last_known_elr=tuples.no_brokers if last_known_elr is None else tuples.brokers(last_known_elr),
+            leader=record.leader,
+            leader_recovery_state=change_leader_recovery_state(0, record.leader_recovery_state),
+            leader_epoch=record.leader_epoch,
+            partition_epoch=record.partition_epoch,
         )
 
     def merge(self, change: PartitionChangeRecord, tuples: InternedTuples) -> PartitionRegistration:
         """The next state. Every change is a new partition epoch, every `leader` field a new leader epoch."""
-        removing, adding, elr = (
-            change.removing_replicas,
-            change.adding_replicas,
-            change.eligible_leader_replicas,
-        )
+        removing, adding = change.removing_replicas, change.adding_replicas
+        elr, known = change.eligible_leader_replicas, change.last_known_elr
         replicas = self.replicas if change.replicas is None else tuples.brokers(change.replicas)
         leader = self.leader
         leader_epoch = self.leader_epoch
@@ -95,17 +93,19 @@ class PartitionRegistration:
             leader = change.leader
             leader_epoch += 1
         return PartitionRegistration(
-            replicas,
-            self._merged_directories(change, len(replicas), tuples),
-            self.isr if change.isr is None else tuples.brokers(change.isr),
-            self.removing_replicas if removing is None else tuples.brokers(removing),
-            self.adding_replicas if adding is None else tuples.brokers(adding),
-            self.elr if elr is None else tuples.brokers(elr),
-            self.last_known_elr if change.last_known_elr is None else tuples.brokers(change.last_known_elr),
-            leader,
-            change_leader_recovery_state(self.leader_recovery_state, change.leader_recovery_state),
-            leader_epoch,
-            self.partition_epoch + 1,
+            replicas=replicas,
+            directories=self._merged_directories(change, len(replicas), tuples),
+            isr=self.isr if change.isr is None else tuples.brokers(change.isr),
+            removing_replicas=self.removing_replicas if removing is None else tuples.brokers(removing),
+            adding_replicas=self.adding_replicas if adding is None else tuples.brokers(adding),
+            elr=self.elr if elr is None else tuples.brokers(elr),
+            last_known_elr=self.last_known_elr if known is None else tuples.brokers(known),
+            leader=leader,
+            leader_recovery_state=change_leader_recovery_state(
+                self.leader_recovery_state, change.leader_recovery_state
+            ),
+            leader_epoch=leader_epoch,
+            partition_epoch=self.partition_epoch + 1,
         )
 
     def _merged_directories(

@@ -31,7 +31,9 @@ from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -137,6 +139,8 @@ class ControllerNode:
         self._register(now_ms)
         for notice in self._controller.take_notices():
             self._notice(CONTROLLER, notice)
+        for line in self._controller.take_refusals():
+            self._effects.append(effects.Notice(CONTROLLER, effects.DEBUG, line))
         failures = self._controller.failures
         for source, line in failures.take_lines():
             self._effects.append(effects.Notice(source, effects.ERROR, line))
@@ -184,9 +188,11 @@ class ControllerNode:
         context, request = event.context, event.request
         error = self._controller.why_refused(context)
         if error is None and context.api.owner == Owner.NODE:
+            assert isinstance(request, EnvelopeRequest)
             opened = open_envelope(context, request)
-            if isinstance(opened, Message):
-                return opened
+            if isinstance(opened, ApiError):
+                self._controller.note_refusal("an envelope", opened)
+                return EnvelopeResponse(response_data=None, error_code=opened.code)
             self._envelopes[event.request_id] = opened
             context, request = opened.context, opened.request
             error = self._controller.why_refused(context)

@@ -50,7 +50,7 @@ def append_control_records(core: RaftCore, leader: Leader, records: list[tuple[i
 
 def request_flush(core: RaftCore) -> None:
     if core.log.wants_flush():
-        core.log.flush_in_flight = True
+        core.log.begin_flush()
         core.emit(FlushLog(core.log.end_offset))
 
 

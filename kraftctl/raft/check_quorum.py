@@ -16,13 +16,6 @@ def check_quorum_deadline_ms(core: RaftCore) -> int:
 
 
 def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
-    """Fetch and FetchSnapshot count. A leader outside of the voter set needs a majority without itself."""
-    if not leader.is_voter(key):
-        return
-    leader.fetched_voter_ids.add(key.id)
-    majority = len(leader.voter_states) // 2 + 1
-    if leader.is_voter(leader.local_key):
-        majority -= 1
-    if len(leader.fetched_voter_ids) >= majority:
-        leader.fetched_voter_ids.clear()
-        leader.deadline_ms = check_quorum_deadline_ms(core)
+    """Fetch and FetchSnapshot count."""
+    if leader.is_voter(key) and leader.has_majority_fetched(key):
+        leader.restart_check_quorum(check_quorum_deadline_ms(core))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from kraftctl.raft.damaged_downloads import DamagedDownloads
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class RaftCore:
     """Owned by one `RaftNode`; the modules beside it are functions over it.
 
-    `now_ms` and `wall_ms` are the arguments of the step in progress, `effects` what it has asked
-    for so far. `high_watermark` never goes back, whoever leads.
+    `now_ms` and `wall_ms` are the arguments of the step in progress. `high_watermark` never goes back,
+    whichever replica leads. Only `quorum_state` sets `state`: each field has one owner.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class RaftCore:
         self.cluster_id = cluster_id
         self.endpoints = endpoints
         self.config = config
-        self.rng = rng
+        self._rng = rng
         self.log = log
         self.stored_election = stored_election
         self.history = history
@@ -56,26 +57,35 @@ class RaftCore:
         self.parked = ParkedFetches()
         self.peers = Peers()
         self.voter_change: VoterChange | None = None
-        self.damaged_downloads = 0
-        self.next_download_ms = 0
+        self.damaged_downloads = DamagedDownloads()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
-        self.effects: list[RaftEffect] = []
+        self._effects: list[RaftEffect] = []
         self.now_ms = 0
         self.wall_ms = 0
 
+    def begin_step(self, now_ms: int, wall_ms: int) -> None:
+        self.now_ms = now_ms
+        self.wall_ms = wall_ms
+
+    def shut_down(self) -> None:
+        self.shutting_down = True
+
+    def random_below(self, end: int) -> int:
+        return self._rng.randrange(end)
+
     def emit(self, effect: RaftEffect) -> None:
-        self.effects.append(effect)
+        self._effects.append(effect)
 
     def respond(self, request_id: int, response: Message) -> None:
-        self.effects.append(Respond(request_id, response))
+        self._effects.append(Respond(request_id, response))
 
     def notice(self, level: str, text: str) -> None:
-        self.effects.append(Notice(RAFT, level, text))
+        self._effects.append(Notice(RAFT, level, text))
 
     def take_effects(self) -> list[RaftEffect]:
-        effects = self.effects
-        self.effects = []
+        effects = self._effects
+        self._effects = []
         return effects
 
     @property
@@ -126,7 +136,7 @@ class RaftCore:
     def election_deadline_ms(self) -> int:
         """Now plus a random time in [T, 2T): candidates rarely collide twice."""
         timeout_ms = self.config.election_timeout_ms
-        return self.now_ms + timeout_ms + (self.rng.randrange(timeout_ms) if timeout_ms > 0 else 0)
+        return self.now_ms + timeout_ms + (self.random_below(timeout_ms) if timeout_ms > 0 else 0)
 
     def fetch_deadline_ms(self) -> int:
         """When a voter that follows takes its leader for lost, if it does not answer until then."""

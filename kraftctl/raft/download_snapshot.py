@@ -13,7 +13,6 @@ from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.fetching import contradict, still_in_touch
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.raft.raft_config import DAMAGED_DOWNLOAD_PAUSE_MS, DAMAGED_DOWNLOAD_PAUSE_MS_MAX
 from kraftctl.raft.states import Follower, SnapshotDownload
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.errors import Errors, error_of
@@ -32,7 +31,7 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
     if core.log.snapshot(snapshot_id) is not None:
         core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which this replica has")
         return False
-    if core.now_ms < core.next_download_ms:
+    if core.damaged_downloads.is_pausing(core.now_ms):
         return False
     if state.download is None or state.download.snapshot_id != snapshot_id:
         state.download = SnapshotDownload(snapshot_id)
@@ -83,16 +82,14 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
         state.download = None
     snapshot_id = event.snapshot_id
     if event.size_bytes == 0:
-        pause_ms = min(DAMAGED_DOWNLOAD_PAUSE_MS << core.damaged_downloads, DAMAGED_DOWNLOAD_PAUSE_MS_MAX)
-        core.damaged_downloads += 1
-        core.next_download_ms = core.now_ms + pause_ms
+        pause_ms = core.damaged_downloads.add(core.now_ms)
         core.notice(
             ERROR,
-            f"The downloaded snapshot {snapshot_id} is damaged, number {core.damaged_downloads} in a row:"
-            f" fetching it again in {pause_ms} ms",
+            f"The downloaded snapshot {snapshot_id} is damaged, number {core.damaged_downloads.count}"
+            f" in a row: fetching it again in {pause_ms} ms",
         )
         return
-    core.damaged_downloads = 0
+    core.damaged_downloads.reset()
     assert core.leader() is None, "whoever downloads follows"
     assert snapshot_id.offset >= core.high_watermark
     core.log.add_snapshot(SnapshotInfo(snapshot_id, event.size_bytes))

@@ -21,11 +21,12 @@ from kraftctl.raft.effects import INFO, WARN, BecameLeader, Halt
 from kraftctl.raft.election_state import EPOCH_MAX, ElectionState
 from kraftctl.raft.epoch_election import EpochElection
 from kraftctl.raft.fetch_answer import fail_parked_fetches
-from kraftctl.raft.quorum_state import transition, write_quorum_state
+from kraftctl.raft.quorum_state import start_as, transition, write_quorum_state
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import (
     NEVER_MS,
     Candidate,
+    EpochState,
     Follower,
     Leader,
     Prospective,
@@ -42,30 +43,8 @@ EPOCH_USED_UP: Final = (
 
 
 def start(core: RaftCore) -> None:
-    """Take up what the quorum-state file remembers; a single voter goes on to lead at once."""
-    stored = core.stored_election or ElectionState(epoch=0)
-    known_epoch = max(core.log.last_epoch(), core.recovering_epoch or 0)
-    if stored.epoch < known_epoch:
-        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica has been in {known_epoch}")
-        core.state = Unattached(known_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
-    elif stored.leader_id == core.key.id:
-        core.state = Resigned(
-            stored.epoch,
-            leader_id=core.key.id,
-            leader_endpoints=core.endpoints,
-            deadline_ms=core.election_deadline_ms(),
-            unacked_voter_ids=_other_voter_ids(core),
-            preferred_successors=[],
-        )
-    elif stored.voted_for(core.key) and core.may_vote():
-        core.state = Candidate(
-            stored.epoch,
-            voted_key=core.key,
-            deadline_ms=core.election_deadline_ms(),
-            election=EpochElection(core.voters, core.key.id),
-        )
-    else:
-        _take_up_leader(core, stored)
+    """Take up what the quorum-state file remembers. A single voter becomes leader immediately."""
+    start_as(core, _initial_state(core))
     if core.state.epoch > EPOCH_MAX:
         core.emit(Halt(f"No election can follow epoch {core.state.epoch}: {EPOCH_USED_UP}"))
         return
@@ -77,23 +56,38 @@ def start(core: RaftCore) -> None:
         become_prospective(core)
 
 
-def _take_up_leader(core: RaftCore, stored: ElectionState) -> None:
+def _initial_state(core: RaftCore) -> EpochState:
+    stored = core.stored_election or ElectionState(epoch=0)
+    known_epoch = max(core.log.last_epoch(), core.recovering_epoch or 0)
+    if stored.epoch < known_epoch:
+        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica has been in {known_epoch}")
+        return Unattached(known_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
+    if stored.leader_id == core.key.id:
+        return Resigned(
+            stored.epoch,
+            leader_id=core.key.id,
+            leader_endpoints=core.endpoints,
+            deadline_ms=core.election_deadline_ms(),
+            unacked_voter_ids=_other_voter_ids(core),
+            preferred_successors=[],
+        )
+    if stored.voted_for(core.key) and core.may_vote():
+        return _candidate(core, stored.epoch)
     endpoints = core.voters.endpoints(stored.leader_id) if stored.has_leader() else {}
     if endpoints:
-        core.state = Follower(
+        return Follower(
             stored.epoch,
             leader_id=stored.leader_id,
             leader_endpoints=endpoints,
             voted_key=stored.voted_key(),
             deadline_ms=core.fetch_deadline_ms(),
         )
-    else:
-        core.state = Unattached(
-            stored.epoch,
-            leader_id=stored.leader_id,
-            voted_key=stored.voted_key(),
-            deadline_ms=_waiting_voter_deadline_ms(core),
-        )
+    return Unattached(
+        stored.epoch,
+        leader_id=stored.leader_id,
+        voted_key=stored.voted_key(),
+        deadline_ms=_waiting_voter_deadline_ms(core),
+    )
 
 
 def become_unattached(core: RaftCore, epoch: int, leader_id: int = -1) -> None:
@@ -133,15 +127,7 @@ def become_prospective(core: RaftCore) -> None:
 
 def become_candidate(core: RaftCore) -> None:
     assert core.may_vote()
-    transition(
-        core,
-        Candidate(
-            core.state.epoch + 1,
-            voted_key=core.key,
-            deadline_ms=core.election_deadline_ms(),
-            election=EpochElection(core.voters, core.key.id),
-        ),
-    )
+    transition(core, _candidate(core, core.state.epoch + 1))
     _continue_if_won(core)
 
 
@@ -162,7 +148,7 @@ def become_leader(core: RaftCore) -> None:
     )
     leader.update_local_end_offset(core.log.flushed_offset)
     if len(core.voters) > 1:
-        leader.begin_quorum_deadline_ms = core.now_ms
+        leader.send_begin_quorum_epoch_at(core.now_ms)
     transition(core, leader)
     core.log.epochs.assign(leader.epoch, epoch_start_offset)
     append_start_of_epoch(core, leader)
@@ -195,7 +181,7 @@ def record_vote(core: RaftCore, voter_id: int, granted: bool) -> None:
     if isinstance(state, Prospective):
         state.election.record(voter_id, granted)
         if state.election.is_lost():
-            _after_lost_pre_election(core, state)
+            end_lost_pre_election(core, state)
             return
     elif isinstance(state, Candidate):
         # A lost candidate waits its timeout out, as the winner's LeaderChange may be on its way.
@@ -247,20 +233,6 @@ def join_epoch(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpoints)
         become_unattached(core, epoch, leader_id if leader_id != core.key.id else -1)
 
 
-def election_timed_out(core: RaftCore) -> None:
-    """The deadline of a state in which no leader is heard of has come."""
-    state = core.state
-    if isinstance(state, Resigned):
-        # A higher epoch, or our own id would be taken for the leader's.
-        become_unattached(core, state.epoch + 1)
-    elif isinstance(state, Prospective):
-        _after_lost_pre_election(core, state)
-    elif core.may_vote():
-        become_prospective(core)
-    else:
-        state.deadline_ms = NEVER_MS
-
-
 def _continue_if_won(core: RaftCore) -> None:
     state = core.state
     if isinstance(state, Prospective) and state.election.is_won():
@@ -269,7 +241,7 @@ def _continue_if_won(core: RaftCore) -> None:
         become_leader(core)
 
 
-def _after_lost_pre_election(core: RaftCore, state: Prospective) -> None:
+def end_lost_pre_election(core: RaftCore, state: Prospective) -> None:
     """Back to the leader, if there is one to go back to."""
     if state.leader_id >= 0 and state.leader_endpoints:
         become_follower(core, state.epoch, state.leader_id, state.leader_endpoints)
@@ -291,6 +263,15 @@ def _prospective(core: RaftCore, voted_key: ReplicaKey | None) -> Prospective:
         leader_id=old.leader_id,
         leader_endpoints=old.leader_endpoints,
         voted_key=voted_key,
+        deadline_ms=core.election_deadline_ms(),
+        election=EpochElection(core.voters, core.key.id),
+    )
+
+
+def _candidate(core: RaftCore, epoch: int) -> Candidate:
+    return Candidate(
+        epoch,
+        voted_key=core.key,
         deadline_ms=core.election_deadline_ms(),
         election=EpochElection(core.voters, core.key.id),
     )

@@ -12,16 +12,15 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
     They stay below the fetch timeout: the leader must not miss this voter, nor this voter its leader.
     """
-    state.has_fetched_from_leader = True
-    state.last_answer_ms = core.now_ms
-    state.deadline_ms = core.fetch_deadline_ms()
+    state.leader_answered(core.now_ms, core.fetch_deadline_ms())
     if usable:
-        state.useless_answers = 0
-        state.retry_at_ms = 0
-        return
-    pause_ms = min(core.config.retry_backoff_ms << state.useless_answers, core.config.fetch_timeout_ms // 2)
-    state.useless_answers = min(state.useless_answers + 1, 16)
-    state.retry_at_ms = core.now_ms + pause_ms
+        state.answer_was_usable()
+    else:
+        state.answer_was_useless(
+            core.now_ms,
+            backoff_ms=core.config.retry_backoff_ms,
+            backoff_ms_max=core.config.fetch_timeout_ms // 2,
+        )
 
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:

@@ -37,7 +37,7 @@ def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
         and state.leader_id == ended.leader_id
         and core.may_vote()
     ):
-        state.deadline_ms = core.now_ms + _election_backoff_ms(core, ended)
+        state.leader_resigned(core.now_ms + _election_backoff_ms(core, ended))
     partition = PartitionData(
         partition_index=METADATA_PARTITION,
         error_code=error,

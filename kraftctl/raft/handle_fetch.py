@@ -107,15 +107,14 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
         note_fetch_of_voter(core, leader, fetch.key)
         advance_high_watermark(core, leader)
     if not has_news(core, leader, fetch):
-        replica.repeated_fetches = 0
+        replica.has_nothing_to_fetch()
         return False
     return replica.is_repeating(fetch.fetch_offset, fetch.request_high_watermark, REPEATED_FETCHES_MAX)
 
 
 def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
     """Our answers do not help this replica; without a pause it would ask hundreds of times a second."""
-    fetch.delayed = True
-    fetch.deadline_ms = min(fetch.deadline_ms, core.now_ms + REPEATED_FETCH_DELAY_MS)
+    fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
     core.parked.park(fetch)
 
 

@@ -67,7 +67,7 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:
-        peer.backoff_until_ms = core.now_ms + core.config.retry_backoff_ms
+        peer.back_off(core.now_ms + core.config.retry_backoff_ms)
 
 
 def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:

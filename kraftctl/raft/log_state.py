@@ -41,8 +41,8 @@ class LogState:
         self.start_offset = start_offset
         self.end_offset = end_offset
         self.flushed_offset = end_offset
-        self.flush_in_flight = False
-        self.flush_is_stale = False
+        self._flush_in_flight = False
+        self._flush_is_stale = False
         self.epochs = LeaderEpochs([] if epochs is None else epochs)
         self.snapshots: list[SnapshotInfo] = [] if snapshots is None else list(snapshots)
         # KAFKA-14240: without its snapshot a log that starts later than 0 has lost its past.
@@ -95,13 +95,16 @@ class LogState:
 
     def wants_flush(self) -> bool:
         """At most one flush is asked for at a time; it is the group commit of all appends before it."""
-        return self.flushed_offset < self.end_offset and not self.flush_in_flight
+        return self.flushed_offset < self.end_offset and not self._flush_in_flight
+
+    def begin_flush(self) -> None:
+        self._flush_in_flight = True
 
     def flushed(self, end_offset: int) -> None:
         """A flush that began before a truncation says nothing about what was appended after it."""
-        self.flush_in_flight = False
-        if self.flush_is_stale:
-            self.flush_is_stale = False
+        self._flush_in_flight = False
+        if self._flush_is_stale:
+            self._flush_is_stale = False
             return
         assert end_offset <= self.end_offset
         self.flushed_offset = max(self.flushed_offset, end_offset)
@@ -110,7 +113,7 @@ class LogState:
         assert self.start_offset <= end_offset <= self.end_offset
         self.end_offset = end_offset
         self.flushed_offset = min(self.flushed_offset, end_offset)
-        self.flush_is_stale = self.flush_in_flight
+        self._flush_is_stale = self._flush_in_flight
         self.epochs.truncate_to(end_offset)
 
     def truncate_fully_to(self, snapshot_id: OffsetAndEpoch) -> None:
@@ -118,7 +121,7 @@ class LogState:
         self.start_offset = snapshot_id.offset
         self.end_offset = snapshot_id.offset
         self.flushed_offset = snapshot_id.offset
-        self.flush_is_stale = self.flush_in_flight
+        self._flush_is_stale = self._flush_in_flight
         self.epochs = LeaderEpochs([])
         self.start_at(snapshot_id.offset)
 

@@ -38,46 +38,54 @@ class ParkedFetch:
         self.deadline_ms = deadline_ms
         self.delayed = False
 
+    def delay(self, until_ms: int) -> None:
+        self.delayed = True
+        self.deadline_ms = min(self.deadline_ms, until_ms)
+
 
 class ParkedFetches:
     """In order of arrival, so that answers leave in that order too."""
 
     def __init__(self) -> None:
-        self.by_request_id: dict[int, ParkedFetch] = {}
-        self.deadlines: list[tuple[int, int]] = []
+        self._by_request_id: dict[int, ParkedFetch] = {}
+        self._deadlines: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
-        return len(self.by_request_id)
+        return len(self._by_request_id)
 
     def is_full(self) -> bool:
-        return len(self.by_request_id) >= PARKED_FETCHES_MAX
+        return len(self._by_request_id) >= PARKED_FETCHES_MAX
 
     def park(self, fetch: ParkedFetch) -> None:
         assert not self.is_full()
-        assert fetch.request_id not in self.by_request_id
-        self.by_request_id[fetch.request_id] = fetch
-        heappush(self.deadlines, (fetch.deadline_ms, fetch.request_id))
+        assert fetch.request_id not in self._by_request_id
+        self._by_request_id[fetch.request_id] = fetch
+        heappush(self._deadlines, (fetch.deadline_ms, fetch.request_id))
 
     def remove(self, request_id: int) -> None:
         """Unknown ids are fine: the answer and the cancellation may cross."""
-        self.by_request_id.pop(request_id, None)
+        self._by_request_id.pop(request_id, None)
 
     def all(self) -> list[ParkedFetch]:
-        return list(self.by_request_id.values())
+        return list(self._by_request_id.values())
+
+    def has_expired(self, now_ms: int) -> bool:
+        """Cheap; true as well for a deadline of a fetch that is answered already."""
+        return bool(self._deadlines) and self._deadlines[0][0] <= now_ms
 
     def take_expired(self, now_ms: int) -> list[ParkedFetch]:
         expired: list[ParkedFetch] = []
-        while self.deadlines and self.deadlines[0][0] <= now_ms:
-            fetch = self.by_request_id.pop(heappop(self.deadlines)[1], None)
+        while self._deadlines and self._deadlines[0][0] <= now_ms:
+            fetch = self._by_request_id.pop(heappop(self._deadlines)[1], None)
             if fetch is not None:
                 expired.append(fetch)
         return expired
 
     def next_deadline_ms(self) -> int | None:
         """Of the fetch that waits longest; answered ones leave their heap entry behind until here."""
-        while self.deadlines:
-            deadline_ms, request_id = self.deadlines[0]
-            if request_id in self.by_request_id:
+        while self._deadlines:
+            deadline_ms, request_id = self._deadlines[0]
+            if request_id in self._by_request_id:
                 return deadline_ms
-            heappop(self.deadlines)
+            heappop(self._deadlines)
         return None

@@ -73,7 +73,7 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
         is_silent = replica.last_fetch_ms < 0 or core.now_ms - replica.last_fetch_ms >= period_ms
         if voter_id != core.key.id and is_silent:
             send(core, _voter(core, voter_id), _begin_quorum_epoch_request_to(core, replica.key))
-    leader.begin_quorum_deadline_ms = core.now_ms + period_ms
+    leader.send_begin_quorum_epoch_at(core.now_ms + period_ms)
 
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:
@@ -100,7 +100,7 @@ def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
         return
     ready = [peer for peer in _bootstrap_peers(core) if peer.is_ready()]
     if ready:
-        send(core, ready[core.rng.randrange(len(ready))], _fetch_request_of(core))
+        send(core, ready[core.random_below(len(ready))], _fetch_request_of(core))
 
 
 def _may_fetch(core: RaftCore) -> bool:

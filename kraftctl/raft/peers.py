@@ -21,6 +21,12 @@ class Peer:
     def is_ready(self) -> bool:
         return self.send_id == NOTHING_IN_FLIGHT and self.backoff_until_ms == 0
 
+    def back_off(self, until_ms: int) -> None:
+        self.backoff_until_ms = until_ms
+
+    def end_backoff(self) -> None:
+        self.backoff_until_ms = 0
+
     def is_backing_off(self) -> bool:
         return self.backoff_until_ms > 0
 
@@ -29,23 +35,23 @@ class Peers:
     """Answers to requests of a former state or epoch find no trace of their question here."""
 
     def __init__(self) -> None:
-        self.by_address: dict[tuple[int, str, int], Peer] = {}
+        self._by_address: dict[tuple[int, str, int], Peer] = {}
         self._last_send_id = NOTHING_IN_FLIGHT
 
     def peer(self, peer_id: int, host: str, port: int) -> Peer:
         address = (peer_id, host, port)
-        peer = self.by_address.get(address)
+        peer = self._by_address.get(address)
         if peer is None:
             peer = Peer(peer_id, host, port)
-            self.by_address[address] = peer
+            self._by_address[address] = peer
         return peer
 
     def reset(self) -> None:
         """A new state asks new questions, of everybody, at once."""
-        self.by_address = {}
+        self._by_address = {}
 
     def has_any_in_flight(self) -> bool:
-        return any(peer.send_id != NOTHING_IN_FLIGHT for peer in self.by_address.values())
+        return any(peer.send_id != NOTHING_IN_FLIGHT for peer in self._by_address.values())
 
     def sent(self, peer: Peer, timeout_at_ms: int) -> int:
         """Returns the send id of a request to `peer` that leaves now."""
@@ -61,7 +67,7 @@ class Peers:
 
     def answered(self, send_id: int) -> Peer | None:
         """Who answered; None when the question is forgotten or was given up."""
-        for peer in self.by_address.values():
+        for peer in self._by_address.values():
             if peer.send_id == send_id:
                 peer.send_id = NOTHING_IN_FLIGHT
                 return peer
@@ -69,15 +75,15 @@ class Peers:
 
     def expire(self, now_ms: int, backoff_ms: int) -> None:
         """Give up what took too long; end pauses that are over."""
-        for peer in self.by_address.values():
+        for peer in self._by_address.values():
             if peer.send_id != NOTHING_IN_FLIGHT and peer.timeout_at_ms <= now_ms:
                 peer.send_id = NOTHING_IN_FLIGHT
-                peer.backoff_until_ms = now_ms + backoff_ms
+                peer.back_off(now_ms + backoff_ms)
             elif 0 < peer.backoff_until_ms <= now_ms:
-                peer.backoff_until_ms = 0
+                peer.end_backoff()
 
     def next_deadline_ms(self) -> int | None:
-        deadlines = [peer.timeout_at_ms for peer in self.by_address.values() if peer.send_id] + [
-            peer.backoff_until_ms for peer in self.by_address.values() if peer.backoff_until_ms
+        deadlines = [peer.timeout_at_ms for peer in self._by_address.values() if peer.send_id] + [
+            peer.backoff_until_ms for peer in self._by_address.values() if peer.backoff_until_ms
         ]
         return min(deadlines, default=None)

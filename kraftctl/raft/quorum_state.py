@@ -55,6 +55,11 @@ def is_legal(old: EpochState, new: EpochState) -> bool:
     return new.epoch >= old.epoch
 
 
+def start_as(core: RaftCore, state: EpochState) -> None:
+    """The first state of this process; every other one comes by `transition`."""
+    core.state = state
+
+
 def transition(core: RaftCore, new: EpochState) -> None:
     """Take a legal step. Whatever of it must survive a crash is written before anything else follows."""
     old = core.state

@@ -82,8 +82,7 @@ class RaftNode:
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:
         """What must be done, in order, because `event` happened at `now_ms`."""
         core = self._core
-        core.now_ms = now_ms
-        core.wall_ms = wall_ms
+        core.begin_step(now_ms, wall_ms)
         self._handle(event)
         end_recovery_if_caught_up(core)
         run_timers(core)
@@ -94,8 +93,7 @@ class RaftNode:
     def append(self, values: list[bytes], now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:
         """Append encoded metadata records as one batch; leader only. Returns the base offset."""
         core = self._core
-        core.now_ms = now_ms
-        core.wall_ms = wall_ms
+        core.begin_step(now_ms, wall_ms)
         leader = core.leader()
         assert leader is not None, "only a leader appends"
         base_offset = append_records(core, leader, values)
@@ -213,7 +211,7 @@ class RaftNode:
                 if core.leader() is not None and core.state.epoch == event.epoch:
                     resign(core)
             case ShutdownRequested():
-                core.shutting_down = True
+                core.shut_down()
                 if core.leader() is not None:
                     resign(core)
             case Started():

@@ -33,4 +33,4 @@ def end_recovery_if_caught_up(core: RaftCore) -> None:
         f"Everything that leader {state.leader_id} of epoch {state.epoch} has committed, up to offset"
         f" {state.leader_high_watermark}, is here: this replica votes again",
     )
-    state.deadline_ms = core.fetch_deadline_ms()
+    state.restart_fetch_timer(core.fetch_deadline_ms())

@@ -19,8 +19,8 @@ class ReplicaState:
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
         self.has_acknowledged_leader = False
-        self.last_asked: tuple[int, int] = (UNKNOWN_OFFSET, UNKNOWN_OFFSET)
-        self.repeated_fetches = 0
+        self._last_asked: tuple[int, int] = (UNKNOWN_OFFSET, UNKNOWN_OFFSET)
+        self._repeated_fetches = 0
 
     def matches(self, key: ReplicaKey) -> bool:
         return is_same_replica(self.key, key)
@@ -41,11 +41,15 @@ class ReplicaState:
         self.end_offset = fetch_offset
         self.has_acknowledged_leader = True
 
+    def has_nothing_to_fetch(self) -> None:
+        """It waits, as it should: what it asks again after that is no repetition."""
+        self._repeated_fetches = 0
+
     def is_repeating(self, fetch_offset: int, high_watermark: int, repeats_max: int) -> bool:
         """Whether the same question came again and again, though it was answered each time."""
-        if self.last_asked != (fetch_offset, high_watermark):
-            self.last_asked = (fetch_offset, high_watermark)
-            self.repeated_fetches = 0
+        if self._last_asked != (fetch_offset, high_watermark):
+            self._last_asked = (fetch_offset, high_watermark)
+            self._repeated_fetches = 0
             return False
-        self.repeated_fetches += 1
-        return self.repeated_fetches > repeats_max
+        self._repeated_fetches += 1
+        return self._repeated_fetches > repeats_max

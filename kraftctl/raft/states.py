@@ -18,7 +18,10 @@ NEVER_MS: Final = 1 << 62
 
 
 class EpochState:
-    """What every state knows. `deadline_ms` is when it acts by itself: what it does then is its own."""
+    """What every state knows. `deadline_ms` is when it times out; `timers` has what each state does then.
+
+    A deadline is set when the state is made, and after that by the methods of the state alone.
+    """
 
     name: ClassVar[str] = "EpochState"
 
@@ -39,6 +42,10 @@ class EpochState:
 
     def has_leader(self) -> bool:
         return self.leader_id >= 0
+
+    def stop_waiting(self) -> None:
+        """Never time out: a replica that may not vote does not elect a leader."""
+        self.deadline_ms = NEVER_MS
 
     def __repr__(self) -> str:
         vote = "none" if self.voted_key is None else str(self.voted_key)
@@ -86,8 +93,30 @@ class Follower(EpochState):
         self.leader_high_watermark = UNKNOWN_OFFSET
         """As of the last answer that continued this log."""
         self.download: SnapshotDownload | None = None
-        self.useless_answers = 0
+        self._useless_answers = 0
         self.retry_at_ms = 0
+
+    def restart_fetch_timer(self, deadline_ms: int) -> None:
+        self.deadline_ms = deadline_ms
+
+    def leader_resigned(self, election_at_ms: int) -> None:
+        """Do not wait for the fetch timeout: the leader itself has ended its epoch."""
+        self.deadline_ms = election_at_ms
+
+    def leader_answered(self, now_ms: int, deadline_ms: int) -> None:
+        self.has_fetched_from_leader = True
+        self.last_answer_ms = now_ms
+        self.restart_fetch_timer(deadline_ms)
+
+    def answer_was_usable(self) -> None:
+        self._useless_answers = 0
+        self.retry_at_ms = 0
+
+    def answer_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
+        """Fetch again after a pause, which doubles as long as no answer is usable."""
+        pause_ms = min(backoff_ms << self._useless_answers, backoff_ms_max)
+        self._useless_answers = min(self._useless_answers + 1, 16)
+        self.retry_at_ms = now_ms + pause_ms
 
 
 class Prospective(EpochState):
@@ -178,10 +207,29 @@ class Leader(EpochState):
         self.high_watermark = UNKNOWN_OFFSET
         self.voter_states: dict[int, ReplicaState] = {}
         self.observer_states: dict[ReplicaKey, ReplicaState] = {}
-        self.fetched_voter_ids: set[int] = set()
+        self._fetched_voter_ids: set[int] = set()
         self.local_end_offset = UNKNOWN_OFFSET
         self.begin_quorum_deadline_ms = NEVER_MS
         self.set_voters(voters)
+
+    def has_majority_fetched(self, key: ReplicaKey) -> bool:
+        """Whether with this Fetch of the voter `key` a majority has fetched since the last restart.
+
+        A leader outside of the voter set needs a majority without itself.
+        """
+        self._fetched_voter_ids.add(key.id)
+        majority = len(self.voter_states) // 2 + 1
+        if self.is_voter(self.local_key):
+            majority -= 1
+        return len(self._fetched_voter_ids) >= majority
+
+    def restart_check_quorum(self, deadline_ms: int) -> None:
+        """A majority of the voters must fetch again before `deadline_ms`."""
+        self._fetched_voter_ids.clear()
+        self.deadline_ms = deadline_ms
+
+    def send_begin_quorum_epoch_at(self, at_ms: int) -> None:
+        self.begin_quorum_deadline_ms = at_ms
 
     def set_voters(self, voters: VoterSet) -> None:
         """Keep what is known of replicas that start or stop voting."""

@@ -1,12 +1,29 @@
-"""KIP-595: what happens because nothing else did: elections, check-quorum, long polls."""
+"""KIP-595, KIP-996: what happens at a deadline: elections, check-quorum, the end of long polls.
+
+| state | its deadline | then |
+|---|---|---|
+| Unattached | election timeout | Prospective |
+| Follower | fetch timeout, or the backoff that EndQuorumEpoch gives | Prospective |
+| Prospective | election timeout | Follower of the known leader, else Unattached |
+| Candidate | election timeout | Prospective |
+| Leader | check-quorum | Resigned |
+| Resigned | election timeout | Unattached in the next epoch |
+
+A replica that may not vote never becomes Prospective.
+"""
 
 from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO
-from kraftctl.raft.elections import become_prospective, election_timed_out, resign
+from kraftctl.raft.elections import (
+    become_prospective,
+    become_unattached,
+    end_lost_pre_election,
+    resign,
+)
 from kraftctl.raft.fetch_answer import answer_expired_fetches
-from kraftctl.raft.states import NEVER_MS, Candidate, Follower, Leader
+from kraftctl.raft.states import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 
 TRANSITIONS_PER_STEP_MAX = 8
 """A resigned single voter takes four transitions to lead again; more than these would be a loop."""
@@ -14,7 +31,7 @@ TRANSITIONS_PER_STEP_MAX = 8
 
 def run_timers(core: RaftCore) -> None:
     """Do what is due at `core.now_ms`. Cheap when nothing is."""
-    if core.parked.deadlines and core.parked.deadlines[0][0] <= core.now_ms:
+    if core.parked.has_expired(core.now_ms):
         answer_expired_fetches(core)
     transitions_left = TRANSITIONS_PER_STEP_MAX
     while core.state.deadline_ms <= core.now_ms:
@@ -49,10 +66,13 @@ def _state_timed_out(core: RaftCore) -> None:
     if isinstance(state, Leader):
         core.notice(INFO, "No majority of the voters fetched lately: resigning")
         resign(core)
-    elif isinstance(state, Follower | Candidate):
-        if core.may_vote():
-            become_prospective(core)
-        else:
-            state.deadline_ms = NEVER_MS
+    elif isinstance(state, Resigned):
+        # A higher epoch, or our own id would be taken for the leader's.
+        become_unattached(core, state.epoch + 1)
+    elif isinstance(state, Prospective):
+        end_lost_pre_election(core, state)
+    elif core.may_vote():
+        assert isinstance(state, Unattached | Follower | Candidate)
+        become_prospective(core)
     else:
-        election_timed_out(core)
+        state.stop_waiting()

@@ -44,7 +44,7 @@ class VoterChange:
     `offset` is that of the KRaftVoters record; `added` is None when a voter is removed.
     """
 
-    def __init__(self, request_id: int, epoch: int, deadline_ms: int, *, ack_when_committed: bool) -> None:
+    def __init__(self, *, request_id: int, epoch: int, deadline_ms: int, ack_when_committed: bool) -> None:
         self.request_id = request_id
         self.epoch = epoch
         self.deadline_ms = deadline_ms
@@ -71,6 +71,13 @@ def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
         _answer(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} cannot be asked right now")
         return
     change.added = node
+    core.voter_change = change
+
+
+def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: VoterSet) -> None:
+    """`voters` are those that remain."""
+    change.is_removal = True
+    change.offset = _write_voters(core, leader, voters)
     core.voter_change = change
 
 
@@ -104,21 +111,20 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     if voters is None:
         _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} votes already")
         return True
-    change.offset = write_voters(core, leader, voters)
+    change.offset = _write_voters(core, leader, voters)
     if not change.ack_when_committed:
         _end(core, change, Errors.NONE, None)
     return True
 
 
-def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
     """Returns the offset of the record."""
     offset = core.log.end_offset
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    leader.deadline_ms = check_quorum_deadline_ms(core)
-    leader.fetched_voter_ids.clear()
-    leader.begin_quorum_deadline_ms = core.now_ms
+    leader.restart_check_quorum(check_quorum_deadline_ms(core))
+    leader.send_begin_quorum_epoch_at(core.now_ms)
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
     append_control_records(core, leader, [record])
     return offset

@@ -20,7 +20,7 @@ from kraftctl.raft.core import RaftCore
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
-from kraftctl.raft.voter_change import VoterChange, begin_add, is_voter_set_committed, write_voters
+from kraftctl.raft.voter_change import VoterChange, begin_add, begin_remove, is_voter_set_committed
 from kraftctl.raft.voter_set import VoterNode
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
@@ -70,14 +70,16 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     assert leader is not None
     assert voters is not None
     change = _change(core, event, ack_when_committed=True)
-    change.is_removal = True
-    change.offset = write_voters(core, leader, voters)
-    core.voter_change = change
+    begin_remove(core, change, leader, voters)
 
 
 def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> VoterChange:
-    deadline_ms = core.now_ms + core.config.request_timeout_ms
-    return VoterChange(event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed)
+    return VoterChange(
+        request_id=event.request_id,
+        epoch=core.state.epoch,
+        deadline_ms=core.now_ms + core.config.request_timeout_ms,
+        ack_when_committed=ack_when_committed,
+    )
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:

@@ -4,8 +4,8 @@
     kraftctl-export compact --output DIR
     kraftctl-export status --output DIR [--json]
 
-`run` goes on until SIGTERM or SIGINT, or with --available-now until it has caught up. What it was writing
-when it died is written again at the next start, under the same names.
+`run` continues until SIGTERM or SIGINT, or with --available-now until it has caught up. What a killed process
+was writing is written again at the next start, under the same names.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from kraftctl_spark.tables.durable import Hook
 
 COMMANDS: dict[str, tuple[ModuleType, str]] = {
-    "run": (run, "write what is committed, and go on"),
+    "run": (run, "write what is committed, continuously"),
     "compact": (compact, "merge small files"),
     "report": (report, "write one HTML page of plots about what happened"),
-    "status": (status, "tell how far the tables go, and what is in them"),
+    "status": (status, "show how far the tables go, and what is in them"),
 }
-"""A module of `kraftctl_spark.commands` each, and what it is for."""
+"""Each command with its module in `kraftctl_spark.commands` and its purpose."""
 
 log = logging.getLogger("kraftctl_spark.cli")
 

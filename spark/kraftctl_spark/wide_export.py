@@ -2,9 +2,9 @@
 
     python -m kraftctl_spark.wide_export --bootstrap-controllers host:port --output DIR [--available-now]
 
-Runs until SIGTERM or SIGINT, or with --available-now until it has caught up. A batch that was cut short is
-done again at the next start, from the checkpoint; Spark's list of files (`_spark_metadata`) then leaves out
-what the first try may have written.
+Runs until SIGTERM or SIGINT, or with --available-now until it has caught up. An interrupted batch is repeated
+at the next start, from the checkpoint; Spark's list of files (`_spark_metadata`) then omits the files of the
+first attempt.
 """
 
 from __future__ import annotations

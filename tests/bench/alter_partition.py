@@ -32,15 +32,15 @@ from tests.support.processes.kafka import await_result, kafka
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 WARM_UP_S = 20.0
-"""Long enough for the JVM to have compiled what is hot, at least where no linger slows it down."""
+"""Long enough for the JVM to compile its hot code, at least without the linger."""
 OPERATIONS = 1_000
 HEARTBEAT_INTERVAL_S = 1.0
 CONTROLLER_ID = 3000
 BROKER_IDS = (1, 2, 3)
 
 NO_LINGER = {"controller.quorum.append.linger.ms": "0"}
-"""Kafka's default is to wait 25 ms for more records before it writes; we write at once and batch what came
-meanwhile. This takes the wait out of the comparison."""
+"""Kafka's default is to wait 25 ms for more records before it writes; kraftctl writes immediately and batches
+what arrives during a flush. This takes the wait out of the comparison."""
 
 LATENCY_FACTOR_MIN = 1.0
 PROCESSOR_FACTOR_MIN = 1.0
@@ -49,7 +49,7 @@ PROCESSOR_FACTOR_MIN = 1.0
 
 @dataclass
 class Measured:
-    """Of one controller."""
+    """The figures of one controller."""
 
     p50_ms: float
     p99_ms: float
@@ -57,7 +57,7 @@ class Measured:
 
 
 class Leader:
-    """The leader of a partition with three replicas, who shrinks and grows its ISR."""
+    """The leader of a partition with three replicas, which shrinks and grows its ISR."""
 
     def __init__(self, client: ControllerClient, brokers: list[StandInBroker], topic_id: bytes) -> None:
         self._client = client

@@ -1,6 +1,6 @@
-"""Codec speed, decoding and encoding apart, against kio and against our own sources uncompiled.
+"""Codec speed, separately for decoding and encoding, compared with kio and with the uncompiled sources.
 
-As a program (`codec.py`) it prints the times of our codec in this process as JSON: {label: seconds}.
+As a program (`codec.py`) it prints the times of the codec in this process as JSON: {label: seconds}.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ with BytesIO() as buffer:
 
 
 def kio_times() -> dict[str, float]:
-    """The same for kio, which knows RPCs but not metadata records; its bytes must be ours."""
+    """The same for kio, which knows RPCs but not metadata records; its bytes must be equal."""
     from kio.serial import entity_reader, entity_writer
 
     times = {}
@@ -79,7 +79,7 @@ def kio_times() -> dict[str, float]:
 
 
 def uncompiled_times() -> dict[str, float]:
-    """Ours again, in a process that sees the sources only."""
+    """The same codec in a process that imports the sources."""
     sources = os.pathsep.join(str(root) for root in (ROOT, ROOT / "protocol", ROOT / "spark"))
     environment = {**os.environ, "PYTHONPATH": sources}
     done = subprocess.run(

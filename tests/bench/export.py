@@ -1,14 +1,14 @@
-"""How fast metadata becomes Parquet, beside pyarrow alone. `make bench-export` fails when a target is missed.
+"""How fast metadata becomes Parquet, compared with pyarrow. `make bench-export` fails on a missed target.
 
-A kraftctl controller, a process of its own, loads a log of `--records` records. Then, `--runs` times in turn:
+A kraftctl controller in another process loads a log of `--records` records. Then, `--runs` times in turn:
 
 * pyarrow alone: one process writes the rows to the files of an export, with the same row groups, zstd, each
   file forced to the disk, then the directories; and once more to one file per table. Its time begins after
   its imports, and when all rows are in memory: they are Arrow files, read once, then mapped;
 * end to end: `kraftctl-export run --available-now` in a Spark session (local[2]) that has run one before. Its
-  time is all that is between the start of the command and its end: planning, starting the query, fetching
-  (the controller's work too), decoding, redacting, writing, fsync, manifests. Not in it: the JVM's start, the
-  driver's imports;
+  time is from the start of the command to its end: planning, starting the query, fetching (with the
+  controller's work), decoding, redacting, writing, fsync, manifests; without the JVM's start and the driver's
+  imports;
 * write step: Spark's tasks, run like those of an export, map the same Arrow files and write the same files
   and manifests. Its time is all of that: starting tasks, mapping, writing, fsync, commits. The JVM and its
   Python workers run by then, since they did the export just before;
@@ -67,7 +67,7 @@ from tests.support import metadata_row
 RECORDS = 5_000_000
 RUNS = 5
 READY_RECORDS = 2_000_000
-"""A query takes a third of a second whatever it reads: enough for that to matter little."""
+"""Every query takes a third of a second: these are enough rows for that not to matter."""
 DECODED_RECORDS = 500_000
 READY_BATCH_ROWS = 10_000
 START_TIMEOUT_S = 600.0
@@ -84,7 +84,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def controller(directory: Path, records: int) -> Iterator[KraftctlController]:
-    """Leads its own quorum, has loaded the log, and writes no snapshot."""
+    """The only voter; it has loaded the log, and writes no snapshot."""
     node = KraftctlController(
         1,
         directory,
@@ -106,7 +106,7 @@ def controller(directory: Path, records: int) -> Iterator[KraftctlController]:
 
 
 class Bench:
-    """What all measurements share."""
+    """The state that all measurements share."""
 
     def __init__(
         self, spark: SparkSession, node: KraftctlController, scratch: Path, records: int, measured: Measured

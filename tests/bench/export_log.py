@@ -1,7 +1,7 @@
-"""A long metadata log without the cluster that would have written it: coherent, a controller loads it.
+"""A long metadata log, generated without a cluster, that is consistent: a controller can load it.
 
 Six brokers; 82 % of the records are PartitionChangeRecords (ISRs that shrink and grow, new leaders), the rest
-is what else happens in a cluster. Same seed, same bytes.
+are other events of a cluster. Same seed, same bytes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Drawn = tuple[Message, int]
 
 
 class SyntheticLog:
-    """Draws record after record, each valid behind those before it."""
+    """Draws records, each valid after those before it."""
 
     def __init__(self, seed: int = SEED) -> None:
         self._random = random.Random(seed)
@@ -70,7 +70,7 @@ class SyntheticLog:
         self._draws = [draw for draw, weight in self._kinds for _ in range(weight)]
 
     def records(self) -> Iterator[Drawn]:
-        """Without an end. 82 % of what follows the beginning are PartitionChangeRecords."""
+        """Endless. After the beginning 82 % are PartitionChangeRecords."""
         yield from self._beginning()
         while True:
             if self._pending:
@@ -101,7 +101,7 @@ class SyntheticLog:
             self._pending.clear()
 
     def _topic(self) -> Drawn:
-        """A new topic whose partitions follow; the oldest one goes when there are enough."""
+        """A new topic, followed by its partitions; the oldest topic is removed when there are enough."""
         number = next(self._numbers)
         topic_id = _id(0x70, number)
         self._topics.append(topic_id)
@@ -123,7 +123,7 @@ class SyntheticLog:
         )
 
     def _partition_change(self) -> PartitionChangeRecord:
-        """Any member of the ISR leads, any replica leaves it; which ones does not matter to a replay."""
+        """Any member of the ISR may lead, any replica may leave it; a replay treats them alike."""
         topic_id = self._random.choice(self._topics)
         replicas = self._random.choice(self._replicas)
         isr = list(replicas[: self._random.randint(1, 3)])

@@ -1,4 +1,4 @@
-"""What was measured of an export, run by run, and what is said about it in the end."""
+"""The measurements of an export, run by run, and the report about them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ WORKER_MAX_MB = 600.0
 
 @dataclass
 class Sample:
-    """One run of one thing."""
+    """One run of one measurement."""
 
     wall_s: float
     cpu_s: dict[str, float]
     """By kind of process, see `processes.KINDS`."""
     peak_bytes: dict[str, int] = field(default_factory=dict)
-    """Of memory, likewise; that of the largest process."""
+    """Memory, also by kind of process; of the largest process."""
     load: float = field(default_factory=lambda: os.getloadavg()[0])
-    """How many processes wanted a core at the end of it, also such as have nothing to do with this."""
+    """How many processes of the machine were runnable at the end, related or not."""
 
 
 @dataclass
 class Measured:
-    """All samples by what was measured, and memory."""
+    """All samples by measurement, and memory."""
 
     counts: dict[str, int]
-    """Of the records, by what was measured with them."""
+    """The number of records, by measurement."""
     samples: dict[str, list[Sample]] = field(default_factory=dict)
 
     def add(self, what: str, sample: Sample) -> None:
@@ -66,7 +66,7 @@ class Measured:
         )
 
     def _peak_mb(self, kind: str) -> float:
-        """Of an export."""
+        """The maximum over all exports."""
         return max(sample.peak_bytes.get(kind, 0) for sample in self.samples[END_TO_END]) / 1e6
 
     def lines(self) -> list[str]:

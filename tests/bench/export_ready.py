@@ -61,7 +61,7 @@ def write_files(ready: Path, output: Path) -> None:
 
 
 def write_one_file_per_table(ready: Path, output: Path) -> None:
-    """What somebody would write who has all rows at hand, and nothing to lose."""
+    """The simplest way to write rows that are all in memory, without safety against crashes."""
     for directory in sorted(ready.iterdir()):
         path = output / f"{directory.name}.parquet"
         writer: pq.ParquetWriter | None = None
@@ -75,7 +75,7 @@ def write_one_file_per_table(ready: Path, output: Path) -> None:
 
 
 def touch(ready: Path) -> None:
-    """Into memory, so that reading is not part of any time."""
+    """Read into memory, so that reading is not measured."""
     for path in ready.rglob("*.arrow"):
         path.read_bytes()
 

@@ -1,4 +1,4 @@
-"""Data sources that hand Spark the same rows as Arrow batches or as tuples, ready or decoded on the way.
+"""Data sources that hand Spark the same rows as Arrow batches or as tuples, ready or decoded while reading.
 
 Pickled by value, since Spark's workers do not have the tests.
 """

@@ -11,9 +11,9 @@ ROUND_S = 0.12
 
 
 def best_time_s(statement: str, names: dict[str, object]) -> float:
-    """Seconds for one execution of `statement`: of several rounds the fastest, which is the least disturbed.
+    """Seconds for one execution of `statement`: the fastest of several rounds, which is the least disturbed.
 
-    `names` are its local variables, so that the loop itself costs next to nothing.
+    `names` are its local variables, so that the loop itself costs almost nothing.
     """
     timer = timeit.Timer(statement, globals=names)
     calls = 1

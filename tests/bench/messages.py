@@ -1,4 +1,4 @@
-"""The messages that benchmarks encode and decode: what a busy controller sees most."""
+"""The messages that benchmarks encode and decode: those that a busy controller processes most."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ DRIVER, JVM, WORKERS, CONTROLLER = KINDS = ("driver", "JVM", "workers", "control
 
 
 def descendants(pid: int) -> list[int]:
-    """`pid` and what descends from it."""
+    """`pid` and its descendants."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and (fields := _stat(int(entry.name))):
@@ -28,7 +28,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def kind_of(pid: int) -> str | None:
-    """What a process of the benchmark is there for; None when it has ended, waited for or not."""
+    """The role of a process of the benchmark; None when it has ended or is a zombie."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -43,7 +43,7 @@ def kind_of(pid: int) -> str | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """From the state on; empty when the process is gone."""
+    """The fields from the state on; empty when the process is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -59,14 +59,14 @@ def resident_bytes(pid: int) -> int:
 
 
 class ProcessWatch:
-    """While entered, looks again and again what this process and all it started use.
+    """While entered, samples what this process and its descendants use.
 
-    What a process uses between the last look and its end is missed.
+    What a process uses between the last sample and its end is missed.
     """
 
     def __init__(self) -> None:
         self.peak_bytes: dict[str, int] = {}
-        """By kind of process, the largest one's."""
+        """Memory of the largest process of each kind."""
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
         self._kinds: dict[int, str] = {}

@@ -30,7 +30,7 @@ PARTITIONS_PER_TOPIC = 100
 REPLAY_MAX_US = 0.64
 MEMORY_PER_PARTITION_MAX_BYTES = 176.0
 COLLECTOR_PAUSE_MAX_MS = 100.0
-"""What a dict of acyclic native objects took when the design was chosen (ADR 0004)."""
+"""The memory of a dict of acyclic native objects when the design was chosen (ADR 0004)."""
 
 
 class CollectorPauses:
@@ -57,7 +57,7 @@ def topic_values(number: int, partitions: int) -> list[bytes]:
 
 
 def measure(topics: int, partitions: int) -> dict[str, float]:
-    """Numbers by name; the times do not contain the making of the records."""
+    """Figures by name; the times do not include creating the records."""
     image = MetadataImage()
     image.journal.enabled = False  # as when a log is loaded: everything in it is committed
     gc.collect()
@@ -88,7 +88,7 @@ def measure(topics: int, partitions: int) -> dict[str, float]:
 
 
 def run() -> list[Row]:
-    """Rows for the report; measured in a process of its own, whose memory is then the image's."""
+    """Rows for the report; measured in a separate process, whose memory is then the image's."""
     command = [sys.executable, __file__, str(TOPICS), str(PARTITIONS_PER_TOPIC)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=900)
     measured: dict[str, Any] = json.loads(done.stdout)

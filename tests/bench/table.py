@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Row:
     """Smaller is better for `measured`.
 
-    With `at_least` the target is a factor: `compared` is so many times larger. With `at_most` it is a bound
-    on `measured` itself.
+    With `at_least` the target is a factor by which `compared` is larger. With `at_most` it is a bound on
+    `measured` itself.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""What `make bench-export` measures with: a log that a controller could have written, and equal rows."""
+"""The input of `make bench-export`: a log that a controller could have written, and equal rows."""
 
 from __future__ import annotations
 

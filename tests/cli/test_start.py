@@ -19,6 +19,7 @@ from kraftctl.cli import main
 from kraftctl.cli.start import announce, load_config
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.meta_properties import write_meta_properties
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
@@ -178,13 +179,15 @@ def port_when_listening(process: subprocess.Popen[str], lines: list[str]) -> int
 
 
 def api_versions(port: int) -> ApiVersionsResponse:
-    header = RequestHeader(request_api_key=18, request_api_version=4, correlation_id=1, client_id="test")
+    header = RequestHeader(
+        request_api_key=ApiKey.API_VERSIONS, request_api_version=4, correlation_id=1, client_id="test"
+    )
     body = ApiVersionsRequest(client_software_name="test", client_software_version="1")
     with socket.create_connection(("127.0.0.1", port), timeout=STOP_SECONDS_MAX) as connection:
         connection.sendall(encode_frame(encode_request(header, body)))
         stream = connection.makefile("rb")
         frame = stream.read(int.from_bytes(stream.read(4), "big"))
-    _, response = decode_response(frame, 18, 4)
+    _, response = decode_response(frame, ApiKey.API_VERSIONS, 4)
     assert isinstance(response, ApiVersionsResponse)
     return response
 

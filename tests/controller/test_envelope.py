@@ -6,6 +6,7 @@ import pytest
 
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_topics_request import CreateTopicsRequest
@@ -16,7 +17,6 @@ from kraftctl_protocol.generated.describe_quorum_response import (
     TopicData,
 )
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
-from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
@@ -81,9 +81,9 @@ def test_the_inner_request_keeps_its_own_principal_and_address():
     ],
 )
 def test_refused(arguments, error):
-    response = opened(**arguments)
-    assert isinstance(response, EnvelopeResponse)
-    assert (response.error_code, response.response_data) == (error, None)
+    refusal = opened(**arguments)
+    assert isinstance(refusal, ApiError)
+    assert refusal.error == error
 
 
 @pytest.mark.parametrize("api_key", FORWARDABLE, ids=lambda key: ApiKey(key).name)
@@ -94,13 +94,13 @@ def test_only_served_versions_may_be_forwarded(api_key):
     for version in range(body.LOWEST_VERSION, body.HIGHEST_VERSION + 1):
         answer = opened(inner(api_key, version, body()))
         assert isinstance(answer, Envelope) == (lowest <= version <= highest), version
-        if isinstance(answer, EnvelopeResponse):
-            assert (answer.error_code, answer.response_data) == (Errors.UNSUPPORTED_VERSION, None)
+        if isinstance(answer, ApiError):
+            assert answer.error == Errors.UNSUPPORTED_VERSION
     for version in (lowest - 1, highest + 1):
         start = int(api_key).to_bytes(2, "big") + version.to_bytes(2, "big", signed=True)
         answer = opened(start + inner()[4:])
-        assert isinstance(answer, EnvelopeResponse)
-        assert (answer.error_code, answer.response_data) == (Errors.UNSUPPORTED_VERSION, None)
+        assert isinstance(answer, ApiError)
+        assert answer.error == Errors.UNSUPPORTED_VERSION
 
 
 def test_the_forwardable_list_is_kafkas():

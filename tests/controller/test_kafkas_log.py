@@ -18,7 +18,6 @@ from kraftctl.controller.replication_control.broker_transitions import (
     records_for_offline_directories,
     records_for_unfenced_broker,
 )
-from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
@@ -28,6 +27,7 @@ from kraftctl_protocol.json_converter import from_json
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.image_records import image_records
 from tests.support.metadata_state import PROPERTIES
 
 DATA = Path(__file__).parent.parent / "data" / "kafka-4.3.1"

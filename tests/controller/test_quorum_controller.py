@@ -43,6 +43,7 @@ from tests.support.active_controller import (
     NODE_ID,
     ActiveController,
     bootstrap_records,
+    refusal_code,
     registration,
     request_type,
 )
@@ -391,7 +392,7 @@ class TestRouting:
             request = request_type(api_key)()
             context = first.context(request, version)
             expected = Errors.NOT_CONTROLLER if api.owner == Owner.ACTIVE else api.refusal
-            assert controller.why_refused(context) == expected
+            assert refusal_code(controller, context) == expected
             if api.owner == Owner.EVERY:
                 result = controller.handle(context, request, first.moment)
                 assert result.records == []

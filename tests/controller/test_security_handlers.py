@@ -34,7 +34,7 @@ from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, De
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.principal import KafkaPrincipal
-from tests.support.active_controller import ActiveController, request_type
+from tests.support.active_controller import ActiveController, refusal_code, request_type
 
 RFC_7677_SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 RFC_7677_AUTH_MESSAGE = (
@@ -249,10 +249,10 @@ class TestAuthorizer:
         request = request_type(api_key)()
         context = active.context(request, None, principal=ALICE)
         if api.cluster_operation == NO_CLUSTER_RIGHT:
-            assert active.controller.why_refused(context) == api.refusal
+            assert refusal_code(active.controller, context) == api.refusal
             assert active.handle(request, context=context).records == []
             return
-        assert active.controller.why_refused(context) == Errors.CLUSTER_AUTHORIZATION_FAILED
+        assert refusal_code(active.controller, context) == Errors.CLUSTER_AUTHORIZATION_FAILED
         grant(active, acl(api.cluster_operation, kind=ResourceType.CLUSTER, name="kafka-cluster"))
         assert active.controller.why_refused(context) is None
 
@@ -269,7 +269,7 @@ class TestAuthorizer:
             expected = Errors.NOT_CONTROLLER
         else:
             expected = Errors.UNKNOWN_SERVER_ERROR
-        assert active.controller.why_refused(context) == expected
+        assert refusal_code(active.controller, context) == expected
 
 
 class TestScram:

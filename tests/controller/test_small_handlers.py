@@ -127,7 +127,7 @@ class TestApiVersions:
 
     def test_as_a_kafka_controller_says_it(self):
         line = next(json.loads(text) for text in FRAMES.read_text().splitlines() if '"api": 18' in text)
-        _, theirs = decode_response(bytes.fromhex(line["rsp"]), 18, 4)
+        _, theirs = decode_response(bytes.fromhex(line["rsp"]), ApiKey.API_VERSIONS, 4)
         ours = ActiveController().request(self.REQUEST)
         assert isinstance(theirs, ApiVersionsResponse)
         assert isinstance(ours, ApiVersionsResponse)

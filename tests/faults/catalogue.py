@@ -1,7 +1,7 @@
-"""The catalogue of planted faults: defects that were made once, here or in Kafka, or that are easily made.
+"""The catalogue of planted faults: defects that once existed, here or in Kafka, or that are easily made.
 
 Each entry breaks the sources in one place. `make faults` plants them one by one into a copy, and expects the
-tests that it names to fail: tests that cannot fail are found out.
+tests that it names to fail: this finds tests that cannot fail.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ FAULTS = (
         "            self._respond(request_id, response)\n",
         "        self._respond(request_id, response)\n",
         (NODE,),
-        "A client hears of a topic that a failover takes back.",
+        "A client is told of a topic that a failover removes again.",
     ),
     PlantedFault(
         "undo-journal-is-not-replayed",
@@ -38,7 +38,7 @@ FAULTS = (
         "            parked.refuse(Errors.NOT_CONTROLLER)\n",
         "            pass\n",
         ("tests/node/test_quorum.py::test_what_a_deposed_leader_could_not_commit_is_gone_and_refused",),
-        "Who loses the leadership acknowledges what it could not commit.",
+        "A controller that loses leadership acknowledges what it could not commit.",
     ),
     PlantedFault(
         "broker-epoch-of-another-offset",
@@ -54,6 +54,6 @@ FAULTS = (
         "        if controller.last_stable_offset + 1 != end_offset:\n",
         "        if controller.last_stable_offset + 1 > end_offset:\n",
         (NODE,),
-        "KAFKA-17713: who loads the snapshot applies half of a transaction.",
+        "KAFKA-17713: a node that loads the snapshot applies half of a transaction.",
     ),
 )

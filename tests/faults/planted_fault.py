@@ -1,4 +1,4 @@
-"""PlantedFault: a defect by name, the text that brings it about, and the tests that must notice."""
+"""PlantedFault: a named defect, the change of text that causes it, and the tests that must fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class PlantedFault:
     """In `file`, `old` (which occurs exactly once) becomes `new`: at least one of `tests` has to fail.
 
-    `tests` are few and quick, as pytest takes them. `why` says what would go wrong.
+    `tests` are few and quick, as pytest's arguments. `why` says what would go wrong.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Planting faults: a copy of the sources with one defect each, and what the named tests say of it."""
+"""Planting faults: a copy of the sources per defect, and the result of the named tests on it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BROKEN_EDIT = re.compile(
     r"\b(?:AttributeError|ImportError|IndentationError|ModuleNotFoundError|NameError|SyntaxError|TypeError"
     r"|UnboundLocalError)\b"
 )
-"""What a fault that was planted wrongly makes of any test: no test would have noticed anything."""
+"""What a wrongly planted fault raises in any test: that does not show that the test notices the fault."""
 
 EFFORT = "0.25"
 
@@ -38,7 +38,7 @@ REASON_CHARACTERS = "500"
 
 @contextmanager
 def copied_sources() -> Iterator[Path]:
-    """A throw-away copy, of hard links where the file system has them."""
+    """A temporary copy, with hard links where the file system supports them."""
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="planted-fault-", dir=build) as name:
@@ -59,12 +59,12 @@ def _link(source: str, target: str) -> None:
 
 
 def occurrences(fault: PlantedFault, sources: Path = ROOT) -> int:
-    """Of the text that the fault replaces."""
+    """How often the text that the fault replaces occurs."""
     return (sources / fault.file).read_text().count(fault.old)
 
 
 def plant(fault: PlantedFault, sources: Path) -> None:
-    """In `sources`, whose other files may be those of the tree itself."""
+    """Plant it in `sources`, whose other files may be hard links to the tree's."""
     file = sources / fault.file
     broken = file.read_text().replace(fault.old, fault.new)
     file.unlink()
@@ -94,7 +94,7 @@ def run_tests(sources: Path, tests: list[str]) -> tuple[int, str]:
 
 
 def complaint(fault: PlantedFault) -> str:
-    """Empty when a test noticed the fault; else what went wrong, and what pytest printed."""
+    """Empty when a test noticed the fault; otherwise the complaint, and what pytest printed."""
     if occurrences(fault) != 1:
         return (
             f"{fault.name}: its text occurs {occurrences(fault)} times in {fault.file}, not once."
@@ -112,7 +112,7 @@ def complaint(fault: PlantedFault) -> str:
 
 
 def complaint_without_fault(faults: list[PlantedFault]) -> str:
-    """Empty when all the tests that they name pass as long as nothing is planted."""
+    """Empty when all the named tests pass without a planted fault."""
     tests = sorted({test for fault in faults for test in fault.tests})
     with copied_sources() as sources:
         status, printed = run_tests(sources, tests)

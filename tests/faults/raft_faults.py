@@ -18,7 +18,7 @@ FAULTS = (
         "        late = lambda effect: type(effect).__name__ == 'WriteQuorumState'\n"
         "        return sorted(core.take_effects(), key=late)\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),
-        "A crash between answer and write takes a vote back that was given.",
+        "A crash between answer and write takes back a vote.",
     ),
     PlantedFault(
         "quorum-state-never-written",
@@ -26,7 +26,7 @@ FAULTS = (
         "    core.peers.reset()\n    write_quorum_state(core)\n",
         "    core.peers.reset()\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),
-        "Nobody remembers an epoch or a vote across a restart.",
+        "Epochs and votes are forgotten by a restart.",
     ),
     PlantedFault(
         "leader-change-before-quorum-state",
@@ -38,20 +38,15 @@ FAULTS = (
         "    append_start_of_epoch(core, leader)\n"
         "    transition(core, leader)\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),
-        "A leader that crashed in between stands for the same epoch again, behind its own LeaderChange.",
+        "A leader that crashed in between is a candidate of the same epoch, after its own LeaderChange.",
     ),
     PlantedFault(
         "leader-resumes-its-epoch",
         "kraftctl/raft/elections.py",
-        "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
-        "    elif stored.leader_id == core.key.id and core.may_vote():\n"
-        "        core.state = Candidate(\n"
-        "            stored.epoch,\n"
-        "            voted_key=core.key,\n"
-        "            deadline_ms=core.election_deadline_ms(),\n"
-        "            election=EpochElection(core.voters, core.key.id),\n"
-        "        )\n"
-        "    elif stored.leader_id == core.key.id:\n        core.state = Resigned(",
+        "    if stored.leader_id == core.key.id:\n        return Resigned(",
+        "    if stored.leader_id == core.key.id and core.may_vote():\n"
+        "        return _candidate(core, stored.epoch)\n"
+        "    if stored.leader_id == core.key.id:\n        return Resigned(",
         ("tests/raft/test_datadriven.py",),
         "KAFKA-10527: (epoch, offset) would name two different records.",
     ),
@@ -69,7 +64,7 @@ FAULTS = (
         "        return is_same_replica(vote, candidate) and log_is_up_to_date\n",
         "        return is_same_replica(vote, candidate)\n",
         (f"{VOTES}::test_votes",),
-        "A candidate that lost a part of its log since it was voted for is elected all the same.",
+        "A candidate that lost a part of its log after it got votes is still elected.",
     ),
     PlantedFault(
         "two-votes-in-an-epoch",
@@ -93,7 +88,7 @@ FAULTS = (
         "        return len(self.votes) // 2 + 1\n",
         "        return (len(self.votes) + 1) // 2\n",
         (f"{VOTES}::test_elections",),
-        "Two halves of a quorum elect a leader each.",
+        "Two halves of a quorum each elect a leader.",
     ),
     PlantedFault(
         "pre-vote-raises-the-epoch",
@@ -101,7 +96,7 @@ FAULTS = (
         "    if partition.pre_vote:\n        return False\n",
         "    if partition.pre_vote:\n        return True\n",
         (f"{PROMISES}::test_a_stranger_cannot_depose_a_leader_that_is_heard_of",),
-        "KIP-996: a question deposes a healthy leader.",
+        "KIP-996: a pre-vote request deposes a healthy leader.",
     ),
     PlantedFault(
         "votes-while-it-recovers",
@@ -122,8 +117,8 @@ FAULTS = (
     PlantedFault(
         "flush-from-before-a-truncation-counts",
         "kraftctl/raft/log_state.py",
-        "        if self.flush_is_stale:\n",
-        "        if self.flush_is_stale and end_offset > self.end_offset:\n",
+        "        if self._flush_is_stale:\n",
+        "        if self._flush_is_stale and end_offset > self.end_offset:\n",
         ("tests/raft/test_leader_epochs.py::test_a_flush_from_before_a_truncation_counts_for_nothing",),
         "What was appended in place of truncated records is taken for durable.",
     ),
@@ -141,7 +136,7 @@ FAULTS = (
         "        if offset <= self.epoch_start_offset or offset <= self.high_watermark:\n",
         "        if offset <= self.epoch_start_offset or offset == self.high_watermark:\n",
         (f"{VOTES}::test_a_change_of_voters_never_lowers_the_high_watermark",),
-        "KAFKA-16530: brokers die of a high watermark that goes back.",
+        "KAFKA-16530: a high watermark that goes back ends brokers.",
     ),
     PlantedFault(
         "observers-commit",
@@ -150,7 +145,7 @@ FAULTS = (
         "high_watermark([state.end_offset for states in (self.voter_states, self.observer_states)"
         " for state in states.values()])",
         (f"{VOTES}::test_observers_commit_nothing",),
-        "What only observers hold is acknowledged; no voter that is elected has it.",
+        "What only observers have is acknowledged; no voter that can be elected has it.",
     ),
     PlantedFault(
         "follower-fetches-before-its-flush",
@@ -158,7 +153,7 @@ FAULTS = (
         "    return core.log.flushed_offset == core.log.end_offset\n",
         "    return True\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),
-        "KAFKA-17332: the leader takes a fetch for a promise that everything before it is on disk.",
+        "KAFKA-17332: the leader treats a Fetch as a promise that everything before its offset is on disk.",
     ),
     PlantedFault(
         "truncates-below-the-high-watermark",
@@ -166,7 +161,7 @@ FAULTS = (
         "    if end_offset < max(core.high_watermark, core.log.start_offset):\n",
         "    if end_offset < core.log.start_offset:\n",
         (f"{PROMISES}::test_a_leader_that_lacks_what_is_committed_ends_its_follower",),
-        "The last copy of committed records is dropped without a word.",
+        "The last copy of committed records is dropped without a notice.",
     ),
     PlantedFault(
         "truncates-in-the-middle-of-a-batch",
@@ -174,7 +169,7 @@ FAULTS = (
         "min(diverging.offset, own.offset) if own.epoch == diverging.epoch else own.offset\n",
         "min(diverging.offset, own.offset)\n",
         (f"{PROMISES}::test_a_log_is_never_truncated_in_the_middle_of_a_batch",),
-        "The core takes the log for longer than it is on disk, and appends behind a gap when it is elected.",
+        "The core assumes a longer log than is on disk, and appends after a gap when it is elected.",
     ),
     PlantedFault(
         "voters-stay-after-truncation",
@@ -190,7 +185,7 @@ FAULTS = (
         "    if core.voter_change is not None or not is_voter_set_committed(core, leader):\n",
         "    if core.voter_change is not None:\n",
         (f"{VOTERS}::test_a_change_is_refused_until_the_one_before_is_committed",),
-        "KIP-853: majorities of the first and of the third voter set need not share a voter.",
+        "KIP-853: majorities of the first and of the third voter set may not share a voter.",
     ),
     PlantedFault(
         "check-quorum-never-resigns",
@@ -214,7 +209,7 @@ FAULTS = (
         "    if request.replica_id >= 0:\n        note_fetch_of_voter(",
         "    if request.replica_id < -1:\n        note_fetch_of_voter(",
         ("tests/raft/test_check_quorum.py",),
-        "A leader resigns while its only follower downloads a long snapshot, which then begins anew.",
+        "A leader resigns while its only follower downloads a long snapshot, which then starts again.",
     ),
     PlantedFault(
         "recovery-ends-before-the-flush",

@@ -1,4 +1,4 @@
-"""Planted faults in what keeps one request or one frame from ending a controller: containment and bounds."""
+"""Planted faults in the containment of failing requests and in the bounds of decoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAULTS = (
         "        except ZeroDivisionError as error:\n"
         "            envelope = self._envelopes.get(event.request_id)\n",
         (CONTAINMENT,),
-        "One request that a handler cannot bear ends the quorum, node by node.",
+        "One request on which a handler fails ends the quorum, node by node.",
     ),
     PlantedFault(
         "failed-task-ends-the-controller",
@@ -51,7 +51,7 @@ FAULTS = (
         "        if size > self.max_frame_bytes:\n",
         "        if size > 1 << 31:\n",
         (FRAMES,),
-        "A peer that has not said who it is decides how much memory its request takes.",
+        "An unauthenticated peer decides how much memory its request takes.",
     ),
     PlantedFault(
         "array-of-any-length",
@@ -62,6 +62,6 @@ FAULTS = (
         (
             "tests/protocol/test_primitives.py::test_an_array_longer_than_the_rest_is_refused_before_any_element",
         ),
-        "CVE-2022-34917: room is made for elements that the request does not have.",
+        "CVE-2022-34917: memory is allocated for elements that the request does not have.",
     ),
 )

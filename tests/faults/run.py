@@ -1,4 +1,4 @@
-"""`make faults`: plants the faults of the catalogue, two at a time, and says which of them no test noticed.
+"""`make faults`: plants the faults of the catalogue, two at a time, and reports those that no test noticed.
 
 `run.py` for all, `run.py NAME ...` for some, `run.py --list`. Status 1 if one was not noticed, or if the
 tests fail without it.

@@ -23,7 +23,7 @@ FAULTS = (
         "    if not 0 <= version <= VERSION_MAX:\n",
         "    if version < 0:\n",
         ("tests/storage/test_stores.py::test_quorum_state_that_is_not_understood_is_refused",),
-        "KAFKA-15412: a vote in a form that is not understood is guessed or ignored.",
+        "KAFKA-15412: a vote in an unknown format is guessed or ignored.",
     ),
     PlantedFault(
         "small-files-without-fsync",
@@ -55,7 +55,7 @@ FAULTS = (
         " or find_intact_batch(rest, offset, start=1) is not None:",
         ":",
         (f"{CRASH}::test_zeros_in_the_middle_are_refused",),
-        "Committed records behind a damaged one are dropped as if they were never flushed.",
+        "Committed records after a damaged one are dropped as if they were never flushed.",
     ),
     PlantedFault(
         "missing-segment-is-accepted",
@@ -71,7 +71,7 @@ FAULTS = (
         "        if log.start_offset > 0 and (latest is None or latest.offset < log.start_offset):\n",
         "        if log.start_offset > 0 and latest is not None and latest.offset < log.start_offset:\n",
         ("tests/storage/test_snapshots.py::test_log_start_without_snapshot_is_refused",),
-        "KAFKA-14240: a log that has lost its past is taken for whole.",
+        "KAFKA-14240: a log that has lost its start is taken for complete.",
     ),
     PlantedFault(
         "downloaded-snapshot-is-not-verified",
@@ -79,7 +79,7 @@ FAULTS = (
         "            writer.verify()\n",
         "            pass\n",
         ("tests/server/test_snapshot_downloads.py",),
-        "A damaged download takes the place of the log.",
+        "A damaged download replaces the log.",
     ),
     PlantedFault(
         "checksum-is-not-compared",
@@ -87,7 +87,7 @@ FAULTS = (
         "        if actual_crc(buffer, at, size_bytes) != stated_crc(buffer, at):\n",
         "        if stated_crc(buffer, at) == 0:\n",
         ("tests/protocol/test_batch_framing.py", f"{CRASH}::test_zeros_in_the_middle_are_refused"),
-        "Rotten bits are replayed.",
+        "Damaged records are replayed.",
     ),
     PlantedFault(
         "what-a-killed-process-wrote-is-not-forced",

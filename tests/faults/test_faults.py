@@ -1,4 +1,4 @@
-"""Tests that cannot fail are found out: each fault of the catalogue is planted, and some test notices."""
+"""Each fault of the catalogue is planted, and some test fails: this finds tests that cannot fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_fault_has_a_name_of_its_own() -> None:
 
 @pytest.mark.parametrize("fault", EVERY_FAULT)
 def test_a_fault_changes_one_place_and_names_tests_that_exist(fault: PlantedFault) -> None:
-    """Or the entry does not say any more what it said once: bring it in line with the code."""
+    """Otherwise the entry does not fit the code any more: adapt it."""
     assert occurrences(fault) == 1
     assert fault.old != fault.new
     assert fault.tests
@@ -29,7 +29,7 @@ def test_a_fault_changes_one_place_and_names_tests_that_exist(fault: PlantedFaul
 
 @pytest.fixture(scope="module")
 def complaints(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[str]]]:
-    """By name, of the faults whose tests were selected; and what the tests say without any."""
+    """Complaints by name of fault, for the selected ones; and the complaint without any fault."""
     slow = [item for item in request.session.items if "complaints" in getattr(item, "fixturenames", ())]
     faults = [item.callspec.params["fault"] for item in slow if hasattr(item, "callspec")]
     with ThreadPoolExecutor(AT_A_TIME) as pool:

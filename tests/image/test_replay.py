@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.image.image_writer import ImageWriter, image_records
+from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import REPLAY_BY_RECORD_TYPE, replay
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.image_records import image_records
 from tests.support.record_sequences import RecordSequence, fingerprint
 
 KAFKA_SNAPSHOT = (

@@ -38,13 +38,13 @@ def export_job(request: pytest.FixtureRequest) -> Iterator[ExportJob | None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What was exported is looked at when everything else has happened."""
+    """The export is compared after all other tests."""
     items.sort(key=lambda item: item.path.name == EXPORT_TEST)
 
 
 @pytest.fixture
 def cluster(running_cluster: Cluster) -> Cluster:
-    """The shared cluster, with everything running again whatever the test before has killed."""
+    """The shared cluster, with everything running that the previous test may have killed."""
     if not running_cluster.controller.running:
         running_cluster.controller.start()
     down = [broker for broker in running_cluster.brokers if not broker.running]

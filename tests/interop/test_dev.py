@@ -37,7 +37,7 @@ def gone(pids: list[int]) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
 def test_ends_with_all_its_children(tmp_path: Path, number: signal.Signals) -> None:
-    """Asked politely, it stops brokers and controller; killed, it takes them along."""
+    """On SIGTERM it stops brokers and controller; when it is killed, they end, too."""
     dev = start_dev(tmp_path)
     dev.await_line(SERVING, 120.0)
     nodes = children(dev.pid)
@@ -64,7 +64,7 @@ def test_gives_up_starting_when_asked(tmp_path: Path) -> None:
 
 
 def test_goes_on_after_a_kill_and_resumes_its_directory(tmp_path: Path) -> None:
-    """A killed controller is started again; another run in the same directory is the same cluster."""
+    """A killed controller is restarted; another run in the same directory is the same cluster."""
     dev = start_dev(tmp_path)
     dev.await_line(SERVING, 120.0)
     controller = min(children(dev.pid))

@@ -30,7 +30,7 @@ def request(api_key: int, version: int, body: bytes) -> bytes:
 
 
 def hostile_inputs() -> list[bytes]:
-    """Sizes that promise too much, unknown APIs, truncated and random bodies, and another protocol."""
+    """Frames that announce too many bytes, unknown APIs, damaged and random bodies, another protocol."""
     rng = random.Random(20)
     inputs = [
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -54,7 +54,7 @@ def hostile_inputs() -> list[bytes]:
 
 
 def send(port: int, payload: bytes, *, half_open: bool) -> None:
-    """Sends and waits for an answer or the end of the connection; half open: leaves at once instead."""
+    """Sends and waits for an answer or the end of the connection; half open: disconnects immediately."""
     with contextlib.suppress(OSError):
         with socket.create_connection(("localhost", port), timeout=0.2) as connection:
             connection.sendall(payload)
@@ -63,7 +63,7 @@ def send(port: int, payload: bytes, *, half_open: bool) -> None:
 
 
 def test_garbage_disturbs_nobody(cluster: Cluster) -> None:
-    """Brokers stay unfenced and are served, and the controller's memory stays where it was."""
+    """Brokers stay unfenced and are served, and the controller's memory does not grow."""
     create_topic(cluster.bootstrap_servers, "undisturbed", partitions=3)
     processes = [node.process for node in cluster.nodes]
     controller = cluster.controller

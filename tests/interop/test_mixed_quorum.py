@@ -1,4 +1,4 @@
-"""kraftctl votes, follows and leads beside Apache Kafka's own controllers."""
+"""kraftctl votes, follows and leads in a quorum with Apache Kafka's own controllers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def mixed_cluster(directory: Path, *, dynamic: bool, **extra: str) -> Cluster:
 
 
 def leader_of(cluster: Cluster) -> Controller | None:
-    """Who leads, as kafka-metadata-quorum says."""
+    """The leader, according to kafka-metadata-quorum."""
     result = cluster.tools().run(
         "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--status"
     )
@@ -84,14 +84,14 @@ def leader_of(cluster: Cluster) -> Controller | None:
 
 
 def knows_topics(controller: Controller, names: set[str]) -> bool:
-    """According to its own log, as Kafka reads it."""
+    """The topics in its own log, as Kafka reads it."""
     records = metadata_records(controller.metadata_directory)
     return names <= {entry.data["name"] for entry in records if entry.type == "TOPIC_RECORD"}
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_kraftctl_beside_kafkas_own_controllers(tmp_path: Path, dynamic: bool) -> None:
-    """Leaders stop in turn until both kinds have led; everybody ends with every record."""
+    """Leaders stop in turn until both kinds have led; all end with every record."""
     with mixed_cluster(tmp_path, dynamic=dynamic) as cluster:
         ours = cluster.controllers[0]
         led: set[bool] = set()
@@ -118,7 +118,7 @@ def checkpoints(controller: Controller) -> list[Path]:
 
 @pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
 def test_a_lost_log_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_leads: bool) -> None:
-    """KIP-630: each kind downloads what the other one wrote. Ours does not vote before; Java's does."""
+    """KIP-630: each kind downloads the other's snapshot. kraftctl does not vote before that; Java's does."""
     with mixed_cluster(tmp_path, dynamic=False, **SNAPSHOTS_ARE_FREQUENT) as cluster:
         ours, other, _ = cluster.controllers
         victim = other if kraftctl_leads else ours
@@ -147,7 +147,7 @@ def test_a_lost_log_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_
 
 
 def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> None:
-    """The steps of docs/operations/lost-disk.md, word for word: the directory comes back with a new id."""
+    """The steps of docs/operations/lost-disk.md, literally: the node returns with a new directory id."""
     with mixed_cluster(tmp_path, dynamic=True) as cluster:
         ours, other, _ = cluster.controllers
         create_topic(cluster.bootstrap_servers, "before", partitions=1, replicas=1)
@@ -180,7 +180,7 @@ def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> No
 
 
 def directory_id(controller: Controller) -> str:
-    """As tools write it."""
+    """In the format of Kafka's tools."""
     meta = read_meta_properties(controller.log_directory)
     assert meta is not None
     assert meta.directory_id is not None

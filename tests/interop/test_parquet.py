@@ -1,4 +1,4 @@
-"""Every committed record of what brokers went through is in Parquet, as Kafka's own tool shows it."""
+"""Every committed record of the shared cluster is in Parquet, as Kafka's own tool shows it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def high_watermark(cluster: Cluster) -> int:
 
 
 def test_the_export_holds_every_committed_record(cluster: Cluster, export_job: ExportJob) -> None:
-    """The job has run during the tests before this one, through a kill of the controller."""
+    """The job has run during the previous tests, across a kill of the controller."""
     create_topic(cluster.bootstrap_servers, "last-of-all", partitions=3)
     end_offset = high_watermark(cluster)
 

@@ -1,4 +1,4 @@
-"""Three Apache Kafka brokers live through what happens to clusters, with kraftctl as their controller."""
+"""Three Apache Kafka brokers with kraftctl as their controller: traffic, kills, restarts and shutdowns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ALL_IN_SYNC = {index: [1, 2, 3] for index in range(PARTITIONS)}
 
 
 def test_brokers_register_and_serve_producers_and_consumers(cluster: Cluster) -> None:
-    """20,000 records with acks=all, some of them in a transaction, come back in full."""
+    """20,000 records with acks=all, some of them in a transaction, are all read back."""
     create_topic(cluster.bootstrap_servers, "orders", partitions=PARTITIONS)
     plain = [b"plain-%d" % number for number in range(15_000)]
     transactional = [b"transactional-%d" % number for number in range(5_000)]
@@ -90,7 +90,7 @@ def test_a_stopping_broker_hands_over_without_waiting_for_its_session(cluster: C
 
 
 def test_a_paused_broker_is_fenced_and_comes_back_by_itself(cluster: Cluster) -> None:
-    """A process that stands still loses its session; its next heartbeat, with the same epoch, unfences it."""
+    """A paused process loses its session; its next heartbeat, with the same epoch, unfences it."""
     create_topic(cluster.bootstrap_servers, "paused", partitions=PARTITIONS)
     survivors = admin_client(f"{cluster.broker(2).address},{cluster.broker(3).address}")
     process = cluster.broker(1).process
@@ -129,7 +129,7 @@ def test_brokers_outlive_a_killed_controller(cluster: Cluster) -> None:
 
 
 def test_the_log_is_the_same_on_controller_and_broker(cluster: Cluster) -> None:
-    """What brokers have fetched is, record by record, what the controller has written."""
+    """The brokers' logs equal the controller's, record by record."""
     create_topic(cluster.bootstrap_servers, "compared", partitions=1)
     written = metadata_records(cluster.controller.metadata_directory)
     offset = next(

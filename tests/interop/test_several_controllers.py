@@ -1,4 +1,4 @@
-"""KIP-595, KIP-853: three controllers, of which any one may be lost."""
+"""KIP-595, KIP-853: three controllers, any one of which may be lost."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def another_leader_than(first: int, cluster: Cluster) -> int | None:
 
 def roles(cluster: Cluster) -> dict[int, tuple[str, int]]:
     """Node id -> (role, lag)."""
-    told = cluster.tools().output(
+    described = cluster.tools().output(
         "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--replication"
     )
-    rows = [line.split() for line in told.splitlines() if line[:1].isdigit()]
+    rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
     return {int(row[0]): (row[-1], int(row[3])) for row in rows}
 
 
@@ -77,7 +77,7 @@ def replicated(cluster: Cluster, leader: int) -> bool:
 
 
 def test_the_leader_may_be_killed(quorum: Cluster) -> None:
-    """Another controller takes over, brokers go on, and the killed one follows when it is back."""
+    """Another controller takes over, brokers continue, and the killed one follows after its restart."""
     create_topic(quorum.bootstrap_servers, "before", partitions=3, replicas=2)
     produce(quorum.bootstrap_servers, "before", [b"before"] * 500)
     processes = [broker.process for broker in quorum.brokers]

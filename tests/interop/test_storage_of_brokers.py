@@ -14,7 +14,7 @@ from tests.support.processes.kafka import Cluster, JavaBroker, Node, await_resul
 pytestmark = pytest.mark.interop
 
 SNAPSHOT_BYTES = 2_000
-"""Little enough for a snapshot after a few topics."""
+"""Small enough for a snapshot after a few topics."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def small_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 
 
 def snapshots(node: Node) -> list[str]:
-    """Snapshots in its metadata directory, but for the one that formatting leaves."""
+    """Snapshots in its metadata directory, without the one that formatting writes."""
     files = node.metadata_directory.glob("*.checkpoint")
     return sorted(file.name for file in files if not file.name.startswith(f"{0:020}"))
 
@@ -50,7 +50,7 @@ def start_broker(cluster: Cluster, node_id: int, *further_directories: str) -> J
 
 
 def test_a_new_broker_starts_from_a_snapshot(small_cluster: Cluster) -> None:
-    """KIP-630: an empty broker is given the newest snapshot, and is then like the others."""
+    """KIP-630: an empty broker fetches the newest snapshot, and is then like the others."""
     for number in range(20):
         create_topic(small_cluster.bootstrap_servers, f"before-{number}", partitions=3, replicas=1)
     await_result(lambda: snapshots(small_cluster.controller), "a snapshot", 60.0)
@@ -67,7 +67,7 @@ def test_a_new_broker_starts_from_a_snapshot(small_cluster: Cluster) -> None:
 
 
 def test_replicas_are_assigned_to_directories(small_cluster: Cluster) -> None:
-    """KIP-858: a broker with two log directories says where it put its replicas."""
+    """KIP-858: a broker with two log directories reports the directories of its replicas."""
     broker = start_broker(small_cluster, 3, "data-2")
     admin = admin_client(broker.address)
     create_topic(small_cluster.bootstrap_servers, "spread", partitions=6, replicas=3)

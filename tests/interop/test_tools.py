@@ -1,4 +1,4 @@
-"""Kafka's command line tools, through a broker and straight to the controller."""
+"""Kafka's command line tools, through a broker and directly to the controller."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_features(cluster: Cluster, door: str) -> None:
 
 
 def test_cluster_tool(cluster: Cluster) -> None:
-    """kafka-cluster tells the cluster id and the endpoints on both doors."""
+    """kafka-cluster prints the cluster id and the endpoints, through brokers and controller."""
     tools = cluster.tools()
     by_broker = tools.output("kafka-cluster", "cluster-id", "--bootstrap-server", cluster.bootstrap_servers)
     assert cluster.cluster_id in by_broker
@@ -125,7 +125,7 @@ def test_leader_election_and_reassignment(cluster: Cluster) -> None:
 
 
 def test_acls_need_an_authorizer(cluster: Cluster) -> None:
-    """Without an authorizer kafka-acls is told so."""
+    """Without an authorizer, kafka-acls gets SECURITY_DISABLED."""
     result = cluster.tools().run("kafka-acls", "--bootstrap-server", cluster.bootstrap_servers, "--list")
     assert "No Authorizer is configured" in result.output
 

@@ -1,4 +1,4 @@
-"""State and history views over what brokers went through: Kafka's image and kafka-dump-log are the judges."""
+"""State and history views of the shared cluster, compared with Kafka's image and kafka-dump-log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def spark() -> Iterator[SparkSession]:
 
 
 def test_views_of_what_brokers_went_through(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> None:
-    """All that the tests before have done to the cluster counts, and what is sure to be in it."""
+    """Everything that earlier tests have done, and changes that are always included."""
     live_through(cluster, tmp_path)
     end = high_watermark(cluster)
     host, _, port = cluster.bootstrap_controllers.split(",")[0].rpartition(":")
@@ -88,7 +88,7 @@ def event(record: DumpedRecord) -> Event:
 
 
 def live_through(cluster: Cluster, scratch: Path) -> None:
-    """A topic is configured, moved, deleted and made again under its name."""
+    """A topic is configured, moved, deleted and created again with its name."""
     admin = admin_client(cluster.bootstrap_servers)
     admin.create_topics([NewTopic(TOPIC, 1, replica_assignment=[[1, 2]])])[TOPIC].result(20)
     for value in ("1", "2"):

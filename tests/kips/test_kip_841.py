@@ -15,7 +15,8 @@ from kraftctl.controller.replication_control.broker_transitions import (
     records_for_fenced_broker,
     records_for_unfenced_broker,
 )
-from kraftctl.controller.replication_control.isr_eligibility import ineligible_replicas_for_isr
+from kraftctl.controller.replication_control.isr_eligibility import why_ineligible
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
@@ -111,13 +112,11 @@ def test_reasons_are_for_humans() -> None:
         BrokerState(broker_id=broker_id, broker_epoch=BROKER_EPOCH + broker_id) for broker_id in (1, 2, 3, 4)
     ]
     members.append(BrokerState(broker_id=1, broker_epoch=7))
-    reasons = [str(replica) for replica in ineligible_replicas_for_isr(state.image.cluster, members)]
-    assert reasons == [
-        "2 (fenced)",
-        "3 (shutting down)",
-        "4 (not registered)",
-        "1 (broker epoch 7 is not the registered 101)",
-    ]
+    assert why_ineligible(state.image.cluster, members) == ApiError(
+        Errors.INELIGIBLE_REPLICA,
+        "not eligible for the ISR: 2 (fenced), 3 (shutting down), 4 (not registered),"
+        " 1 (broker epoch 7 is not the registered 101)",
+    )
 
 
 # Broker transitions: the other half of the invariant.

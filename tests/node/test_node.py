@@ -10,6 +10,7 @@ from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -196,7 +197,7 @@ class TestAuthorizerWhileLoading:
         node.start()
         return node
 
-    def test_a_broker_that_fetches_is_answered_not_leader_and_not_unauthorized(self):
+    def test_a_broker_that_fetches_gets_a_retriable_error(self):
         """CLUSTER_AUTHORIZATION_FAILED would end the broker."""
         node = self.loading()
         fetch, _ = raft_requests.fetch({"offset": "0", "last-epoch": "0", "cluster": CLUSTER_ID})
@@ -292,6 +293,16 @@ def test_an_unusable_stored_value_stops_neither_start_nor_fencing_and_is_named_o
     assert len([notice for notice in node.notices if "is stored as 'abc'" in notice]) == 1
 
 
+def test_why_a_request_is_refused_is_logged() -> None:
+    """The response to a heartbeat has an error code only."""
+    node = serving_node()
+    refused = node.ask(BrokerHeartbeatRequest(broker_id=77, broker_epoch=1), BrokerHeartbeatResponse)
+    assert refused.error_code == Errors.STALE_BROKER_EPOCH
+    assert node.notices[-1] == (
+        "Refusing BrokerHeartbeat of broker 77 with STALE_BROKER_EPOCH: broker 77 is not registered"
+    )
+
+
 def test_a_record_that_does_not_fit_stops_the_node() -> None:
     """KAFKA-14275: with a part of the state missing it must never become active."""
     node = serving_node()
@@ -327,7 +338,7 @@ class TestEnvelopes:
         node.settle()
         answer = node.answers[request_id]
         assert isinstance(answer, EnvelopeResponse)
-        correlation_id, inner = decode_response(answer.response_data or b"", 19, 7)
+        correlation_id, inner = decode_response(answer.response_data or b"", ApiKey.CREATE_TOPICS, 7)
         assert (correlation_id, inner.topics[0].name) == (99, "orders")
 
     def test_what_raft_answers_is_wrapped_as_well(self):
@@ -336,7 +347,7 @@ class TestEnvelopes:
             topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
         )
         answer = node.ask(self.envelope(asked), EnvelopeResponse)
-        _, inner = decode_response(answer.response_data or b"", 55, 2)
+        _, inner = decode_response(answer.response_data or b"", ApiKey.DESCRIBE_QUORUM, 2)
         assert inner.topics[0].partitions[0].leader_id == 3000
 
     def test_not_controller_is_an_error_of_the_envelope(self):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.headers import request_header_version, response_header_version
 from kraftctl_protocol.primitives import DecodeError
@@ -100,7 +101,7 @@ def test_every_cut_of_a_recorded_request_is_a_decode_error() -> None:
 
 def test_client_id_may_be_missing() -> None:
     header = RequestHeader(
-        request_api_key=18, request_api_version=0, correlation_id=2147483640, client_id=None
+        request_api_key=ApiKey.API_VERSIONS, request_api_version=0, correlation_id=2147483640, client_id=None
     )
     first = bytes.fromhex("00120000 7ffffff8 ffff".replace(" ", ""))
     request = decode_request(first)

@@ -117,7 +117,7 @@ def test_a_flush_from_before_a_truncation_counts_for_nothing() -> None:
     log = LogState(end_offset=10, epochs=[(1, 0)])
     log.append(5)
     assert log.wants_flush()
-    log.flush_in_flight = True
+    log.begin_flush()
     log.truncate_to(10)
     log.append(5)
     assert not log.wants_flush()

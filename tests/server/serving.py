@@ -13,6 +13,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.connection import Respond
 from kraftctl.server.listener import SocketServer
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
@@ -24,7 +25,7 @@ from kraftctl_protocol.requests import encode_request
 
 TIMEOUT_SECONDS = 20.0
 
-UNREGISTER_BROKER = 64
+UNREGISTER_BROKER = int(ApiKey.UNREGISTER_BROKER)
 
 PROPERTIES = {
     "process.roles": "controller",
@@ -79,7 +80,8 @@ class Handler:
 
 def answer(request: Message) -> Message:
     if isinstance(request, ApiVersionsRequest):
-        return ApiVersionsResponse(api_keys=[ApiVersion(api_key=18, min_version=0, max_version=4)])
+        versions = ApiVersion(api_key=int(ApiKey.API_VERSIONS), min_version=0, max_version=4)
+        return ApiVersionsResponse(api_keys=[versions])
     assert isinstance(request, UnregisterBrokerRequest)
     return UnregisterBrokerResponse(throttle_time_ms=request.broker_id)
 

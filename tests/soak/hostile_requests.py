@@ -1,11 +1,12 @@
-"""Hostile requests to a whole controller in this process, until the time or their number is up.
+"""Hostile requests to a whole controller in this process, for a time or a number of requests.
 
 `PYTHONPATH=.:protocol:spark python tests/soak/hostile_requests.py --seed 1 --minutes 5` sends them in rounds,
-each to a fresh controller and with a seed of its own, and prints a summary at the end. What must not happen
-is a find: printed at once with the command that repeats it, and the status is 1 then.
+each with its own seed to a new controller, and prints a summary at the end. What must not happen is a find:
+it is printed immediately with the command that repeats it, and the status is 1.
+
 
 A request whose handler fails although nothing was planted is refused and counted ("contained"): the handler
-should have refused it by itself. `--strict` makes that a find, too. In compiled code no faults are planted.
+itself should have refused it. `--strict` makes that a find, too. In compiled code no faults are planted.
 
 A round that does not end within ROUND_SECONDS is a find as well, and ends the program with its stacks.
 """
@@ -37,7 +38,7 @@ from tests.support.wire.planted_faults import can_be_planted
 ROUND_REQUESTS = 400
 
 ROUND_SECONDS = 120
-"""Of a round that takes less than one."""
+"""The time limit of a round, which takes less than one second."""
 
 PROGRESS_SECONDS = 60
 
@@ -49,7 +50,7 @@ def watchdog(command: str) -> Iterator[None]:
     """Ends the process with status 1, after `command` and all stacks, when the body takes too long.
 
     A loop in compiled code may keep every other thread from running: the C thread of faulthandler, which
-    knows no command, ends the process then. The last line of progress says which seeds are left to try.
+    knows no command, ends the process then. The last line of progress says which seeds are left.
     """
 
     def found() -> None:
@@ -69,7 +70,7 @@ def watchdog(command: str) -> Iterator[None]:
 
 
 class Soak:
-    """What all rounds together have seen."""
+    """The totals of all rounds."""
 
     def __init__(self, *, plant: bool, strict: bool) -> None:
         self.rounds = 0
@@ -129,8 +130,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="of the first round; the next one has the next")
     parser.add_argument("--minutes", type=float, default=0.0, help="begin rounds for that long")
-    parser.add_argument("--requests", type=int, default=0, help=f"so many, {ROUND_REQUESTS} per round")
-    parser.add_argument("--strict", action="store_true", help="an exception that nobody planted is a find")
+    parser.add_argument("--requests", type=int, default=0, help=f"how many, {ROUND_REQUESTS} per round")
+    parser.add_argument("--strict", action="store_true", help="an exception that was not planted is a find")
     parser.add_argument("--no-faults", action="store_true", help="plant none")
     args = parser.parse_args()
     logging.getLogger("kraftctl").addHandler(logging.NullHandler())

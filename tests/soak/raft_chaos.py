@@ -1,8 +1,8 @@
-"""Simulated quorums with random faults, a history per seed, until the time or their number is up.
+"""Simulated quorums with random faults, one history per seed, for a time or a number of histories.
 
 `PYTHONPATH=.:protocol:spark python tests/soak/raft_chaos.py --seed 1 --minutes 5` (or `--runs 5000`) runs the
 seeds from 1 on: 1 to 7 voters, static, dynamic, and some whose voters change. What must not happen is a find:
-printed at once with the command that repeats it and shows how it came about, and the status is 1 then.
+it is printed immediately with the command that repeats it and shows its history, and the status is 1.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tests.support.simulator.raft_chaos import Chaos
 PROGRESS_SECONDS = 60
 
 SHOWN_LINES = 60
-"""Of a history that ended in a find."""
+"""How many last lines to print of a history that ended in a find."""
 
 
 class Soak:
-    """What all histories together have seen."""
+    """The totals of all histories."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -36,7 +36,7 @@ class Soak:
         self.kinds: Counter[str] = Counter()
 
     def run(self, seed: int, shown_lines: int) -> None:
-        """One more; a find is printed and counted. Whatever is raised is one."""
+        """Run one more history. Every exception is a find, which is printed and counted."""
         chaos = Chaos(seed)
         try:
             chaos.run()
@@ -67,10 +67,14 @@ class Soak:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seed", type=int, default=1, help="of the first history; the next one has the next")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of the first history; the next history has the next seed"
+    )
     parser.add_argument("--minutes", type=float, default=0.0, help="begin histories for that long")
-    parser.add_argument("--runs", type=int, default=0, help="so many; 100 if nothing is said")
-    parser.add_argument("--show", type=int, default=0, help="so many last lines of a history with a find")
+    parser.add_argument("--runs", type=int, default=0, help="how many histories; by default 100")
+    parser.add_argument(
+        "--show", type=int, default=0, help="how many last lines to print of a history with a find"
+    )
     args = parser.parse_args()
     gc.set_threshold(100_000)  # a history is one heap of cycles, and short
     soak = Soak()

@@ -1,7 +1,7 @@
-"""Tests that take seeds, again and again with new ones until the time is up.
+"""Runs tests that take seeds repeatedly, with new seeds, for a time.
 
-`rounds.py --seed 7 --minutes 5 tests/raft`. Prints one line at the end; at the first failure what pytest
-says, the line that repeats it, and status 1. At least one round is run.
+`rounds.py --seed 7 --minutes 5 tests/raft`. Prints one line at the end; at the first failure pytest's
+output and the command that repeats it, with status 1. At least one round is run.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 SEEDS_PER_ROUND = 1_000
-"""How far the first seeds of two rounds are apart: more than any test takes in a round."""
+"""The distance of the first seeds of two rounds: more than any test uses in a round."""
 
 ROUNDS_PER_SEED = 1_000
-"""So that two runs with neighbouring seeds have no history in common."""
+"""The distance of runs, so that runs with consecutive seeds have no history in common."""
 
 SHOWN_LINES = 80
 
 
 def first_seed(seed: int, number: int) -> int:
-    """Of round `number`, which counts from 0. Seed 0 begins with the seeds of `make test`."""
+    """The first seed of round `number`, from 0. Seed 0 begins with the seeds of `make test`."""
     return (seed * ROUNDS_PER_SEED + number) * SEEDS_PER_ROUND
 
 
@@ -40,7 +40,7 @@ def repeat_line(variables: dict[str, str], command: list[str], output: str) -> s
 
 
 def run_round(tests: list[str], seed: int, effort: float) -> tuple[int, str]:
-    """How many tests passed, and "" or how to repeat what failed."""
+    """How many tests passed, and the command to repeat a failure or ""."""
     variables = {"KRAFTCTL_TEST_SEED": str(seed), "KRAFTCTL_TEST_EFFORT": f"{effort:g}"}
     command = ["-p", "no:cacheprovider", "-q", f"--hypothesis-seed={seed}", *tests]
     ran = subprocess.run(

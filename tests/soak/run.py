@@ -1,4 +1,4 @@
-"""`make soak`: what takes long, one after the other, each with a seed and its share of the time.
+"""`make soak`: long-running tests, one after the other, each with a seed and its share of the time.
 
 `run.py --seed 7 --minutes 30` for all, `run.py --seed 7 --minutes 30 raft export` for some. A line per soak
 as it ends, one line for all at the end; status 1 if something was found, or a soak could not be run.
@@ -27,7 +27,7 @@ class Soak:
     what: str
     command: tuple[str, ...]
     sources: bool = False
-    """Run from the tree, not compiled: for what only interpreted code can be made to do."""
+    """Run from the sources: planted exceptions need interpreted code."""
 
 
 SOAKS = (
@@ -59,7 +59,7 @@ SOAKS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one soak: its last line, and whether nothing was found."""
+    """The result of one soak: its last line, and whether nothing was found."""
 
     name: str
     line: str
@@ -68,7 +68,7 @@ class Outcome:
 
 
 def environment(sources: bool) -> dict[str, str]:
-    """Which code is run, and for the tests among the soaks the demand that it is this one."""
+    """The environment that selects the code, with a check of that for soaks that are tests."""
     if sources:
         return {**os.environ, "PYTHONPATH": ".:protocol:spark", "KRAFTCTL_UNDER_TEST": "sources"}
     return {**os.environ, "PYTHONSAFEPATH": "1", "KRAFTCTL_UNDER_TEST": "compiled"}
@@ -93,7 +93,7 @@ def run(soak: Soak, seed: int, minutes: float) -> Outcome:
 
 
 def chosen(names: list[str]) -> list[Soak]:
-    """In the order of the table; all if none is named."""
+    """The chosen soaks in the order of the table; all if none is named."""
     unknown = set(names) - {soak.name for soak in SOAKS}
     if unknown:
         raise SystemExit(f"no such soak: {', '.join(sorted(unknown))}")

@@ -1,4 +1,4 @@
-"""`make soak`: what is found is said, with its seed and the line that repeats it, and ends in status 1."""
+"""`make soak` reports each find with its seed and the command that repeats it, and ends with status 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.soak.run import ROOT, SOAKS, Soak, chosen, run
 
 
 def test_every_soak_is_there() -> None:
-    """Every test that is named; a script that is missing is seen as soon as the soak is run."""
+    """Every named test exists; a missing script fails as soon as the soak is run."""
     paths = [word for soak in SOAKS for word in soak.command[1:] if word.startswith("tests/")]
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
@@ -34,7 +34,7 @@ def test_runs_with_neighbouring_seeds_have_no_seed_in_common() -> None:
 
 
 def a_test(tmp_path: Path, body: str) -> list[str]:
-    """What pytest needs to run a test of three seeds at an effort of 1."""
+    """The files that pytest needs to run a test with three seeds at an effort of 1."""
     file = tmp_path / "test_one.py"
     file.write_text(
         f"import sys\nsys.path.append({str(ROOT)!r})\n"

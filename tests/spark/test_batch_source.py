@@ -63,7 +63,7 @@ def test_begins_with_the_snapshot_of_a_log_that_was_trimmed(
     quorum.append(*mixed_batches(100, 150))
     assert places(options) == [(None, 0), (None, 1), (None, 2), *log_places(120, 150)]
     assert places({**options, "startingOffset": "120"}) == log_places(120, 150)
-    with pytest.raises(ValueError, match=r"startingOffset=7 .* deleted.* begin at 120"):
+    with pytest.raises(ValueError, match=r"startingOffset=7 .* deleted.* start at 120"):
         places({**options, "startingOffset": "7"})
     with pytest.raises(ValueError, match=r"endingOffset=110 .* before 120 has been deleted"):
         places({**options, "endingOffset": "110"})

@@ -114,7 +114,7 @@ def test_what_was_deleted_is_bridged_by_the_oldest_checkpoint_the_log_goes_on_fr
     assert reader.position(0, 0).snapshot == OffsetAndEpoch(600, 1)
     assert reader.position(299, 1).snapshot == OffsetAndEpoch(600, 1)
     assert reader.position(600, 1).snapshot is None
-    with pytest.raises(OffsetsGoneError, match="offset 100 is gone"):
+    with pytest.raises(OffsetsGoneError, match="offset 100 has been deleted"):
         offsets_read(reader, 100, 900)
     with pytest.raises(OffsetsGoneError, match="deleted"):
         list(reader.read_snapshot(OffsetAndEpoch(300, 1)))
@@ -139,7 +139,7 @@ def test_segments_deleted_while_they_are_read(directory: LogDirectory) -> None:
 def test_a_log_that_begins_later_and_has_no_checkpoint(directory: LogDirectory) -> None:
     directory.append(600)
     directory.segments()[0].unlink()
-    with pytest.raises(OffsetsGoneError, match="has no checkpoint in place"):
+    with pytest.raises(OffsetsGoneError, match="has no checkpoint of the records before"):
         reader_of(directory).position(0, 0)
 
 
@@ -163,8 +163,10 @@ def test_a_follower_that_fetched_a_snapshot_beyond_its_log(directory: LogDirecto
     [
         pytest.param([NODE_ID, 3001, 3002], False, "there are 3 voters", id="static"),
         pytest.param([NODE_ID, 3001, 3002], True, "there are 3 voters", id="dynamic"),
-        pytest.param([3001], False, "node 3001 votes, and this is the directory of node 3000", id="observer"),
-        pytest.param([], False, "it is not known who votes", id="unknown"),
+        pytest.param(
+            [3001], False, "node 3001 is the voter, and this is the directory of node 3000", id="observer"
+        ),
+        pytest.param([], False, "the voters are not known", id="unknown"),
     ],
 )
 def test_what_may_not_be_committed_is_held_back(
@@ -214,9 +216,9 @@ def test_a_log_that_lost_its_end(directory: LogDirectory) -> None:
             asking.position(100, 1)
     directory.append(60, epoch=2)
     for asking in (reader, reader_of(directory)):
-        with pytest.raises(LogChangedError, match="is of epoch 2 there, not of epoch 1"):
+        with pytest.raises(LogChangedError, match="has epoch 2 there, not epoch 1"):
             asking.position(100, 1)
-        with pytest.raises(LogChangedError, match="is of epoch 2 there, not of epoch 1"):
+        with pytest.raises(LogChangedError, match="has epoch 2 there, not epoch 1"):
             offsets_read(asking, 100, 120)
         assert asking.position(60, 1).high_watermark == 120
 
@@ -226,9 +228,9 @@ def test_an_older_copy_that_has_gone_another_way(directory: LogDirectory) -> Non
     directory.append(100)
     directory.append(100, epoch=7)
     reader = reader_of(directory)
-    with pytest.raises(LogChangedError, match="is of epoch 1 there, not of epoch 5"):
+    with pytest.raises(LogChangedError, match="has epoch 1 there, not epoch 5"):
         reader.position(100, 5)
-    with pytest.raises(LogChangedError, match="is of epoch 7 there, not of epoch 8"):
+    with pytest.raises(LogChangedError, match="has epoch 7 there, not epoch 8"):
         reader.position(200, 8)
     assert reader.position(50, 7).high_watermark == 200, "a later epoch that the log knows will do"
 
@@ -285,7 +287,7 @@ def test_a_log_that_goes_on_behind_its_damage_has_not_ended(directory: LogDirect
     sound_end = reader.position(0, 0).high_watermark
     assert offsets_read(reader, 0, sound_end) == list(range(sound_end))
     last = int(directory.segments()[-1].stem)
-    with pytest.raises(DamagedLogError, match=f"damaged behind offset {sound_end - 1}: .* at offset {last}"):
+    with pytest.raises(DamagedLogError, match=f"damaged after offset {sound_end - 1}: .* at offset {last}"):
         reader.position(sound_end, 1)
 
 

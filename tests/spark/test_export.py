@@ -184,7 +184,7 @@ def _spark_reads(*options: dict[str, str]) -> dict[str, Any]:
 def test_a_quorum_that_cannot_be_reached_fails_the_job(tmp_path: Path) -> None:
     with ExportJob("127.0.0.1:1", tmp_path / "table", "--request-timeout-ms", "1000") as job:
         job.await_end(expected_status=1)
-        assert "no answer about DescribeCluster within 1 s" in job.printed()
+        assert "no response about DescribeCluster within 1 s" in job.printed()
 
 
 def test_a_whole_log_and_a_snapshot_of_a_real_leader(tmp_path: Path) -> None:

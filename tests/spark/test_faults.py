@@ -162,7 +162,7 @@ def test_a_full_disk_ends_a_compaction_and_not_the_export(
     regular = RegularCompaction(Output(exported), batches=1, grace_ms=0)
     with files_of_at_most(1000):
         regular.after_batch()
-    assert "small files stay as they are for now: " in caplog.text
+    assert "small files are not merged for now: " in caplog.text
     assert content(exported) == before
     regular.after_batch()
     assert len(Output(exported).manifests()) == 1

@@ -133,7 +133,7 @@ def test_a_quorum_that_is_behind_what_was_read(controller: FakeController, quoru
     quorum.epoch = 3
     quorum.append(batch(0, 3, epoch=3))
     observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
-    with pytest.raises(QuorumUnavailableError, match=r"UNKNOWN_LEADER_EPOCH .* asked in epoch 9, .* epoch 3"):
+    with pytest.raises(QuorumUnavailableError, match=r"UNKNOWN_LEADER_EPOCH .* epoch 9, .* epoch 3"):
         observer.position(3, 9)
     observer.close()
 
@@ -176,7 +176,7 @@ def test_a_truncated_log_is_an_error(observer: QuorumObserver, quorum: FakeQuoru
 
 def test_a_gap_is_an_error(observer: QuorumObserver, quorum: FakeQuorum) -> None:
     quorum.append(batch(0, 3), batch(5, 1))
-    with pytest.raises(LogChangedError, match="goes on at 5"):
+    with pytest.raises(LogChangedError, match="continues at 5"):
         read_offsets(observer, 0, 6)
 
 

@@ -21,7 +21,7 @@ from kraftctl_spark.tables.manifest import MANIFESTS
     ("flags", "reason"),
     [
         pytest.param((), "holds no tables of kraftctl-export", id="no-tables"),
-        pytest.param(("--from", "noon"), "--from: 'noon' is no time: write it like 2026", id="no-time"),
+        pytest.param(("--from", "noon"), "--from: 'noon' is not a time: write it like 2026", id="no-time"),
         pytest.param(("--until", "2026-11-21T12:00:00"), "--until: .* has no zone", id="no-zone"),
     ],
 )

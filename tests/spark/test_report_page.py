@@ -75,7 +75,7 @@ def test_times_are_utc():
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [("yesterday", "'yesterday' is no time"), ("2026-11-21T12:00:00", "has no zone: add Z for UTC")],
+    [("yesterday", "'yesterday' is not a time"), ("2026-11-21T12:00:00", "has no zone: add Z for UTC")],
 )
 def test_other_times_are_refused(text: str, reason: str):
     with pytest.raises(ValueError, match=reason):

@@ -264,8 +264,8 @@ def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int
     [
         pytest.param({"offset": FIRST_PART + 10}, "as of offset 210 is not known: choose", id="in-a-gap"),
         pytest.param({"offset": 10_000}, "not known", id="beyond-the-end"),
-        pytest.param({"time": "2026-11-21T11:20:00Z"}, "lies in a gap of the log", id="time-in-a-gap"),
-        pytest.param({"time": "2026-11-21T08:00:00Z"}, "before all that the tables know", id="too-early"),
+        pytest.param({"time": "2026-11-21T11:20:00Z"}, "is in a gap of the log", id="time-in-a-gap"),
+        pytest.param({"time": "2026-11-21T08:00:00Z"}, "before the first state", id="too-early"),
         pytest.param({"time": "2026-11-21T11:20:00"}, "no time zone", id="no-zone"),
         pytest.param({}, "either offset", id="no-point"),
         pytest.param({"offset": 1, "time": "2026-11-21T11:20:00Z"}, "either offset", id="two-points"),

@@ -1,4 +1,4 @@
-"""A single controller that commits at once, for tests of what requests do: no raft, no disk, no clock."""
+"""A single controller that commits immediately, for tests of requests: no raft, no disk, no clock."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import random
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_request import (
@@ -44,7 +44,7 @@ BASE_PROPERTIES = {
 
 
 def request_type(api_key: int) -> type[Message]:
-    """The class of requests of an API that there is."""
+    """The request class of an API that exists."""
     kind = request_class(api_key)
     assert kind is not None
     return kind
@@ -61,7 +61,7 @@ def incarnation(number: int) -> bytes:
 
 
 def bootstrap_records(metadata_version: int = features.LATEST_PRODUCTION) -> list[RecordAndVersion]:
-    """What a log formatted at that level begins with."""
+    """The first records of a log that is formatted at that level."""
     levels = {features.METADATA_VERSION: metadata_version}
     for feature in sorted(features.SUPPORTED_FEATURES):
         level = features.default_level(feature, metadata_version)
@@ -74,7 +74,7 @@ def bootstrap_records(metadata_version: int = features.LATEST_PRODUCTION) -> lis
 
 
 def registration(broker_id: int, *, number: int = 0, directories: int = 1) -> BrokerRegistrationRequest:
-    """As a 4.3 broker sends it. `number` tells incarnations apart."""
+    """As a 4.3 broker sends it. `number` distinguishes incarnations."""
     return BrokerRegistrationRequest(
         broker_id=broker_id,
         cluster_id=CLUSTER_ID,
@@ -86,6 +86,12 @@ def registration(broker_id: int, *, number: int = 0, directories: int = 1) -> Br
         ],
         log_dirs=[directory(broker_id * 10 + index) for index in range(directories)],
     )
+
+
+def refusal_code(controller: QuorumController, context: RequestContext) -> Errors | None:
+    """The error of a request that may not be handled; None when it may."""
+    error = controller.why_refused(context)
+    return None if error is None else error.error
 
 
 class ActiveController:
@@ -130,14 +136,14 @@ class ActiveController:
         self.controller.committed(self.end_offset)
 
     def run_due_tasks(self) -> list[RecordAndVersion]:
-        """Whatever is due now."""
+        """Run what is due now."""
         start = len(self.log)
         while self.run_due_task():
             pass
         return [record for _, record in self.log[start:]]
 
     def run_due_task(self) -> bool:
-        """At most one task that has something to write; whether there was one."""
+        """Run at most one task that writes something. Returns whether there was one."""
         prepared = self.controller.prepare_due_task(self.moment)
         if prepared is not None:
             self.write_prepared(prepared)
@@ -175,14 +181,15 @@ class ActiveController:
     def handle(
         self, request: Message, version: int | None = None, *, context: RequestContext | None = None
     ) -> ControllerResult:
-        """What becomes of the request; nothing is written."""
+        """The prepared result of the request; nothing is written."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
         error = self.controller.why_refused(used)
         if error is not None:
-            refusal = error_response(used.api_key, decoded, used.version, error)
-            refusal.encode(used.version)
-            return ControllerResult.of([], refusal)
+            refused = self.controller.refused(used, decoded, error).response
+            assert refused is not None
+            refused.encode(used.version)
+            return ControllerResult.of([], refused)
         result = self.controller.handle(used, decoded, self.moment)
         if result.response is not None:
             result.response.encode(used.version)
@@ -191,7 +198,7 @@ class ActiveController:
     def request(
         self, request: Message, version: int | None = None, *, context: RequestContext | None = None
     ) -> Message:
-        """The response, everything written and committed. Raises what goes wrong before the first append."""
+        """The response, with everything written and committed. Raises failures before the first append."""
         used = self.context(request, version) if context is None else context
         decoded = type(request).decode(request.encode(used.version), used.version)
         error = self.controller.why_refused(used)
@@ -229,7 +236,7 @@ class ActiveController:
         cordoned: list[bytes] | None = None,
         version: int = 2,
     ) -> BrokerHeartbeatResponse:
-        """By default of a broker that has read everything and wants to serve."""
+        """By default of a broker that has caught up and wants to be unfenced."""
         registered = self.controller.image.cluster.broker(broker_id)
         if epoch is None:
             epoch = -1 if registered is None else registered.epoch

@@ -1,6 +1,6 @@
 """Transcripts as tests: a command, `----`, and exactly what it prints. REWRITE=1 accepts what it prints now.
 
-A file is a list of blocks, parted by empty lines. Lines that begin with `#` are comments.
+A file is a list of blocks, separated by empty lines. Lines that begin with `#` are comments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SEPARATOR = "----"
 
 
 def run_file(path: Path, run_command: Callable[[str], str]) -> None:
-    """Run all commands of a file in order and compare, or write down, what they print."""
+    """Run all commands of a file in order and compare, or rewrite, what they print."""
     actual = "\n\n".join(_run_block(block, run_command) for block in _blocks(path)) + "\n"
     if os.environ.get("REWRITE") == "1":
         path.write_text(actual)

@@ -1,6 +1,6 @@
-"""How much random tests try, from which seed on: `make test` 1 and 0, `make test-quick` less, a soak more.
+"""How many seeds random tests run, from which on: `make test` 1 and 0, `make test-quick` less, soaks more.
 
-A seed means the same history however much is tried: what a soak finds is repeated by its seed alone.
+A seed means the same history at every effort: what a soak finds is repeated by its seed alone.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ def scaled(count: int) -> int:
 
 
 def seeds(count: int) -> range:
-    """What a test is parametrized with: `count` seeds at an effort of 1."""
+    """The seeds that a test is parametrized with: `count` of them at an effort of 1."""
     return range(FIRST_SEED, FIRST_SEED + scaled(count))
 
 
 def examples(count: int) -> settings:
-    """Of a Hypothesis test; without a deadline, for machines are busy."""
+    """Settings of a Hypothesis test; without a deadline, since machines may be busy."""
     return settings(max_examples=scaled(count), deadline=None)
 
 
 def use_effort() -> None:
-    """For Hypothesis tests that do not say how many examples they want: 100 at an effort of 1."""
+    """For Hypothesis tests without a number of examples: 100 at an effort of 1."""
     settings.register_profile("effort", max_examples=scaled(100))
     settings.load_profile("effort")

@@ -29,7 +29,7 @@ class MetadataRow:
     redacted: bool
     understood: bool
     column: str | None
-    """Where its fields are; None when it has none, or was not understood."""
+    """The path of its fields; None when it has none, or could not be decoded."""
     value: dict[str, Any] | None
 
 
@@ -62,7 +62,7 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
 
 
 def _message(rows: MetadataRows, place: int) -> object:
-    """As it was decoded, or again from the payload for what went into columns at once."""
+    """The decoded record; decoded again from the payload when it went directly into columns."""
     if rows.kinds[place].in_columns:
         return decode_metadata_record(rows.payloads[place] or b"").record
     return rows.messages[place]

@@ -1,4 +1,4 @@
-"""MetadataState: a controller's state for tests, built by replaying records as the log would have them."""
+"""MetadataState: a controller's state for tests, built by replaying records as from the log."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class MetadataState:
             record.directories.append(directory(replica) if known else UNASSIGNED)
 
     def allow_only(self, *rights: tuple[int, int, str]) -> None:
-        """The tester may do (operation, resource type, name), and nothing else."""
+        """Allow the tester (operation, resource type, name), and nothing else."""
         for number, (operation, resource_type, name) in enumerate(rights):
             self.append(
                 AccessControlEntryRecord(

@@ -1,4 +1,4 @@
-"""Holds an exported table against what kafka-dump-log prints for the log it was exported from."""
+"""Compares an exported table with what kafka-dump-log prints for the log it was exported from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTROL_LINE = re.compile(
     r"^\| offset: (\d+) CreateTime: (-?\d+) keySize: -?\d+ valueSize: (-?\d+) .*? "
     r"controlType: ([A-Z_]+)\(\d+\)$"
 )
-"""Before 4.0: the type of a control record and nothing of what is in it."""
+"""Before 4.0: the type of a control record without its content."""
 CONTROL_NAMES = {
     "LeaderChange": "LeaderChangeMessage",
     "SnapshotHeader": "SnapshotHeaderRecord",
@@ -141,7 +141,7 @@ def parse_dump(text: str) -> list[DumpedRecord]:
                 )
             )
         else:
-            assert not line.startswith("| offset"), f"a line of the dump that is not understood: {line}"
+            assert not line.startswith("| offset"), f"a line of the dump that cannot be parsed: {line}"
     return records
 
 
@@ -152,7 +152,7 @@ def _name_version_data(kind: str, content: dict[str, Any]) -> tuple[str, int, di
 
 
 def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
-    """What is not equal, a line each."""
+    """The differences, one per line."""
     message = CLASSES[record.name]
     expected: dict[str, Any] = {
         "epoch": record.epoch,
@@ -179,7 +179,7 @@ def differences(row: dict[str, Any], record: DumpedRecord) -> list[str]:
 
 
 def expected_struct(message: type[Message], data: dict[str, Any], version: int) -> dict[str, Any]:
-    """Kafka's JSON as the struct of a row: it leaves out fields at their default, we leave out nothing."""
+    """Kafka's JSON as the struct of a row: it omits fields at their default, a row has all fields."""
     return {field_name(field): _expected_value(field, data, version) for field in message.FIELDS}
 
 

@@ -18,7 +18,7 @@ DIRECTORY_ID = uuid_from_string("bGzDaR4ySNmJaPXzonU2CA")
 
 
 def always_now() -> int:
-    """A time that stands still."""
+    """A clock that does not advance."""
     return 0
 
 
@@ -29,7 +29,7 @@ def open_partition(
     static_voters: VoterSet = NO_VOTERS,
     now_ms: Callable[[], int] = always_now,
 ) -> MetadataPartition:
-    """For the replica that meta.properties names, or for one that needs none."""
+    """For the replica of meta.properties, or for one without the file."""
     meta = read_meta_properties(log_dir)
     node_id = NODE_ID if meta is None or meta.node_id is None else meta.node_id
     directory_id = DIRECTORY_ID if meta is None or meta.directory_id is None else meta.directory_id
@@ -43,7 +43,7 @@ def open_partition(
 
 
 def kill(partition: MetadataPartition) -> None:
-    """As the end of its process: its files are closed, and nothing more is written."""
+    """Like the end of its process: its files are closed, and nothing more is written."""
     for segment in partition.log._segments:
         segment.close()
     os.close(partition.recovery_point._descriptor)

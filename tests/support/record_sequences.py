@@ -262,7 +262,7 @@ class RecordSequence:
 
 
 def fingerprint(image: MetadataImage) -> dict[str, object]:
-    """All of an image that must agree between two ways to the same offset, indexes included."""
+    """The parts of an image that must be equal at the same offset, however it was reached; with indexes."""
     topics = image.topics
     return {
         "features": (image.features.metadata_version, dict(image.features.finalized)),

@@ -130,7 +130,7 @@ def _without(row: MetadataRow, **fields: Any) -> MetadataRow:
 def table_rows(
     rows: list[MetadataRow], columns: dict[str, list[str]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What each row is in the typed tables, `columns` being the names of their columns: (table, row)."""
+    """Each row in its typed table, as (table, row); `columns` has the column names of the tables."""
     for row in rows:
         place = {
             "offset": row.offset,

@@ -1,4 +1,4 @@
-"""What must be true of a report when a browser has opened it."""
+"""Checks of a report that a browser has opened."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def open_report(browser: Browser, page: Path) -> dict[str, list[int]]:
 
 
 def hover_text(browser: Browser, section: str) -> str:
-    """What the first mark of a section says when it is pointed at."""
+    """The tooltip of the first mark of a section."""
     place = browser.evaluate(FIRST_MARK.replace("SECTION", section))
     assert isinstance(place, list)
     browser.move_mouse(place[0] - 1, place[1])

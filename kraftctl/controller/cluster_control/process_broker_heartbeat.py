@@ -38,7 +38,8 @@ def process_broker_heartbeat(
     state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:
-        return ControllerResult.of([], BrokerHeartbeatResponse(error_code=error.code))
+        refused = BrokerHeartbeatResponse(error_code=error.code)
+        return ControllerResult.refused(refused, f"BrokerHeartbeat of broker {request.broker_id}", error)
     registration = state.image.cluster.brokers[request.broker_id]
     registration_offset = state.image.cluster.registration_offsets[request.broker_id]
     current, following = _transition(state, request, registration_offset)

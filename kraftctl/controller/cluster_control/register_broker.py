@@ -53,7 +53,9 @@ def register_broker(
     assert isinstance(request, BrokerRegistrationRequest)
     refusal = why_refused(state, request, moment.now_ms)
     if refusal is not None:
-        return ControllerResult.of([], BrokerRegistrationResponse(error_code=refusal.code))
+        response = BrokerRegistrationResponse(error_code=refusal.code)
+        who = f"BrokerRegistration of broker {request.broker_id}"
+        return ControllerResult.refused(response, who, refusal)
     existing = state.image.cluster.broker(request.broker_id)
     new_incarnation = existing is None or existing.incarnation_id != request.incarnation_id
     records: list[RecordAndVersion] = []

@@ -22,9 +22,10 @@ from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
+from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.isr_eligibility import (
     UNKNOWN_BROKER_EPOCH,
-    ineligible_replicas_for_isr,
+    why_ineligible,
 )
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
@@ -32,6 +33,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE, PartitionRegistration
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
@@ -45,7 +47,7 @@ from kraftctl_protocol.generated.alter_partition_response import TopicData as To
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.uuids import Uuid
+from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
 TOPIC_IDS_SINCE = 2
 """Versions below name topics, and know neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
@@ -63,12 +65,13 @@ def alter_partition(
         return ControllerResult.of([], AlterPartitionResponse())
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:
-        return ControllerResult.of([], AlterPartitionResponse(error_code=error.code))
+        response = AlterPartitionResponse(error_code=error.code)
+        return ControllerResult.refused(response, f"AlterPartition of broker {request.broker_id}", error)
     alteration = _Alteration(state, context.version, request.broker_id)
     response = AlterPartitionResponse()
     for topic_data in request.topics:
         response.topics.append(alteration.alter_topic(topic_data))
-    return ControllerResult.of(alteration.records, response)
+    return ControllerResult.of(alteration.records, response, refusals=alteration.refusals.lines())
 
 
 class _Alteration:
@@ -81,6 +84,7 @@ class _Alteration:
         self._broker_id = broker_id
         self._seen: set[tuple[Uuid, int]] = set()
         self.records: list[RecordAndVersion] = []
+        self.refusals = RefusalLines()
 
     def alter_topic(self, data: TopicData) -> TopicResult:
         result = TopicResult()
@@ -91,8 +95,9 @@ class _Alteration:
         topic = _find_topic(self._image.topics, data, self._version)
         for partition_data in data.partitions:
             if topic is None:
-                unknown = self._in_this_version(Errors.UNKNOWN_TOPIC_ID)
-                result.partitions.append(_refused(partition_data.partition_index, unknown))
+                named = uuid_to_string(data.topic_id) if self._version >= TOPIC_IDS_SINCE else data.topic_name
+                unknown = ApiError(Errors.UNKNOWN_TOPIC_ID)
+                result.partitions.append(self._refused(named, partition_data.partition_index, unknown))
             else:
                 result.partitions.append(self._alter(topic, partition_data))
         return result
@@ -101,15 +106,16 @@ class _Alteration:
         index = data.partition_index
         partition = topic.partitions.get(index)
         if partition is None:
-            return _refused(index, Errors.UNKNOWN_TOPIC_OR_PARTITION)
+            return self._refused(topic.name, index, ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION))
         if (topic.topic_id, index) in self._seen:
             # Its record would be computed from a state that the first one has left behind.
-            return _refused(index, Errors.INVALID_REQUEST)
+            error = ApiError(Errors.INVALID_REQUEST, "the request names the partition twice")
+            return self._refused(topic.name, index, error)
         self._seen.add((topic.topic_id, index))
         new_isr = _new_isr(data, self._version)
-        error = validate_alter_partition(self._image.cluster, self._broker_id, partition, data, new_isr)
-        if error != Errors.NONE:
-            return _refused(index, self._in_this_version(error))
+        refusal = why_alteration_refused(self._image.cluster, self._broker_id, partition, data, new_isr)
+        if refusal is not None:
+            return self._refused(topic.name, index, refusal)
         builder = self._changes.builder(topic, index, partition)
         builder.election = self._changes.automatic_election(topic)
         builder.target_isr = tuple([member.broker_id for member in new_isr])
@@ -123,8 +129,14 @@ class _Alteration:
             if change.leader != NO_LEADER_CHANGE and change.leader != self._broker_id:
                 # The only error that comes with a record: this ISR completed a reassignment that
                 # takes the sender out of the replicas. It has to look at the metadata log.
-                return _refused(index, self._in_this_version(Errors.NEW_LEADER_ELECTED))
+                reason = f"the completed reassignment moves the leader to {change.leader}"
+                return self._refused(topic.name, index, ApiError(Errors.NEW_LEADER_ELECTED, reason))
         return _granted(index, partition)
+
+    def _refused(self, topic: str, index: int, error: ApiError) -> PartitionResult:
+        self.refusals.add(f"to alter partition {topic}-{index} for broker {self._broker_id}", error)
+        code = int(self._in_this_version(error.error))
+        return PartitionResult(partition_index=index, error_code=code)
 
     def _in_this_version(self, error: Errors) -> Errors:
         if self._version < TOPIC_IDS_SINCE:
@@ -137,32 +149,36 @@ class _Alteration:
         return error
 
 
-def validate_alter_partition(
+def why_alteration_refused(
     cluster: ClusterImage,
     broker_id: int,
     partition: PartitionRegistration,
     data: PartitionData,
     new_isr: list[BrokerState],
-) -> Errors:
-    """Checks 4 to 11 of the list above, in that order; NONE when the change may be made."""
+) -> ApiError | None:
+    """Checks 4 to 11 of the list above, in that order; None when the change may be made."""
     if data.leader_epoch > partition.leader_epoch or data.partition_epoch > partition.partition_epoch:
-        return Errors.NOT_CONTROLLER
+        return ApiError(Errors.NOT_CONTROLLER, f"{_epochs(partition, data)}: this controller may be behind")
     if data.leader_epoch < partition.leader_epoch:
-        return Errors.FENCED_LEADER_EPOCH
+        return ApiError(Errors.FENCED_LEADER_EPOCH, _epochs(partition, data))
     if broker_id != partition.leader:
-        return Errors.INVALID_REQUEST
+        return ApiError(Errors.INVALID_REQUEST, f"the leader is {partition.leader}")
     if data.partition_epoch < partition.partition_epoch:
-        return Errors.INVALID_UPDATE_VERSION
-    if not is_valid_isr(partition, [member.broker_id for member in new_isr]):
-        return Errors.INVALID_REQUEST
-    refusal = why_recovery_state_refused(
+        return ApiError(Errors.INVALID_UPDATE_VERSION, _epochs(partition, data))
+    isr = [member.broker_id for member in new_isr]
+    if not is_valid_isr(partition, isr):
+        reason = f"{isr} is not a set of replicas with the leader {partition.leader}"
+        return ApiError(Errors.INVALID_REQUEST, reason)
+    return why_recovery_state_refused(
         partition, requested_state=data.leader_recovery_state, new_isr_size=len(new_isr)
+    ) or why_ineligible(cluster, new_isr)
+
+
+def _epochs(partition: PartitionRegistration, data: PartitionData) -> str:
+    return (
+        f"leader epoch {data.leader_epoch} and partition epoch {data.partition_epoch} are asked for,"
+        f" {partition.leader_epoch} and {partition.partition_epoch} are here"
     )
-    if refusal is not None:
-        return Errors.INVALID_REQUEST
-    if ineligible_replicas_for_isr(cluster, new_isr):
-        return Errors.INELIGIBLE_REPLICA
-    return Errors.NONE
 
 
 def is_valid_isr(partition: PartitionRegistration, new_isr: list[int]) -> bool:
@@ -185,10 +201,6 @@ def _new_isr(data: PartitionData, version: int) -> list[BrokerState]:
     if version >= BROKER_EPOCHS_SINCE:
         return data.new_isr_with_epochs
     return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in data.new_isr]
-
-
-def _refused(index: int, error: Errors) -> PartitionResult:
-    return PartitionResult(partition_index=index, error_code=int(error))
 
 
 def _granted(index: int, partition: PartitionRegistration) -> PartitionResult:

@@ -6,11 +6,13 @@ from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
+from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata import features
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
 from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (
@@ -21,7 +23,7 @@ from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (
 )
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.uuids import Uuid
+from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
 
 def assign_replicas_to_dirs(
@@ -31,14 +33,16 @@ def assign_replicas_to_dirs(
     assert isinstance(request, AssignReplicasToDirsRequest)
     image = state.image
     if not features.is_directory_assignment_supported(image.features.metadata_version):
-        unsupported = AssignReplicasToDirsResponse(error_code=int(Errors.UNSUPPORTED_VERSION))
-        return ControllerResult.of([], unsupported)
-    error = why_epoch_stale(image.cluster, request.broker_id, request.broker_epoch)
+        error: ApiError | None = ApiError(Errors.UNSUPPORTED_VERSION)
+    else:
+        error = why_epoch_stale(image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:
-        return ControllerResult.of([], AssignReplicasToDirsResponse(error_code=error.code))
+        refused = AssignReplicasToDirsResponse(error_code=error.code)
+        return ControllerResult.refused(refused, f"AssignReplicasToDirs of broker {request.broker_id}", error)
     registration = image.cluster.brokers[request.broker_id]
     assignment = _Assignment(state, request.broker_id)
     response = AssignReplicasToDirsResponse()
+    refusals = RefusalLines()
     for directory in request.directories:
         result = DirectoryData(id=directory.id)
         online = registration.has_online_directory(directory.id)
@@ -47,7 +51,12 @@ def assign_replicas_to_dirs(
             topic_result = TopicData(topic_id=topic_data.topic_id)
             for partition in topic_data.partitions:
                 index = partition.partition_index
-                code = int(assignment.assign(topic, index, directory.id, online))
+                error = assignment.assign(topic, index, directory.id, online)
+                code = 0
+                if error is not None:
+                    code = error.code
+                    named = uuid_to_string(topic_data.topic_id) if topic is None else topic.name
+                    refusals.add(f"a directory of {named}-{index} for broker {request.broker_id}", error)
                 topic_result.partitions.append(PartitionData(partition_index=index, error_code=code))
             result.topics.append(topic_result)
         response.directories.append(result)
@@ -56,7 +65,7 @@ def assign_replicas_to_dirs(
         records += records_for_failed_assignments(
             image, state.config, request.broker_id, list(assignment.offline)
         )
-    return ControllerResult.of(records, response)
+    return ControllerResult.of(records, response, refusals=refusals.lines())
 
 
 class _Assignment:
@@ -68,15 +77,15 @@ class _Assignment:
         self.records: list[RecordAndVersion] = []
         self.offline: dict[tuple[Uuid, int], None] = {}
 
-    def assign(self, topic: TopicImage | None, index: int, directory: Uuid, online: bool) -> Errors:
+    def assign(self, topic: TopicImage | None, index: int, directory: Uuid, online: bool) -> ApiError | None:
         """NOT_LEADER_OR_FOLLOWER when the broker has no replica there. Brokers do not retry these."""
         if topic is None:
-            return Errors.UNKNOWN_TOPIC_ID
+            return ApiError(Errors.UNKNOWN_TOPIC_ID)
         partition = topic.partitions.get(index)
         if partition is None:
-            return Errors.UNKNOWN_TOPIC_OR_PARTITION
+            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
         if self._broker_id not in partition.replicas:
-            return Errors.NOT_LEADER_OR_FOLLOWER
+            return ApiError(Errors.NOT_LEADER_OR_FOLLOWER, "the broker has no replica of it")
         builder = self._changes.builder(topic, index, partition)
         builder.assign_directory(self._broker_id, directory)
         record = builder.build()
@@ -84,4 +93,4 @@ class _Assignment:
             self.records.append(record)
         if not online:
             self.offline[(topic.topic_id, index)] = None
-        return Errors.NONE
+        return None

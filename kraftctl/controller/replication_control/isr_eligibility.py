@@ -6,41 +6,32 @@ from collections.abc import Iterable
 from typing import Final
 
 from kraftctl.image.cluster_image import ClusterImage
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState
 
 UNKNOWN_BROKER_EPOCH: Final = -1
 """The leader has not learned the replica's epoch: do not compare (KIP-903)."""
 
 
-class IneligibleReplica:
-    """A member that may not be in the ISR, with the reason."""
-
-    def __init__(self, replica_id: int, reason: str) -> None:
-        self.replica_id = replica_id
-        self.reason = reason
-
-    def __repr__(self) -> str:
-        return f"{self.replica_id} ({self.reason})"
-
-
-def ineligible_replicas_for_isr(
-    cluster: ClusterImage, new_isr: Iterable[BrokerState]
-) -> list[IneligibleReplica]:
-    """Members of `new_isr` that would break durability if the leader's wish were granted.
+def why_ineligible(cluster: ClusterImage, new_isr: Iterable[BrokerState]) -> ApiError | None:
+    """INELIGIBLE_REPLICA when members of `new_isr` would break durability; each is named with the reason.
 
     A leader learns of fencing late, through the metadata log. Without this check it could re-admit
     a broker that the controller has already given up on (KIP-841), or one that was restarted with
     an empty disk since the leader last heard of it (KIP-903).
     """
-    ineligible: list[IneligibleReplica] = []
+    ineligible: list[str] = []
     for member in new_isr:
-        reason = _why_ineligible(cluster, member)
+        reason = _why_member_ineligible(cluster, member)
         if reason is not None:
-            ineligible.append(IneligibleReplica(member.broker_id, reason))
-    return ineligible
+            ineligible.append(f"{member.broker_id} ({reason})")
+    if not ineligible:
+        return None
+    return ApiError(Errors.INELIGIBLE_REPLICA, f"not eligible for the ISR: {', '.join(ineligible)}")
 
 
-def _why_ineligible(cluster: ClusterImage, member: BrokerState) -> str | None:
+def _why_member_ineligible(cluster: ClusterImage, member: BrokerState) -> str | None:
     registration = cluster.brokers.get(member.broker_id)
     if registration is None:
         return "not registered"

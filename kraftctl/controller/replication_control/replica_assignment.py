@@ -82,7 +82,17 @@ def new_partition_record(
     metadata_version = image.features.metadata_version
     directories = [default_directory_of(image.cluster, replica, metadata_version) for replica in replicas]
     registration = PartitionRegistration(
-        tuple(replicas), tuple(directories), tuple(isr), (), (), (), (), isr[0], RECOVERED, 0, 0
+        replicas=tuple(replicas),
+        directories=tuple(directories),
+        isr=tuple(isr),
+        removing_replicas=(),
+        adding_replicas=(),
+        elr=(),
+        last_known_elr=(),
+        leader=isr[0],
+        leader_recovery_state=RECOVERED,
+        leader_epoch=0,
+        partition_epoch=0,
     )
     return registration.to_record(
         topic_id,

@@ -12,6 +12,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.failures import shortened
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
@@ -74,7 +75,7 @@ def create_delegation_token(
         error = ApiError(Errors.INVALID_PRINCIPAL_TYPE)
     if error is not None:
         response.error_code = error.code
-        return ControllerResult.atomic_of([], response)
+        return _refused(response, context, error)
     lifetime_ms = state.config.delegation_token_max_lifetime_ms
     if request.max_lifetime_ms > 0:
         lifetime_ms = min(lifetime_ms, request.max_lifetime_ms)
@@ -105,19 +106,16 @@ def renew_delegation_token(
     assert isinstance(request, RenewDelegationTokenRequest)
     response = RenewDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
     token = _find(state, context, request.hmac)
+    if not isinstance(token, ApiError):
+        token = _why_expired(token, moment) or _why_not_renewer(token, context) or token
     if isinstance(token, ApiError):
         response.error_code = token.code
-    elif _expired(token, moment.wall_ms):
-        response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
-    elif not _may_renew(token, context):
-        response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
-    else:
-        period_ms = state.config.delegation_token_expiry_time_ms
-        if request.renew_period_ms > 0:
-            period_ms = min(period_ms, request.renew_period_ms)
-        response.expiry_timestamp_ms = min(token.max_timestamp_ms, moment.wall_ms + period_ms)
-        return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
-    return ControllerResult.atomic_of([], response)
+        return _refused(response, context, token)
+    period_ms = state.config.delegation_token_expiry_time_ms
+    if request.renew_period_ms > 0:
+        period_ms = min(period_ms, request.renew_period_ms)
+    response.expiry_timestamp_ms = min(token.max_timestamp_ms, moment.wall_ms + period_ms)
+    return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
 
 
 def expire_delegation_token(
@@ -127,22 +125,25 @@ def expire_delegation_token(
     assert isinstance(request, ExpireDelegationTokenRequest)
     response = ExpireDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
     token = _find(state, context, request.hmac)
+    ends_now = request.expiry_time_period_ms < 0
+    if not isinstance(token, ApiError):
+        expired = None if ends_now else _why_expired(token, moment)
+        token = _why_not_renewer(token, context) or expired or token
     if isinstance(token, ApiError):
         response.error_code = token.code
-    elif not _may_renew(token, context):
-        response.error_code = int(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
-    elif request.expiry_time_period_ms < 0:
+        return _refused(response, context, token)
+    if ends_now:
         response.expiry_timestamp_ms = moment.wall_ms
         removal = RemoveDelegationTokenRecord(token_id=token.token_id)
         return ControllerResult.atomic_of([RecordAndVersion(removal, 0)], response)
-    elif _expired(token, moment.wall_ms):
-        response.error_code = int(Errors.DELEGATION_TOKEN_EXPIRED)
-    else:
-        response.expiry_timestamp_ms = min(
-            token.max_timestamp_ms, moment.wall_ms + request.expiry_time_period_ms
-        )
-        return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
-    return ControllerResult.atomic_of([], response)
+    wanted_ms = moment.wall_ms + request.expiry_time_period_ms
+    response.expiry_timestamp_ms = min(token.max_timestamp_ms, wanted_ms)
+    return ControllerResult.atomic_of([_record(token, response.expiry_timestamp_ms)], response)
+
+
+def _refused(response: Message, context: RequestContext, error: ApiError) -> ControllerResult:
+    what = f"{response.NAME.removesuffix('Response')} of {shortened(str(context.principal))}"
+    return ControllerResult.refused(response, what, error)
 
 
 def sweep_expired_tokens(state: ControllerState, moment: Moment) -> tuple[ControllerResult, bool]:
@@ -199,9 +200,15 @@ def _expired(token: DelegationToken, wall_ms: int) -> bool:
     return min(token.max_timestamp_ms, token.expiration_timestamp_ms) < wall_ms
 
 
-def _may_renew(token: DelegationToken, context: RequestContext) -> bool:
+def _why_expired(token: DelegationToken, moment: Moment) -> ApiError | None:
+    return ApiError(Errors.DELEGATION_TOKEN_EXPIRED) if _expired(token, moment.wall_ms) else None
+
+
+def _why_not_renewer(token: DelegationToken, context: RequestContext) -> ApiError | None:
     principal = str(context.principal)
-    return principal == token.owner or principal in token.renewers
+    if principal == token.owner or principal in token.renewers:
+        return None
+    return ApiError(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
 
 
 def _record(token: DelegationToken, expiration_timestamp_ms: int) -> RecordAndVersion:

@@ -1,4 +1,4 @@
-"""`kraftctl-export compact`: merge small files, also while an export appends to the same tables."""
+"""`kraftctl-export compact`: merge small files, even while an export appends to the same tables."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_grace_minutes(parser: argparse.ArgumentParser) -> None:
-    """Also of commands that merge files while they do something else."""
+    """Adds the flag, for every command that merges files."""
     parser.add_argument(
         "--grace-minutes",
         type=whole_number(0),
         default=GRACE_MINUTES,
-        help="how long merged files stay for readers that go by manifests and take long; who reads the "
-        f"directory as it is finds their rows twice meanwhile [{GRACE_MINUTES}]",
+        help="how long merged files are kept for slow readers that use the manifests; meanwhile a reader of "
+        f"the bare directory finds their rows twice [{GRACE_MINUTES}]",
     )
 
 

@@ -1,4 +1,4 @@
-"""The pause between batches as a flag: Spark would only refuse a mistyped one when it has started."""
+"""The pause between batches as a flag; Spark itself would refuse a mistyped one only after it has started."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INTERVAL = re.compile(rf"{_PART}(?: {_PART})*")
 
 
 def interval(text: str) -> str:
-    """For `type=` of an argument; the text itself, as Spark takes it."""
+    """For `type=` of an argument; returns the text itself, in Spark's format."""
     if not _INTERVAL.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r}: write it like '30 seconds' or '1 hour 30 minutes'")
     return text

@@ -1,4 +1,4 @@
-"""The flags that say where the log is: on controllers or in a directory, and how to talk to controllers."""
+"""The flags for the location of the log, controllers or a directory, and for the connection."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--assume-committed",
         action="store_true",
-        help="of a directory: read also what may not be committed; for a stopped controller or a copy",
+        help="with --directory: also read what may not be committed; for a stopped controller or a copy",
     )
-    parser.add_argument("--cluster-id", help="what the log should belong to [as the log says]")
+    parser.add_argument("--cluster-id", help="the cluster that the log must belong to [as the log says]")
     parser.add_argument(
         "--command-config",
         type=Path,

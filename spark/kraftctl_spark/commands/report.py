@@ -27,7 +27,7 @@ FEW_RECORDS_SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-"""What Spark and the JVM do to be fast with many records takes longer than the work itself with few."""
+"""With few records, Spark's and the JVM's optimizations take longer than the work itself."""
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +35,13 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, type=Path, help="directory of the tables, as given to run")
     parser.add_argument("--to", required=True, type=Path, help="the HTML file to write")
-    parser.add_argument(
-        "--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [all there is]"
-    )
+    parser.add_argument("--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [everything]")
     parser.add_argument("--until", metavar="TIME", help="the same; exclusive")
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
-    """Exit code; ExportRefusedError for a directory without tables, or times that cannot be."""
+    """Exit code; ExportRefusedError for a directory without tables, or invalid times."""
     from kraftctl_spark.report.page import render
     from kraftctl_spark.report.period import shown_time
     from kraftctl_spark.report.queries import fetch

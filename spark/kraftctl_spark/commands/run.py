@@ -1,4 +1,4 @@
-"""`kraftctl-export run`: write what is committed as typed tables, and go on."""
+"""`kraftctl-export run`: write what is committed as typed tables, continuously."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NEEDED = ("pyspark", "pyarrow")
 BATCHES_PER_COMPACTION = 60
 OFFSETS_PER_BATCH = 10_000_000
-"""Planning and committing a batch takes a third of a second; memory does not depend on its size."""
+"""Planning and committing a batch takes a third of a second; memory use does not depend on its size."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--compact-after",
         type=whole_number(0),
         default=BATCHES_PER_COMPACTION,
-        help=f"merge small files after so many batches, 0: never [{BATCHES_PER_COMPACTION}]",
+        help=f"merge small files after this many batches, 0: never [{BATCHES_PER_COMPACTION}]",
     )
     add_grace_minutes(parser)
 
@@ -112,7 +112,7 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
 
 
 def clean_up(output: Output, grace_ms: int) -> None:
-    """What an export or a compaction left behind; whoever reads the bare directory may find it twice."""
+    """Removes leftovers of exports and compactions; readers of the bare directory could find rows twice."""
     removed = output.remove_leftovers()
     with output.compacting(wait=False) as alone:
         if alone:

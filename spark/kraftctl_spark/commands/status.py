@@ -1,4 +1,4 @@
-"""`kraftctl-export status`: how far the tables go and what is in them, by their manifests alone."""
+"""`kraftctl-export status`: how far the tables go and what is in them, from their manifests alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flags of a query that follows the log: when it looks, how much it takes, and where it runs."""
+"""The flags of a query that follows the log: its schedule, the size of its batches, and where it runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 
 
 def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
-    """`pause` and `offsets` are the defaults between and of batches."""
+    """`pause` and `offsets` are the defaults for the pause between batches and the offsets per batch."""
     parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", type=interval, default=pause, help=f"pause between batches [{pause}]")
@@ -19,13 +19,13 @@ def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) 
         "--max-offsets-per-trigger",
         type=whole_number(1),
         default=offsets,
-        help=f"most offsets in one batch, which is what is done again after a crash [{offsets}]",
+        help=f"maximum of offsets in one batch, the most that is repeated after a crash [{offsets}]",
     )
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
 
 
 def schedule_of(options: argparse.Namespace) -> BatchSchedule:
-    """What those of these flags say that are about batches."""
+    """The schedule of batches that these flags give."""
     return BatchSchedule(
         offsets_per_trigger=options.max_offsets_per_trigger,
         interval=options.interval,

@@ -1,4 +1,4 @@
-"""Whole numbers as flags: a mistyped one is refused at once, with the flag's name and what is allowed."""
+"""Whole numbers as flags: a mistyped one is refused immediately, with the flag and the allowed values."""
 
 from __future__ import annotations
 

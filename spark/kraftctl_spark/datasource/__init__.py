@@ -1,1 +1,1 @@
-"""A metadata log as a Spark data source, and the wide table made from it."""
+"""Everything that needs Spark: the sources, and the queries of the wide table and of the typed tables."""

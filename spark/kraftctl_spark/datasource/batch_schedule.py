@@ -1,4 +1,4 @@
-"""When Spark begins a batch of a streaming query, and how many offsets are in it at most."""
+"""When Spark starts a batch of a streaming query, and how many offsets it has at most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BatchSchedule:
-    """The choices that the wide table and the typed tables have in common."""
+    """The choices that the queries of the wide table and of the typed tables share."""
 
     offsets_per_trigger: int
     interval: str

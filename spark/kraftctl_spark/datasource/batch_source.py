@@ -1,4 +1,4 @@
-"""`spark.read.format("kraft")`: what is committed now, or a stretch of it, as a table."""
+"""`spark.read.format("kraft")`: what is committed now, or a range of it, as a table."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 class KraftBatchReader(DataSourceReader):
-    """Plans once per query, up to where the log is committed then. It takes over no filters: Spark would have
-    to be configured for that."""
+    """Plans once per query, up to the high watermark at that time.
+
+    Filters are not pushed down: Spark would have to be configured for that.
+    """
 
     def __init__(self, options: KraftOptions) -> None:
         self._options = options
@@ -37,7 +39,7 @@ class KraftBatchReader(DataSourceReader):
 
 
 def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: int | None) -> list[LogRange]:
-    """ValueError for offsets that cannot be read, or not any more."""
+    """ValueError for offsets that cannot be read, or are deleted."""
     place = reader.position(0, 0)
     end = place.high_watermark if ending_offset is None else ending_offset
     if end > place.high_watermark:
@@ -45,7 +47,7 @@ def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: in
             f"option endingOffset={end} is out of range: the log is committed up to {place.high_watermark}"
         )
     if ending_offset is None:
-        reader.position(end, place.leader_epoch)  # Refused where a log only seems to end.
+        reader.position(end, place.leader_epoch)  # Raises where the log only appears to end.
     if starting_offset is not None:
         epoch = _epoch_before(reader, starting_offset, end, place)
         return cut_into_ranges(start=starting_offset, end=end, epoch=epoch, end_epoch=place.leader_epoch)
@@ -72,15 +74,15 @@ def _with_snapshot(snapshot: OffsetAndEpoch, end: int, leader_epoch: int) -> lis
 
 
 def _epoch_before(reader: LogReader, start: int, end: int, place: LogPosition) -> int:
-    """With which to read from `start` on; ValueError when that cannot be done."""
+    """The epoch to read with from `start` on; ValueError when that is not possible."""
     if start > end:
-        raise ValueError(f"option startingOffset={start} is out of range: what is to be read ends at {end}")
+        raise ValueError(f"option startingOffset={start} is out of range: the range to read ends at {end}")
     instead = reader.position(start, place.leader_epoch).snapshot if start > 0 else place.snapshot
     if instead is None:
         return place.leader_epoch
     if instead.offset != start:
         raise ValueError(
             f"option startingOffset={start} is out of range: that part of the log has been deleted. Leave it "
-            f"out to begin with a snapshot, or begin at {instead.offset}"
+            f"out to start with a snapshot, or start at {instead.offset}"
         )
-    return instead.epoch  # Where the log begins a leader takes no other.
+    return instead.epoch  # At the start of its log, a leader accepts no other epoch.

@@ -1,4 +1,4 @@
-"""Spark's checkpoint of a typed export: how far it says the tables go, and whether the tables agree."""
+"""Spark's checkpoint of a typed export: how far it says the tables go, and whether they do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl_spark.tables.manifest import ExportRefusedError, Position
 
 
 def last_committed(checkpoint: Path) -> KraftOffset | None:
-    """How far the last batch reached that Spark took as done; None for a new checkpoint."""
+    """End of the last batch that Spark has committed; None for a new checkpoint."""
     commits = checkpoint / "commits"
     done = [int(path.name) for path in commits.iterdir() if path.name.isdecimal()] if commits.is_dir() else []
     if not done:
@@ -23,14 +23,14 @@ def last_committed(checkpoint: Path) -> KraftOffset | None:
         return KraftOffset.from_dict(json.loads(planned.read_text().splitlines()[2]))
     except (OSError, IndexError, ValueError) as error:
         raise ExportRefusedError(
-            f"{checkpoint} cannot be understood ({error}): remove it, the tables know how far they go"
+            f"{checkpoint} cannot be understood ({error}): remove it; the manifests say how far the tables go"
         ) from error
 
 
 def check_checkpoint(checkpoint: Path, position: Position, reader: LogReader) -> None:
-    """Refuses a checkpoint of other tables, or of tables that have lost their end since.
+    """Refuses a checkpoint of other tables, or of tables that have lost their end.
 
-    A checkpoint that is behind, or gone, is no problem: what is in the tables is not written again.
+    A checkpoint that is behind or missing does no harm: nothing in the tables is written again.
     """
     done = last_committed(checkpoint)
     if done is None:
@@ -44,12 +44,12 @@ def check_checkpoint(checkpoint: Path, position: Position, reader: LogReader) ->
         raise ExportRefusedError(
             f"{checkpoint} says that everything before offset {done.offset} was written, but the tables end "
             f"at {position.offset}: if this is the right output directory, and it has lost files, remove the "
-            f"checkpoint; the export then goes on at {position.offset}"
+            f"checkpoint; the export then continues at {position.offset}"
         )
 
 
 def _begins_transaction(position: Position, end: int, reader: LogReader) -> bool:
-    """Whether the tables end there on purpose: before a transaction that was open."""
+    """Whether the tables correctly end there: before a transaction that was open."""
     place = reader.position(position.offset, position.epoch)
     if place.snapshot is not None or place.high_watermark <= position.offset:
         return False

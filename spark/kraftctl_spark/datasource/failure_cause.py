@@ -1,4 +1,4 @@
-"""Finds in what Spark says about a failed query, some hundred lines, the one that tells why."""
+"""Finds the cause in the hundreds of lines that Spark prints about a failed query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRAPPERS = ("PythonException", "Py4JException", "Py4JJavaError", "SparkExceptio
 
 
 def cause_of(failure: str) -> str:
-    """The last exception that is not one around another; the first line if there is none."""
+    """The last exception that does not wrap another one; the first line if there is none."""
     raised = [(name, text) for name, text in _RAISED.findall(failure) if name not in _WRAPPERS]
     if raised:
         name, text = raised[-1]

@@ -1,4 +1,4 @@
-"""Waits for a streaming query: until it ends, fails, or is asked to stop by a signal."""
+"""Waits for a streaming query: until it ends, fails, or a signal requests its stop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 POLL_S = 1
 IDLE_WAIT_S = 60.0
-"""How long an orderly stop waits for the batch that is being written."""
+"""How long an orderly stop waits for the current batch."""
 
 LineOfProgress = Callable[[Mapping[str, Any]], str | None]
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 def stop_on_signals() -> threading.Event:
-    """Set by SIGTERM and SIGINT, which then ask for an orderly end."""
+    """Set by SIGTERM and SIGINT, which then request an orderly stop."""
     stop = threading.Event()
 
     def on_signal(signum: int, frame: FrameType | None) -> None:
@@ -40,13 +40,13 @@ def stop_on_signals() -> threading.Event:
 def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgress | None = None) -> bool:
     """Waits for the end of the query or for `stop`; False when the query failed.
 
-    `line_of` makes a line to log of Spark's progress, or None; a batch may come too fast to be told of.
+    `line_of` returns the log line for Spark's progress, or None. Batches in quick succession can be skipped.
     """
-    told: str | None = None
+    logged: str | None = None
     while not stop.is_set() and not _ends_within(query, POLL_S):
-        told = _tell_progress(query, line_of, told)
+        logged = _log_progress(query, line_of, logged)
     if query.isActive:
-        log.info("stopping after the batch that is being written")
+        log.info("stopping after the current batch")
         _await_idle(query)
         query.stop()
     failure = query.exception()
@@ -54,27 +54,27 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
         log.error("the query failed: %s", failure)
         log.error("the export ends because of %s", cause_of(str(failure)))
         return False
-    _tell_progress(query, line_of, told)
+    _log_progress(query, line_of, logged)
     progress = query.lastProgress
     log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
     return True
 
 
 def _ends_within(query: StreamingQuery, wait_s: int) -> bool:
-    """Returns as soon as it has ended, and does not say how."""
+    """True as soon as the query has ended, successfully or not."""
     try:
         return bool(query.awaitTermination(wait_s))
     except StreamingQueryException:
         return True
 
 
-def _tell_progress(query: StreamingQuery, line_of: LineOfProgress | None, told: str | None) -> str | None:
-    """What was told last."""
+def _log_progress(query: StreamingQuery, line_of: LineOfProgress | None, logged: str | None) -> str | None:
+    """Logs a new line; returns the line that was logged last."""
     progress = query.lastProgress
     line = None if progress is None or line_of is None else line_of(progress)
-    if line is not None and line != told:
+    if line is not None and line != logged:
         log.info("%s", line)
-    return line or told
+    return line or logged
 
 
 def _await_idle(query: StreamingQuery) -> None:

@@ -1,4 +1,4 @@
-"""What one task of `format("kraft")` reads: a range of the log, as Spark's partition."""
+"""One partition of `format("kraft")`: the range of the log that one task reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS_PER_ARROW_BATCH = 20_000
-"""Spark takes over our batches as they are; 5 to 20 thousand rows keep both sides busy."""
+"""Spark keeps the size of our batches; with 5 to 20 thousand rows, both sides are busy."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ def rows_of_partition(location: LogLocation, partition: InputPartition) -> Itera
 
 
 def arrow_batches(chunks: Iterable[MetadataRows]) -> Iterator[pa.RecordBatch]:
-    """The rows as record batches of a size that suits Spark."""
+    """The rows as record batches of a good size for Spark."""
     for rows in chunks:
         encoded = encode_wide_rows(rows)
         batches = -(-len(rows) // ROWS_PER_ARROW_BATCH)

@@ -1,6 +1,6 @@
 """`format("kraft-ranges")`: a stream of how far the log is committed, without its records.
 
-Spark plans batches from it. What a batch holds never passes through Spark: the tasks read it themselves.
+Spark plans batches from it. The records of a batch never pass through Spark: the tasks read them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _RANGE_SCHEMA = pa.schema([("end", pa.int64()), ("epoch", pa.int32())])
 
 
 @dataclass
-class _Reach(InputPartition):
-    """How far a batch reaches: the only row of its only partition."""
+class _BatchEnd(InputPartition):
+    """The end of a batch, which has one partition with one row."""
 
     end: int
     epoch: int
 
 
 class KraftRangesDataSource(KraftDataSource):
-    """`format("kraft-ranges")`: how far each batch reaches, instead of what is in it."""
+    """`format("kraft-ranges")`: the end of each batch instead of its records."""
 
     @classmethod
     def name(cls) -> str:
@@ -44,15 +44,15 @@ class KraftRangesDataSource(KraftDataSource):
 
 
 class _RangesReader(KraftStreamReader):
-    """Asks how far the log is committed, and leaves reading it to the sink's tasks."""
+    """Plans how far the log is committed; the tasks of the export read it."""
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         planned = super().partitions(start, end)
         last = KraftOffset.from_dict(end)
-        return [_Reach(last.offset, last.epoch)] if planned else []
+        return [_BatchEnd(last.offset, last.epoch)] if planned else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Reach)
+        assert isinstance(partition, _BatchEnd)
         yield pa.RecordBatch.from_pydict(
             {"end": [partition.end], "epoch": [partition.epoch]}, schema=_RANGE_SCHEMA
         )

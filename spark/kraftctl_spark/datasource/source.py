@@ -3,8 +3,8 @@
 Three kinds of process run this: the planner (offsets and partitions), a short-lived one that pickles the
 reader, and workers that run `read`. A worker only knows what is in its `RangePartition`.
 
-Spark does not guard against sources that go backwards: the checks are here. An offset names its cluster and
-the epoch it was committed in, and what does not fit stops the query instead of writing wrong rows.
+Spark does not check that a source never goes backwards, so this module does. An offset contains its cluster
+and the epoch in which it was committed; a mismatch stops the query before it writes wrong rows.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ OFFSET_VERSION = 1
 
 @dataclass(frozen=True)
 class KraftOffset:
-    """Where the stream stands: everything before `offset` was read."""
+    """Position of the stream: everything before `offset` was read."""
 
     offset: int
     epoch: int
-    """Of the record before `offset`, or a later one in which that was known to be committed."""
+    """Epoch of the record before `offset`, or a later one in which that record was known to be committed."""
     cluster: str
     snapshot: bool = False
-    """Whether the step to this offset reads the snapshot that ends here instead of the log."""
+    """Whether the batch that ends here reads the snapshot that ends here, instead of the log."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As Spark keeps it in the checkpoint."""
+        """As Spark stores it in the checkpoint."""
         fields: dict[str, Any] = {
             "version": OFFSET_VERSION,
             "offset": self.offset,
@@ -92,8 +92,8 @@ class KraftDataSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         if (self._options.starting_offset, self._options.ending_offset) != (None, None):
             raise ValueError(
-                "the options startingOffset and endingOffset are for spark.read: a stream begins with the "
-                "log and goes on where its checkpoint says"
+                "the options startingOffset and endingOffset are for spark.read: a stream starts with the "
+                "log and continues where its checkpoint ends"
             )
         return KraftStreamReader(self._options)
 
@@ -107,10 +107,10 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target: int | None = None
         """With Trigger.AvailableNow: the high watermark when the query started."""
         self._latest: KraftOffset | None = None
-        """How far the log is committed, as of the last look."""
+        """How far the log was committed when the last batch was planned."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """A connection stays in the process that made it."""
+        """A connection stays in the process that opened it."""
         return {**self.__dict__, "_reader": None}
 
     def initialOffset(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._target = self._log().position(0, 0).high_watermark
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """The end of the next range; `start` itself when there is nothing new."""
+        """The end of the next batch; `start` itself when there is nothing new."""
         at = self._checked(start)
         position = self._log().position(at.offset, at.epoch)
         self._latest = KraftOffset(position.high_watermark, position.leader_epoch, at.cluster)
@@ -141,11 +141,11 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return KraftOffset(end, position.leader_epoch if epoch is None else epoch, at.cluster).to_dict()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
-        """What Spark's progress shows beside the end of the batch: the difference is the lag."""
+        """Shown in Spark's progress beside the end of the batch; the difference is the lag."""
         return None if self._latest is None else self._latest.to_dict()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Depends on nothing but its arguments: a planned batch is read again after a restart."""
+        """Depends only on its arguments: a planned batch is read again after a restart."""
         first, last = self._checked(start), self._checked(end)
         if last.offset < first.offset or last.epoch < first.epoch:
             raise LogChangedError(f"the stream would go backwards, from {first} to {last}")
@@ -186,7 +186,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _rows_max(limit: ReadLimit) -> int:
-    """Spark only ever asks for all or for what `getDefaultReadLimit` said."""
+    """Spark passes only ReadAllAvailable or the result of `getDefaultReadLimit`."""
     if isinstance(limit, ReadMaxRows):
         return max(1, limit.max_rows)
     assert isinstance(limit, ReadAllAvailable)

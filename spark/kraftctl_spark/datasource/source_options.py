@@ -1,4 +1,4 @@
-"""The options of `format("kraft")`; Spark hands them over as text, with any case of key."""
+"""The options of `format("kraft")`; Spark passes them as text, and the case of keys does not matter."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from kraftctl_spark.log.log_location import CLIENT_PREFIX, LOCATION_OPTIONS, Log
 OFFSETS_PER_TRIGGER_DEFAULT = 1_000_000
 OPTIONS = (*LOCATION_OPTIONS, "clusterId", "maxOffsetsPerTrigger", "startingOffset", "endingOffset")
 SIMILARITY_MIN = 0.8
-"""From here on an option that is not ours is taken for a misspelt one of ours."""
+"""An unknown option at least this similar to a known one is refused as a misspelling."""
 
 
 @dataclass(frozen=True)
 class KraftOptions:
-    """What was asked for."""
+    """The given options, parsed."""
 
     location: LogLocation
     cluster_id: str | None = None
     offsets_per_trigger: int = OFFSETS_PER_TRIGGER_DEFAULT
     starting_offset: int | None = None
-    """Inclusive; None: what the log begins with."""
+    """Inclusive; None: the start of the log."""
     ending_offset: int | None = None
-    """Exclusive; None: what is committed."""
+    """Exclusive; None: the high watermark."""
 
     @staticmethod
     def parse(options: Mapping[str, str]) -> KraftOptions:
@@ -48,16 +48,16 @@ def _number(given: Mapping[str, str], name: str, lowest: int) -> int | None:
     if text is None:
         return None
     if not text.strip().isdecimal() or int(text) < lowest:
-        raise ValueError(f"option {name}={text} is not allowed: give a whole number from {lowest} on")
+        raise ValueError(f"option {name}={text} is not allowed: give a whole number, {lowest} or more")
     return int(text)
 
 
 def _refuse_misspelt(given: Mapping[str, str]) -> None:
-    """Others may belong to who builds on this source."""
+    """Refuses misspelled options. Other unknown ones may belong to code that builds on this source."""
     known = {name.lower(): name for name in OPTIONS}
     for key in given:
         if key in known or key.startswith(CLIENT_PREFIX):
             continue
         similar = difflib.get_close_matches(key, known, n=1, cutoff=SIMILARITY_MIN)
         if similar:
-            raise ValueError(f"option {key} is not known: is {known[similar[0]]} meant?")
+            raise ValueError(f"option {key} is not known: did you mean {known[similar[0]]}?")

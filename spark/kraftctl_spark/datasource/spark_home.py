@@ -1,11 +1,11 @@
-"""A home for a pip-installed Spark whose Python workers start fast enough.
+"""A SPARK_HOME for a pip-installed Spark with which Python workers start fast enough.
 
-Spark gives a new planner process ten seconds to report back, and fails the query otherwise. Its workers
-import PySpark from `python/lib/pyspark.zip`, where nothing is compiled ahead: that takes three times the work
-of importing the installed package, several times over, and on a busy machine it is what breaks the limit. A
-home that lacks the zip makes them import the installed package.
+Spark fails a query if a new planner process does not report back within ten seconds. Its workers import
+PySpark from `python/lib/pyspark.zip`, which has no compiled files: this takes three times the CPU time of
+importing the installed package, in each of several processes, and exceeds the limit on a busy machine.
+Without the zip in SPARK_HOME, they import the installed package.
 
-They also have to be run by the Python that has it installed: Spark itself takes the `python3` of the path.
+The workers also have to use the Python that has it installed; Spark itself would use `python3` of the path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyspark
 def light_spark_home() -> Iterator[None]:
     """Sets SPARK_HOME to such a home, and PYSPARK_PYTHON to this interpreter.
 
-    Unless somebody chose them already, or the JVM runs by now.
+    Not if they are already set, or if the JVM is already running.
     """
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

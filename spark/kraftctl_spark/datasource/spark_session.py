@@ -1,4 +1,4 @@
-"""The Spark session of an export, in which `format("kraft")` is known."""
+"""The Spark session of an export, with `format("kraft")` registered."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kraftctl_spark.datasource.source import KraftDataSource
 
 
 def build_session(master: str | None) -> SparkSession:
-    """A session that knows the source. Under spark-submit, what was configured there wins."""
+    """A session with the source registered. Under spark-submit, its configuration has precedence."""
     builder = SparkSession.builder.appName("kraftctl-export").config("spark.sql.session.timeZone", "UTC")
     if master is not None:
         builder = builder.master(master)
-    # A progress bar of Spark's would overwrite the lines of the log.
+    # Spark's progress bar would overwrite log lines.
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     on_interrupt = signal.getsignal(signal.SIGINT)
     spark = builder.config("spark.sql.parquet.compression.codec", "zstd").getOrCreate()
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, on_interrupt)  # PySpark puts its own there, which ends in a trace.
+        signal.signal(signal.SIGINT, on_interrupt)  # PySpark's own handler ends with a stack trace.
     spark.dataSource.register(KraftDataSource)
     return spark

@@ -1,7 +1,7 @@
 """The streaming query behind the typed tables: Spark plans and retries, tasks write, the driver commits.
 
-The source only gives ranges of offsets, never a record. Spark's checkpoint says when a batch is due and how
-far it reaches; what is in the tables already is for the manifests to say.
+The source returns only how far the log is committed, never a record. Spark's checkpoint says when a batch is
+due and where it ends; the manifests say what is already in the tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Done = TypeVar("Done")
 
 
 def batch_writer(exporter: Exporter, after: Callable[[], None]) -> Callable[[DataFrame, int], None]:
-    """For `foreachBatch`; `after` is called when the manifests of a batch are there."""
+    """For `foreachBatch`; calls `after` when the manifests of a batch are committed."""
 
     def write_batch(ranges: DataFrame, batch_id: int) -> None:
         for reach in sorted(ranges.collect(), key=lambda row: int(row["end"])):
@@ -62,7 +62,7 @@ def start_query(
 
 
 def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:
-    """Runs tasks as Spark's. The package must be installed where they run."""
+    """Runs tasks in Spark's tasks. The package must be installed where they run."""
 
     def run(tasks: list[ExportTask]) -> list[TaskReport]:
         return map_in_tasks(spark, lambda task: run_task(settings, task), tasks)
@@ -71,10 +71,10 @@ def spark_tasks(spark: SparkSession, settings: TaskSettings) -> TaskRunner:
 
 
 def map_in_tasks(spark: SparkSession, function: Callable[[Given], Done], items: list[Given]) -> list[Done]:
-    """`function` of every item, in order, done by Spark's tasks.
+    """`function` of every item, in order, computed by Spark's tasks.
 
-    To start one of these takes Spark and its Python worker as long as to write tens of thousands of rows: if
-    there are many items, each does several. There are a few for every core, lest one core waits for another.
+    Starting a task takes Spark and its Python worker as long as writing tens of thousands of rows: when there
+    are many items, each task processes several. A few tasks per core keep all cores busy.
     """
     context = spark.sparkContext
     tasks = min(len(items), TASKS_PER_CORE * context.defaultParallelism)

@@ -10,7 +10,7 @@ from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, typed_column
 
 
 def encode_wide_rows(rows: MetadataRows) -> pa.RecordBatch:
-    """One record batch with a row for each of `rows`."""
+    """One record batch with one row for each of `rows`."""
     schema = arrow_schema()
     common = common_columns(rows)
     typed = typed_columns_of(rows)
@@ -25,7 +25,7 @@ def encode_wide_rows(rows: MetadataRows) -> pa.RecordBatch:
 
 
 def _spread(typed: TypedColumns, kind: pa.DataType, rows: int) -> pa.Array:
-    """The structs of one record type; all other rows are null without touching a leaf of them."""
+    """The structs of one record type; all other rows become null as a whole, not field by field."""
     structs = pa.StructArray.from_arrays(typed.columns, fields=list(kind))
     if len(structs) == rows:
         return structs

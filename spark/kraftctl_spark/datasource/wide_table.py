@@ -1,4 +1,4 @@
-"""The wide table: what `format("kraft")` reads, appended by Spark's own Parquet sink."""
+"""The wide table: the rows of `format("kraft")`, appended by Spark's own Parquet sink."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SPARK_METADATA = "_spark_metadata"
 
 
 def check_output(output: Path, checkpoint: Path) -> None:
-    """Refuses a directory that has rows without the checkpoint that says how far they go, and the reverse.
+    """Refuses a directory that has rows without a checkpoint, or a checkpoint without the rows.
 
     Without its checkpoint a query counts its batches from 0 again, and Spark's file sink silently drops every
-    batch whose number it has seen.
+    batch whose number it has already written.
     """
     if (output / MANIFESTS).exists():
         raise ExportRefusedError(f"{output} holds tables of kraftctl-export: choose another directory")
@@ -32,11 +32,11 @@ def check_output(output: Path, checkpoint: Path) -> None:
     has_progress = _has_files(checkpoint / "commits")
     if has_rows and not _has_files(checkpoint / "offsets"):
         raise ExportRefusedError(
-            f"{output} holds an export, but its checkpoint {checkpoint} is gone: choose a new directory"
+            f"{output} holds an export, but its checkpoint {checkpoint} is missing: choose a new directory"
         )
     if has_progress and not has_rows:
         raise ExportRefusedError(
-            f"{checkpoint} says that rows were written, but {output} does not hold them: remove it"
+            f"{checkpoint} says that rows were written, but {output} does not contain them: remove it"
         )
 
 
@@ -72,7 +72,7 @@ def start_query(
 
 
 def progress_line(progress: Mapping[str, Any]) -> str | None:
-    """What Spark says of a batch of `format("kraft")`; None if it had nothing to do."""
+    """The log line for a batch of `format("kraft")`; None for an empty batch."""
     source = progress["sources"][0]
     end, latest = (json.loads(source.get(name) or "null") for name in ("endOffset", "latestOffset"))
     if not progress["numInputRows"] or not end or not latest:

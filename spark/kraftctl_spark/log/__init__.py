@@ -1,1 +1,1 @@
-"""Reading a metadata log, from a quorum or from a controller's directory."""
+"""Reads a metadata log, from a quorum or from a controller's directory."""

@@ -15,7 +15,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import decode_response, encode_request
 
 API_VERSIONS_VERSION = 3
-"""Known to every controller there is; newer versions only add a check of whom we meant to reach."""
+"""Supported by every controller; newer versions only add a check of the node that the client expects."""
 RECEIVE_BYTES = 262_144
 FRAME_BYTES_MAX = 104_857_600
 
@@ -23,7 +23,7 @@ Endpoint = tuple[str, int]
 
 
 class UnusableControllerError(Exception):
-    """The node answers, but lacks an API or version that is needed; another node may do."""
+    """The node answers, but lacks a required API or version; another node may have it."""
 
 
 class ControllerConnection:

@@ -1,8 +1,8 @@
-"""Reads the metadata log of a controller's directory, also while the controller runs (KIP-595, KIP-630).
+"""Reads the metadata log of a controller's directory, even while the controller runs (KIP-595, KIP-630).
 
-It only reads: no lock, no file of its own. How far the log is committed is not written down anywhere, so it
-gives away what is committed for certain: what the newest checkpoint contains, and everything where the
-directory belongs to the only voter. The rest is held back, or believed at the user's word.
+It only reads, without a lock or files of its own. No file contains the high watermark, so it returns what is
+certainly committed: the records in the newest checkpoint, or all records if the directory belongs to the only
+voter. The rest is held back, unless the user declares it committed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kraftctl_spark.log.metadata_directory import LogFiles, MetadataDirectory
 from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 ATTEMPTS = 5
-"""How often to look again when files go away between being listed and being opened."""
+"""Retries when files are deleted between listing and opening."""
 
 Answer = TypeVar("Answer")
 
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class DamagedLogError(ObserverError):
-    """The directory has bytes that are not what was written there once."""
+    """The directory contains bytes that differ from what was written."""
 
 
 class DirectoryReader:
@@ -52,7 +52,7 @@ class DirectoryReader:
         self._cluster_id = cluster_id or self._meta.cluster_id
         self._assume_committed = assume_committed
         self._tail = LogTail(self._directory)
-        self._told = ""
+        self._logged_reason = ""
         if self._cluster_id is None:
             raise ObserverError(
                 f"{self._directory.path} has no meta.properties that names its cluster: restore the file, "
@@ -68,12 +68,12 @@ class DirectoryReader:
         """Nothing is open."""
 
     def cluster_id(self) -> str:
-        """As given, else as meta.properties has it."""
+        """The given id, otherwise that of meta.properties."""
         assert self._cluster_id is not None
         return self._cluster_id
 
     def position(self, offset: int, epoch: int) -> LogPosition:
-        """What was read once counts as committed, and whatever else certainly is."""
+        """Records that were read before count as committed, in addition to those that certainly are."""
         return self._retrying(partial(self._position, offset, epoch))
 
     def _position(self, offset: int, epoch: int) -> LogPosition:
@@ -94,7 +94,7 @@ class DirectoryReader:
         return None if place is None else place[1].epoch
 
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
-        """Also what `position` would hold back: the caller has asked it."""
+        """Reads even what `position` would hold back: the caller has called it."""
         position = start_offset
         self._retrying(partial(self._check_not_rewritten, position, epoch))
         while position < end_offset:
@@ -123,14 +123,14 @@ class DirectoryReader:
             raise self._damaged(path, position, "it ends within a batch")
 
     def _safe_end(self, files: LogFiles) -> OffsetAndEpoch:
-        """The end of what certainly is committed; tells how much is held back, and why, when that changes."""
+        """End of the records that are certainly committed; logs a changed reason for holding back others."""
         tail = self._tail
         newest = files.snapshots[-1] if files.snapshots else OffsetAndEpoch(0, 0)
         reason = "" if self._assume_committed else self._why_not_committed()
         if not reason:
             return max(newest, OffsetAndEpoch(tail.end_offset, tail.last_epoch))
         held_back = tail.end_offset - newest.offset
-        if held_back > 0 and self._told != reason:
+        if held_back > 0 and self._logged_reason != reason:
             log.warning(
                 "%s: %d offsets from %d on are held back: %s. They follow with the next checkpoint; when "
                 "this is a restored copy or the controller is stopped, --assume-committed reads them",
@@ -139,31 +139,31 @@ class DirectoryReader:
                 newest.offset,
                 reason,
             )
-            self._told = reason
+            self._logged_reason = reason
         return newest
 
     def _why_not_committed(self) -> str:
-        """Why the end of the log may not be committed; empty when the owner of the directory votes alone."""
+        """Why the end of the log may not be committed; empty when the directory's owner is the only voter."""
         record = self._tail.voters
         if record is not None:
             voters = [(voter.voter_id, voter.voter_directory_id) for voter in record.voters]
         else:
             static = self._directory.static_voters()
             if static is None:
-                return "it is not known who votes"
+                return "the voters are not known"
             voters = [(voter_id, ZERO_UUID) for voter_id in static]
         if len(voters) != 1:
             return f"there are {len(voters)} voters, and one alone does not know what is committed"
         voter_id, directory_id = voters[0]
         if voter_id != self._meta.node_id:
-            return f"node {voter_id} votes, and this is the directory of node {self._meta.node_id}"
+            return f"node {voter_id} is the voter, and this is the directory of node {self._meta.node_id}"
         named = {directory_id, self._meta.directory_id} - {ZERO_UUID, None}
         if len(named) > 1:
-            return f"node {voter_id} votes with another directory"
+            return f"node {voter_id} is a voter with another directory"
         return ""
 
     def _instead_of(self, offset: int, files: LogFiles) -> OffsetAndEpoch | None:
-        """The snapshot to read when `offset` is not in the log: the oldest one with which the log goes on."""
+        """The snapshot to read when `offset` is not in the log: the oldest one that the log continues."""
         first = files.segments[0] if files.segments else None
         if first is None or not self._tail.reaches_checkpoint:
             newest = files.snapshots[-1] if files.snapshots else None
@@ -174,18 +174,18 @@ class DirectoryReader:
             if snapshot.offset >= first:
                 return snapshot
         raise OffsetsGoneError(
-            f"{self._directory.partition} begins at offset {first} and has no checkpoint in place of what "
-            f"was before: offset {offset} cannot be read"
+            f"{self._directory.partition} starts at offset {first} and has no checkpoint of the "
+            f"records before: offset {offset} cannot be read"
         )
 
     def _check_end(self, files: LogFiles) -> None:
-        """DamagedLogError when the log goes on behind its end, and was not truncated while we looked."""
+        """DamagedLogError when there are batches after the log's end, and it was not truncated meanwhile."""
         end_offset = self._tail.end_offset
         behind = [base for base in files.segments if base > end_offset]
         if behind and set(behind) <= set(self._directory.files().segments):
             raise DamagedLogError(
-                f"the log in {self._directory.partition} is damaged behind offset {end_offset - 1}: it goes "
-                f"on at offset {behind[-1]}. Read another controller's directory, or ask the quorum"
+                f"the log in {self._directory.partition} is damaged after offset {end_offset - 1}: it "
+                f"continues at offset {behind[-1]}. Read another controller's directory, or the quorum"
             )
 
     def _check_epoch(self, offset: int, epoch: int) -> None:
@@ -210,7 +210,7 @@ class DirectoryReader:
         return found[1].epoch
 
     def _has_epoch(self, offset: int, epoch: int) -> bool:
-        """Whether some record from `offset` on is of `epoch`."""
+        """Whether any record from `offset` on has `epoch`."""
         if self._tail.last_epoch <= epoch:
             return self._tail.last_epoch == epoch
         found = self._find(offset)
@@ -227,11 +227,11 @@ class DirectoryReader:
     def _rewritten(self, offset: int, found: int, epoch: int) -> LogChangedError:
         return LogChangedError(
             f"the log in {self._directory.partition} up to offset {offset} is not the one that was read "
-            f"before: it is of epoch {found} there, not of epoch {epoch}"
+            f"before: it has epoch {found} there, not epoch {epoch}"
         )
 
     def _find(self, offset: int) -> tuple[int, BatchPlace] | None:
-        """Segment and place of the batch that contains `offset`."""
+        """Segment and position of the batch that contains `offset`."""
         files = self._directory.files()
         at = bisect_right(files.segments, offset)
         if at == 0:
@@ -242,15 +242,15 @@ class DirectoryReader:
         return None if place is None else (base, place)
 
     def _segment_of(self, offset: int) -> SegmentFile:
-        """Open; OffsetsGoneError when the log begins behind `offset`."""
+        """The segment, open; OffsetsGoneError when the log starts after `offset`."""
         files = self._directory.files()
         at = bisect_right(files.segments, offset)
         if at == 0:
-            raise OffsetsGoneError(f"offset {offset} is gone from {self._directory.partition}")
+            raise OffsetsGoneError(f"offset {offset} has been deleted from {self._directory.partition}")
         return SegmentFile(self._directory.partition, files.segments[at - 1])
 
     def _batches(self, segment: SegmentFile, offset: int) -> Iterator[RecordBatch]:
-        """From the one that contains `offset` to the end of the segment; at least one."""
+        """Batches from the one that contains `offset` to the end of the segment; at least one."""
         place = segment.find(offset)
         expected, position = offset, 0 if place is None else place.position
         try:
@@ -272,15 +272,15 @@ class DirectoryReader:
 
     def _damaged(self, path: Path, position: int, reason: str) -> DamagedLogError:
         return DamagedLogError(
-            f"{path} is damaged at byte {position}: {reason}. Read another controller's directory, or ask "
+            f"{path} is damaged at byte {position}: {reason}. Read another controller's directory, or "
             "the quorum"
         )
 
     def _retrying(self, attempt: Callable[[], Answer]) -> Answer:
-        """Segments and checkpoints may be deleted at any time: what there is now is asked again."""
+        """Segments and checkpoints may be deleted at any time: retries with the files that exist now."""
         for _ in range(ATTEMPTS):
             try:
                 return attempt()
             except FileNotFoundError as error:
                 missing = error
-        raise ObserverError(f"files in {self._directory.partition} go away while they are read: {missing}")
+        raise ObserverError(f"files in {self._directory.partition} are deleted during reading: {missing}")

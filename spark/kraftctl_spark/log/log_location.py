@@ -1,4 +1,4 @@
-"""Where a metadata log is to be read: on controllers, or in a directory; a plain value for every process."""
+"""Location of a metadata log, on controllers or in a directory: a plain value that every process can use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CLIENT_PREFIX = "kafka."
 
 @dataclass(frozen=True)
 class QuorumLocation:
-    """Any controllers of the quorum: the leader is found from there."""
+    """Some controllers of the quorum; the leader is found through them."""
 
     bootstrap: tuple[Endpoint, ...]
     client: ClientConfig = field(default_factory=ClientConfig)
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """`cluster_id` is what they should belong to; None: whatever they say."""
+        """`cluster_id` is the expected cluster; None accepts any."""
         return QuorumObserver(
             list(self.bootstrap),
             cluster_id=cluster_id,
@@ -51,7 +51,7 @@ class DirectoryLocation:
     assume_committed: bool = False
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """As for a quorum."""
+        """Like that of a quorum."""
         return DirectoryReader(self.directory, cluster_id, assume_committed=self.assume_committed)
 
     def options(self) -> dict[str, str]:
@@ -68,11 +68,11 @@ LOCATION_OPTIONS = ("bootstrapControllers", "directory", "assumeCommitted", "req
 
 
 def parse_location(given: Mapping[str, str]) -> LogLocation:
-    """From options with keys in lower case; ValueError that names the option."""
+    """Parses options with keys in lower case; ValueError that names the option."""
     bootstrap, directory = given.get("bootstrapcontrollers"), given.get("directory")
     if bool(bootstrap) == bool(directory):
         raise ValueError(
-            "exactly one of the options bootstrapControllers (host:port, more of them after commas) and "
+            "exactly one of the options bootstrapControllers (host:port, separated by commas) and "
             f"directory (a controller's log.dirs) is needed, not {'both' if bootstrap else 'neither'}"
         )
     client = _parse_client(given)

@@ -10,7 +10,7 @@ from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_spark.log.log_reader import LogReader
 
 OFFSETS_PER_RANGE = 50_000
-"""Fixed: were it an option, a batch that is done again after a change would be cut in other places."""
+"""Fixed: if it were an option, a batch repeated after a change would be cut in other places."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class LogRange:
 
 
 def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list[LogRange]:
-    """Depends on nothing but its arguments, the offsets on `start` and `end` alone.
+    """Depends only on its arguments, and the offsets only on `start` and `end`.
 
     `epoch` is that of the record before `start`, `end_epoch` a later one: all ranges but the first have it.
     """
@@ -36,7 +36,7 @@ def cut_into_ranges(*, start: int, end: int, epoch: int, end_epoch: int) -> list
 
 
 def read_range(reader: LogReader, wanted: LogRange) -> Iterator[RecordBatch]:
-    """The batches of a range; those of the log may reach beyond it."""
+    """The batches of a range; those of the log may extend beyond it."""
     if wanted.snapshot:
         return reader.read_snapshot(OffsetAndEpoch(wanted.end, wanted.epoch))
     return reader.read(wanted.start, wanted.epoch, wanted.end)

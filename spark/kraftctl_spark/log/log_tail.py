@@ -1,7 +1,7 @@
-"""Where a log on disk ends and who votes about it: remembered, so that only what is new has to be looked at.
+"""The end and the voters of a log on disk, remembered so that only new batches have to be read.
 
-It begins at the newest checkpoint, which contains what is older. A log that was cut back or replaced since
-the last look is noticed by its last batch.
+It starts at the newest checkpoint, which contains everything older. The last batch shows whether the log was
+truncated or replaced since the last call.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from kraftctl_spark.log.segment_file import SegmentFile, batches_of_file
 
 
 class LogTail:
-    """What is known after `advance`."""
+    """The state of the log's end after `advance`."""
 
     def __init__(self, directory: MetadataDirectory) -> None:
         self._directory = directory
         self.end_offset = 0
-        """Of the last whole and sound batch, exclusive."""
+        """End of the last complete and valid batch, exclusive."""
         self.last_epoch = 0
         self.voters: VotersRecord | None = None
         """The newest VotersRecord of checkpoint or log; None in a quorum of static voters (KIP-853)."""
         self.reaches_checkpoint = False
-        """Whether the log goes on where the newest checkpoint ends: else that one takes its place."""
+        """Whether the log continues where the newest checkpoint ends; otherwise that replaces it."""
         self._segment: int | None = None
         self._position = 0
         self._last: tuple[int, bytes] | None = None
         """Position and header of the last batch."""
 
     def advance(self, files: LogFiles) -> None:
-        """Looks at what `files` have more than last time. FileNotFoundError when they have gone meanwhile."""
+        """Reads what is new in `files` since the last call. FileNotFoundError when one was deleted."""
         if self._segment not in files.segments or not self._is_unchanged():
             self._start_over(files)
         self._walk(files)
@@ -59,7 +59,7 @@ class LogTail:
             self._segment, self._position, self._last = self.end_offset, 0, None
 
     def _is_unchanged(self) -> bool:
-        """An empty segment tells nothing: whoever begins one may have truncated what was before it."""
+        """An empty segment proves nothing: its writer may have truncated the batches before it."""
         if self._last is None or self._segment is None:
             return False
         position, header = self._last
@@ -75,9 +75,10 @@ class LogTail:
         self._begin_behind(checkpoint, files)
 
     def _begin_behind(self, checkpoint: OffsetAndEpoch, files: LogFiles) -> None:
-        """At the batch that the checkpoint ends with, unless that is not in the log any more, or not yet.
+        """Starts at the last batch of the checkpoint, unless that is not in the log, or not yet.
 
-        If another one is in its place, a follower is about to delete this log for the snapshot it fetched.
+        If another batch is at that offset, a follower is about to replace this log with the snapshot it
+        fetched.
         """
         base = max((base for base in files.segments if base < checkpoint.offset), default=None)
         place = None
@@ -95,7 +96,7 @@ class LogTail:
             self.end_offset, self.last_epoch = place.base_offset, place.epoch
 
     def _begin_without_checkpoint(self, files: LogFiles) -> None:
-        """A log whose start was deleted along with all checkpoints; it tells nothing of voters before."""
+        """A log whose start was deleted along with all checkpoints; earlier voters are unknown."""
         if files.segments and not files.snapshots:
             self._segment = self.end_offset = files.segments[0]
             self.last_epoch = 0

@@ -1,6 +1,6 @@
-"""A node's directory with its metadata log: which files there are, whose it is. Nothing in it is touched.
+"""A node's directory with its metadata log: its files and its owner. Nothing in it is changed.
 
-Kafka and kraftctl lay it out alike: `meta.properties` and `__cluster_metadata-0` with segments (KIP-595),
+Kafka and kraftctl use the same layout: `meta.properties` and `__cluster_metadata-0` with segments (KIP-595),
 checkpoints (KIP-630) and `quorum-state`.
 """
 
@@ -27,15 +27,15 @@ from kraftctl_spark.log.log_reader import ObserverError
 
 @dataclass(frozen=True)
 class LogFiles:
-    """What there is at one moment; both rising."""
+    """The files at one moment; both lists are ascending."""
 
     segments: tuple[int, ...]
-    """By their base offsets."""
+    """Segments by their base offsets."""
     checkpoints: tuple[OffsetAndEpoch, ...]
 
     @property
     def snapshots(self) -> tuple[OffsetAndEpoch, ...]:
-        """The checkpoints that replace a part of the log."""
+        """The checkpoints that replace part of the log."""
         return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint != BOOTSTRAP_SNAPSHOT_ID)
 
 
@@ -52,7 +52,7 @@ class MetadataDirectory:
             )
 
     def files(self) -> LogFiles:
-        """Unfinished and deleted files do not count: these have other names."""
+        """Without unfinished and deleted files, which have other names."""
         names = os.listdir(self.partition)
         segments = sorted(base for name in names if (base := parse_segment_file_name(name)) is not None)
         checkpoints = sorted(found for name in names if (found := parse_checkpoint_file_name(name)))
@@ -62,7 +62,7 @@ class MetadataDirectory:
         return self.partition / checkpoint_file_name(checkpoint)
 
     def meta_properties(self) -> MetaProperties:
-        """Empty without the file."""
+        """Empty if the file does not exist."""
         path = self.path / META_PROPERTIES
         try:
             return parse_meta_properties(decode_properties(path.read_bytes()))
@@ -72,7 +72,7 @@ class MetadataDirectory:
             raise ObserverError(f"{path} cannot be understood: {error}") from error
 
     def static_voters(self) -> list[int] | None:
-        """The voters of a quorum of kraft.version 0, as its members note them; None when this is none."""
+        """The voters of a quorum of kraft.version 0, from quorum-state; None for other quorums."""
         path = self.partition / QUORUM_STATE
         try:
             state = json.loads(path.read_text(encoding="utf-8"))

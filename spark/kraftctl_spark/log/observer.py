@@ -1,8 +1,9 @@
-"""KIP-595, KIP-630: reads the committed part of the metadata log as an observer without a name.
+"""KIP-595, KIP-630: reads the committed part of the metadata log as an observer without a replica id.
 
-It asks like a follower (Fetch of `__cluster_metadata` partition 0, FetchSnapshot), but with replica id -1:
-the leader answers and keeps no state about it. A leader also sends what is not committed yet, so everything
-here stops at the high watermark. The leader is found by asking any controller: a wrong one tells who it is.
+It fetches like a follower (Fetch of `__cluster_metadata` partition 0, FetchSnapshot), but with replica id -1:
+the leader answers and keeps no state about it. A leader also returns records that are not committed yet, so
+everything here stops at the high watermark. Any controller can be asked first: one that is not the leader
+returns the leader's id.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ from kraftctl_spark.log.segment_file import batches_of_file
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
 FETCH_VERSIONS = (17, 18)
-"""From 17 on a leader tells its endpoint, which is all we have to find it by (KIP-853)."""
+"""From version 17 on, the response contains the leader's endpoint, the only way to find it (KIP-853)."""
 FETCH_BYTES = 262_144
-"""Little enough for the decoded records of an answer to stay in the processor's caches."""
+"""Small enough that the decoded records of a response stay in the processor's caches."""
 SNAPSHOT_BYTES = 1_048_576
 FETCH_WAIT_MS = 500
 RETRY_PAUSE_S = 0.05
 SILENCE_MIN_S = 1.0
-"""A leader may hold an answer back for FETCH_WAIT_MS."""
+"""A leader may delay a response by FETCH_WAIT_MS."""
 
 Answer = TypeVar("Answer")
 
@@ -59,11 +60,11 @@ log = logging.getLogger(__name__)
 
 
 class QuorumUnavailableError(ObserverError):
-    """No leader gave a usable answer in time."""
+    """No leader returned a usable response in time."""
 
 
 class AccessDeniedError(ObserverError):
-    """The quorum does not let us read; it needs ClusterAction on the cluster."""
+    """The quorum refuses reading, which needs ClusterAction on the cluster."""
 
 
 class QuorumObserver:
@@ -83,14 +84,14 @@ class QuorumObserver:
         self._cluster_id = cluster_id
         self._client_id = client_id
         self._timeout_s = timeout_s
-        share_s = timeout_s / (len(bootstrap) + 2)  # The leader that is gone may be among them too.
+        share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
-        """How long one controller may keep silent: time is left to ask the others."""
+        """How long one controller may not respond: this leaves time for the others."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
         self._connection: ControllerConnection | None = None
         self._problem = ""
-        """Why there is no answer yet."""
+        """Why there is no usable response yet."""
 
     def close(self) -> None:
         """Never raises."""
@@ -99,15 +100,15 @@ class QuorumObserver:
             self._connection = None
 
     def cluster_id(self) -> str:
-        """As given, else as the controllers say (which needs Alter on the cluster)."""
+        """The given id, otherwise from the controllers (which needs Alter on the cluster)."""
         if self._cluster_id is None:
             self._cluster_id = self._until_answered("DescribeCluster", self._ask_cluster_id)
         return self._cluster_id
 
     def position(self, offset: int, epoch: int) -> LogPosition:
-        """What the leader knows about `offset`, where `epoch` is that of what was read before it.
+        """The state of the log at `offset`, from the leader. `epoch` is that of the record before it.
 
-        Waits for a leader that has committed something. LogChangedError if the log is not the one we read.
+        Waits for a leader that has committed a record. LogChangedError if the log is not the one read before.
         """
 
         def attempt() -> LogPosition | None:
@@ -120,7 +121,7 @@ class QuorumObserver:
         return self._until_answered("the high watermark", attempt)
 
     def epoch_of(self, offset: int) -> int | None:
-        """Epoch of the batch that contains a committed offset; None if the leader does not give it away."""
+        """Epoch of the batch that contains a committed offset; None if the leader does not return it."""
 
         def attempt() -> tuple[int | None] | None:
             data = self._fetch(offset, self._leader_epoch, 1, 0)
@@ -136,10 +137,10 @@ class QuorumObserver:
         return self._until_answered(f"the epoch of offset {offset}", attempt)[0]
 
     def read(self, start_offset: int, epoch: int, end_offset: int) -> Iterator[RecordBatch]:
-        """Batches that cover [start_offset, end_offset); the outermost ones may reach beyond.
+        """Batches that cover [start_offset, end_offset); the first and last may extend beyond.
 
         Everything below `end_offset` must have been committed. `epoch` is that of the record before
-        `start_offset`, or a later one that the log knows. OffsetsGoneError when the range is deleted.
+        `start_offset`, or a later one in the log. OffsetsGoneError when the range is deleted.
         """
         position = start_offset
         while position < end_offset:
@@ -153,7 +154,7 @@ class QuorumObserver:
                 epoch = max(epoch, batch.header.partition_leader_epoch)
 
     def read_snapshot(self, snapshot: OffsetAndEpoch) -> Iterator[RecordBatch]:
-        """All batches of a snapshot, which is fetched into a temporary file before the first is given."""
+        """All batches of a snapshot, which is first fetched into a temporary file as a whole."""
         with TemporaryFile() as file:
             download = _SnapshotDownload(file)
             while download.size_bytes is None or download.position < download.size_bytes:
@@ -170,7 +171,7 @@ class QuorumObserver:
                 raise DecodeError(f"snapshot {snapshot} ends within a batch")
 
     def _attempt_to_read(self, position: int, epoch: int) -> Callable[[], list[RecordBatch] | None]:
-        """What is committed from `position` on."""
+        """The committed batches from `position` on."""
 
         def attempt() -> list[RecordBatch] | None:
             data = self._fetch_log(position, epoch, FETCH_BYTES, FETCH_WAIT_MS)
@@ -179,7 +180,7 @@ class QuorumObserver:
             snapshot = self._unreadable(data, position)
             if snapshot is not None:
                 raise OffsetsGoneError(
-                    f"offset {position} is gone; the leader offers the snapshot {snapshot}"
+                    f"offset {position} is deleted; the leader offers the snapshot {snapshot}"
                 )
             committed = [
                 batch
@@ -191,16 +192,16 @@ class QuorumObserver:
         return attempt
 
     def _accept_gap(self, position: int, batch: RecordBatch) -> None:
-        """Only the first record of a log may be out of reach, see `_fetch_log`."""
+        """Only the first record of a log can be unreadable, see `_fetch_log`."""
         base_offset = batch.header.base_offset
         if position != 0 or base_offset != 1:
             raise LogChangedError(
-                f"offset {position} was asked for, but the leader's log goes on at {base_offset}"
+                f"offset {position} was requested, but the leader's log continues at {base_offset}"
             )
         log.warning("offset 0 cannot be read: the leader offers a snapshot for it")
 
     def _unreadable(self, data: PartitionData, offset: int) -> OffsetAndEpoch | None:
-        """The snapshot to read instead of `offset`, if that is what the leader wants."""
+        """The snapshot to read instead of `offset`, if the leader requires that."""
         diverging = data.diverging_epoch
         if diverging.epoch >= 0:
             raise LogChangedError(
@@ -255,8 +256,11 @@ class QuorumObserver:
         return attempt
 
     def _why_no_snapshot(self, snapshot: OffsetAndEpoch, asked_epoch: int) -> None:
-        """Java (4.3 at least) fails over its own answer whenever that has no records: asked in another epoch
-        than the leader's, not the leader, or the snapshot deleted. A Fetch tells which of these it was."""
+        """Handles UNKNOWN_SERVER_ERROR, for which a Fetch shows the cause.
+
+        Java (4.3 at least) fails on its own response whenever that has no records: the epoch is not the
+        leader's, the node is not the leader, or the snapshot is deleted.
+        """
         data = self._fetch(0, 0, 1, 0)
         if data is None or self._leader_epoch != asked_epoch:
             return
@@ -266,10 +270,10 @@ class QuorumObserver:
         raise UnusableControllerError(f"answered with {Errors.UNKNOWN_SERVER_ERROR.name}")
 
     def _fetch_log(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
-        """Also when the leader has `offset`, but would rather send a snapshot (Kafka 4.3).
+        """Handles a leader that has `offset`, but offers a snapshot (Kafka 4.3).
 
-        It does so for offset 0: asked for 1 it answers with the batch that contains that, which in general
-        starts at 0. And for who has read only up to an epoch before that of its oldest snapshot.
+        It does so for offset 0: a Fetch of offset 1 returns the batch that contains it, which usually starts
+        at 0. It also does so for a reader whose last epoch is before that of the leader's oldest snapshot.
         """
         data = self._fetch(offset, epoch, max_bytes, wait_ms)
         if data is None or data.snapshot_id.epoch < 0:
@@ -279,7 +283,7 @@ class QuorumObserver:
         return data
 
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
-        """A leader's answer to one Fetch; None when it has to be asked again."""
+        """A leader's response to one Fetch; None when it has to be repeated."""
         connection = self._connected()
         version = connection.version(ApiKey.FETCH, *FETCH_VERSIONS)
         partition = FetchPartition(
@@ -318,7 +322,7 @@ class QuorumObserver:
     def _find_leader(
         self, error_code: int, asked_epoch: int, current_leader: object, endpoints: object
     ) -> None:
-        """Follows the answer of a node that is not the leader, or knows another epoch than we do."""
+        """Uses the response of a node that is not the leader, or is in another epoch."""
         leader_id: int = getattr(current_leader, "leader_id", -1)
         leader_epoch: int = getattr(current_leader, "leader_epoch", -1)
         self._leader_epoch = max(self._leader_epoch, leader_epoch)
@@ -328,7 +332,7 @@ class QuorumObserver:
             if node.node_id == leader_id and leader_id >= 0 and leader_epoch == self._leader_epoch:
                 found = (node.host, node.port)
         self._problem = (
-            f"{error_of(error_code).name} was the answer when asked in epoch {asked_epoch}, and the leader "
+            f"{error_of(error_code).name} was the response to epoch {asked_epoch}, and the leader "
             f"is {leader_id} of epoch {leader_epoch}"
         )
         log.debug("%s, at %s", self._problem, found)
@@ -343,7 +347,7 @@ class QuorumObserver:
         response = connection.ask(ApiKey.DESCRIBE_CLUSTER, version, request)
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
-            raise AccessDeniedError("finding out the cluster id needs Alter on the cluster; or set clusterId")
+            raise AccessDeniedError("reading the cluster id needs Alter on the cluster; or set clusterId")
         if response.error_code != Errors.NONE:
             raise UnusableControllerError(
                 f"DescribeCluster answered with {error_of(response.error_code).name}"
@@ -364,7 +368,7 @@ class QuorumObserver:
         self._leader = None
 
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
-        """The first answer that is not None; QuorumUnavailableError after the timeout."""
+        """The first response that is not None; QuorumUnavailableError after the timeout."""
         deadline = time.monotonic() + self._timeout_s
         self._problem = "no leader"
         while time.monotonic() < deadline:
@@ -376,14 +380,18 @@ class QuorumObserver:
             except (OSError, DecodeError, UnusableControllerError) as error:
                 self._problem = str(error)
                 self._forget_connection()
-            if self._leader_epoch == knew:  # Else something was learned that may help at once.
+            if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
                 time.sleep(RETRY_PAUSE_S)
-        raise QuorumUnavailableError(f"no answer about {what} within {self._timeout_s:g} s: {self._problem}")
+        raise QuorumUnavailableError(
+            f"no response about {what} within {self._timeout_s:g} s: {self._problem}"
+        )
 
 
 class _SnapshotDownload:
-    """How far it is. All of it has to come from one leader: each controller writes its snapshots itself, with
-    the same records, but not in the same places."""
+    """Progress of the download of a snapshot, all from one leader.
+
+    Each controller writes its own snapshots, with the same records, but in other positions.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -392,7 +400,7 @@ class _SnapshotDownload:
         self.size_bytes: int | None = None
 
     def follow(self, leader_epoch: int) -> None:
-        """Begins anew when another leader is going to be asked."""
+        """Starts again when another leader is used."""
         if leader_epoch != self._leader_epoch:
             self._leader_epoch, self.position, self.size_bytes = leader_epoch, 0, None
             self._file.seek(0)

@@ -1,4 +1,4 @@
-"""One segment of a metadata log on disk: record batches (KIP-98), read while somebody else may be writing.
+"""One segment of a metadata log on disk: record batches (KIP-98), readable while another process writes.
 
 A place is found by the segment's sparse `.index`, where there is one: for about every 4 KiB of log an entry
 of two big-endian int32, an offset relative to the segment's first and a position at or before the batch that
@@ -30,7 +30,7 @@ _INDEX_ENTRY = struct.Struct(">ii")
 
 
 class SegmentFile:
-    """An open segment: what was deleted since can still be read. FileNotFoundError if it is gone by now."""
+    """An open segment, readable even after its deletion. FileNotFoundError if it is already deleted."""
 
     def __init__(self, directory: Path, base_offset: int) -> None:
         self.base_offset = base_offset
@@ -59,7 +59,7 @@ class SegmentFile:
     def places(
         self, position: int, *, check_crc: bool, next_offset: int = ANY_OFFSET
     ) -> Iterator[BatchPlace]:
-        """The batches from `position` on, up to the first that is not whole, not sound, or out of line."""
+        """The batches from `position` on, up to the first that is incomplete, damaged, or out of sequence."""
         scan = scan_pieces(
             self.bytes_at,
             position,
@@ -77,7 +77,7 @@ class SegmentFile:
         return read_batch(self.bytes_at(place.position, place.size_bytes), 0)
 
     def batches(self, position: int) -> Iterator[RecordBatch]:
-        """All whole batches from `position` on; DecodeError at one that is damaged."""
+        """All complete batches from `position` on; DecodeError at a damaged one."""
         return batches_of_file(self._descriptor, position)
 
     def _hint(self, offset: int) -> int:
@@ -115,7 +115,7 @@ def _look_up(index: int, relative_offset: int) -> int:
 
 
 def batches_of_file(descriptor: int, position: int = 0) -> Iterator[RecordBatch]:
-    """Also of a checkpoint. Ends before a batch that is not whole; DecodeError at one that is damaged."""
+    """The batches of a segment or checkpoint, up to an incomplete one; DecodeError at a damaged one."""
     data = os.pread(descriptor, READ_BYTES, position)
     at = 0
     while True:

@@ -1,4 +1,4 @@
-"""What a report is about, as plain values: sums that SQL has made, or lists cut to a stated length."""
+"""The contents of a report, as plain values: aggregates computed in SQL, or lists cut to a stated length."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kraftctl_spark.report.period import Period
 Row = TypeVar("Row")
 
 OTHERS = "others"
-"""The row that stands for all that are not among the first ones."""
+"""The row that sums up everything that is not listed by itself."""
 
 
 @dataclass(frozen=True)
 class Listed(Generic[Row]):
-    """Rows that may be fewer than there are."""
+    """Rows of a list, possibly cut; `total` is its full length."""
 
     rows: tuple[Row, ...] = ()
     total: int = 0
@@ -27,7 +27,7 @@ class Listed(Generic[Row]):
 
 @dataclass(frozen=True)
 class Header:
-    """What the tables hold; `records` and what follows counts the whole output, not the period."""
+    """What the tables contain; `records` and the following counts are of the whole output, not the period."""
 
     cluster_id: str
     start_offset: int
@@ -46,7 +46,7 @@ class Header:
 
 @dataclass(frozen=True)
 class BrokerState:
-    """A broker was in one state from when to when."""
+    """One state of a broker, with its start and end."""
 
     broker_id: int
     state: str
@@ -58,7 +58,7 @@ class BrokerState:
 
 @dataclass(frozen=True)
 class FencedBroker:
-    """How often and how long a broker was fenced; to register, as it does at its start, is not counted."""
+    """How often and how long a broker was fenced; its registration at startup does not count."""
 
     broker_id: int
     fenced: int
@@ -87,7 +87,7 @@ class BrokerElections:
 
 @dataclass(frozen=True)
 class UncleanElection:
-    """One after which data may be missing."""
+    """One unclean election, after which records may be missing."""
 
     time_ms: int
     offset: int
@@ -108,7 +108,7 @@ class Churn:
 
 @dataclass(frozen=True)
 class Size:
-    """How many there were at the end of a bucket; None where the log is not known."""
+    """Counts at the end of a bucket; None where the log is not known."""
 
     bucket_ms: int
     topics: int | None
@@ -132,7 +132,7 @@ class ConfigChange:
 
 @dataclass(frozen=True)
 class Availability:
-    """How long partitions were leaderless and under-replicated: one partition's, or all others'."""
+    """How long one partition, or all others together, were leaderless and under-replicated."""
 
     partition: str
     leaderless_ms: int
@@ -141,7 +141,7 @@ class Availability:
 
 @dataclass(frozen=True)
 class AvailabilityInBucket:
-    """The same, of all partitions, in a bucket."""
+    """The same for all partitions, in a bucket."""
 
     bucket_ms: int
     leaderless_ms: int
@@ -150,7 +150,7 @@ class AvailabilityInBucket:
 
 @dataclass(frozen=True)
 class QuorumLeader:
-    """A controller led the quorum from when to when."""
+    """One leader of the quorum, with the start and end of its epoch."""
 
     leader_id: int
     log_epoch: int
@@ -160,7 +160,7 @@ class QuorumLeader:
 
 @dataclass(frozen=True)
 class VoterChange:
-    """The voters, or the kraft.version, became others."""
+    """A change of the voters or of kraft.version."""
 
     time_ms: int
     offset: int
@@ -179,7 +179,7 @@ class RecordCount:
 
 @dataclass(frozen=True)
 class Reassignment:
-    """One partition got other replicas. `duration_ms` is the time so far while it runs, None if unknown."""
+    """A change of a partition's replicas. `duration_ms` is the time so far while it runs, None if unknown."""
 
     partition: str
     start_ms: int
@@ -191,7 +191,7 @@ class Reassignment:
 
 @dataclass(frozen=True)
 class Contents:
-    """All that is on the page."""
+    """Everything on the page."""
 
     header: Header
     period: Period

@@ -1,8 +1,8 @@
-"""Sections to one HTML file that needs nothing else: no network, no other file.
+"""Turns the sections into one HTML file that needs nothing else: no network, no other file.
 
-Plotly's button that sends a chart to its makers is left out, and a policy in the page forbids the browser any
-request, and any script but the two that are named by their digest: not even a name from the log that slipped
-through the escaping could run.
+Plotly's button that uploads a chart is removed. A policy in the page forbids every request of the browser,
+and every script except two that it names by their digest: even a name from the log that was not escaped
+correctly could not run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.report.style import STYLE
 
 OPEN_ROWS_MAX = 12
-"""A longer table is folded."""
+"""Longer tables are folded."""
 
 DRAW = """
 const figures = JSON.parse(document.getElementById("figures").textContent);
@@ -40,7 +40,7 @@ WHO = (
 
 
 def render(contents: Contents, made: str) -> str:
-    """The whole page; the same for the same arguments. `made` says when, and by what, it was made."""
+    """The whole page; the same for the same arguments. `made` says when and by which program it was made."""
     sections = [section(contents) for section in ALL]
     title = f"Kafka metadata of cluster {contents.header.cluster_id}"
     plotly_js = get_plotlyjs()
@@ -132,7 +132,7 @@ def _section(section: Section) -> str:
 
 
 def plot_id(section: Section, number: int) -> str:
-    """Of the element that holds the plot."""
+    """Id of the element that contains the plot."""
     return f"plot-{section.name}-{number}"
 
 
@@ -150,7 +150,7 @@ def _table(table: Table) -> str:
 
 
 def _figures(sections: Sequence[Section]) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot close the HTML element around it."""
     figures = {
         plot_id(section, number): plot.figure.to_plotly_json()
         for section in sections

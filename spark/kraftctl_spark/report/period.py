@@ -1,4 +1,4 @@
-"""The stretch of time that a report covers, cut into buckets that a person can count."""
+"""The time interval of a report, and its division into buckets that people can read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 BUCKETS_MAX = 90
-"""More bars than this are too thin to point at on a laptop."""
+"""More bars are too thin to point at on a laptop."""
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
@@ -29,7 +29,7 @@ class Period:
 
     @property
     def bucket_ms(self) -> int:
-        """The smallest handy width of which few enough cover the period; multiples beyond the largest."""
+        """The smallest common width that needs few enough buckets; else a multiple of the largest."""
         span_ms = self.end_ms - self.start_ms
         for width_ms in BUCKET_WIDTHS_MS:
             if span_ms <= width_ms * BUCKETS_MAX:
@@ -38,7 +38,7 @@ class Period:
         return largest_ms * -(-span_ms // (largest_ms * BUCKETS_MAX))
 
     def buckets(self) -> list[int]:
-        """Where each bucket begins: at multiples of the width, so that they do not move with the period."""
+        """Start of each bucket: multiples of the width, so that they do not move with the period."""
         width_ms = self.bucket_ms
         return list(range(self.start_ms - self.start_ms % width_ms, self.end_ms, width_ms))
 
@@ -48,7 +48,7 @@ def parse_time(text: str) -> int:
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ValueError(f"{text!r} is no time: write it like 2026-11-21T12:00:00Z") from error
+        raise ValueError(f"{text!r} is not a time: write it like 2026-11-21T12:00:00Z") from error
     if time.tzinfo is None:
         raise ValueError(f"{text!r} has no zone: add Z for UTC, or +02:00")
     return (time - _EPOCH) // timedelta(milliseconds=1)
@@ -59,7 +59,7 @@ def at(time_ms: int) -> datetime:
 
 
 def plot_time(time_ms: int) -> str:
-    """As a date axis takes it; without a zone, so that every browser shows UTC."""
+    """In the format of a date axis; without a zone, so that every browser shows UTC."""
     return at(time_ms).strftime("%Y-%m-%d %H:%M:%S.") + f"{time_ms % 1000:03}"
 
 
@@ -69,7 +69,7 @@ def shown_time(time_ms: int) -> str:
 
 
 def shown_duration(duration_ms: float) -> str:
-    """With its two largest units: `1 h 5 min`, `9.2 s`."""
+    """In its two largest units: `1 h 5 min`, `9.2 s`."""
     if duration_ms < _MINUTE:
         return f"{duration_ms / _SECOND:.3g} s"
     units = ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min"), (_SECOND, "s"))

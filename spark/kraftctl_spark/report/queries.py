@@ -1,7 +1,7 @@
-"""Fetches what is on the page: SQL on the views, each answer no longer than a page can show.
+"""Fetches the contents of the page with SQL on the views; each result is small enough for a page.
 
-Sums are made by Spark, also where there are millions of records; lists are cut there, and say how long they
-were. Durations count as far as they lie in the period.
+Spark computes the aggregates, over millions of records where necessary, and cuts the lists; each list keeps
+its full length. Durations count only within the period.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BROKERS_MAX = 40
-STRETCHES_MAX = 2_000
+BROKER_STATES_MAX = 2_000
 CHURN_ROWS_MAX = 30
 UNCLEAN_MAX = 50
 CONFIG_CHANGES_MAX = 1_000
@@ -54,14 +54,14 @@ VOTER_CHANGES_MAX = 50
 
 VIEWS = ("topic_history", "partition_history", "fencing_timeline", "config_audit", "quorum_changes")
 WITH_TOPICS = ("isr_changes", "elections", "outages", "reassignments")
-"""Registered as `report_` and their name, with topics that a person can tell apart."""
+"""Registered as `report_` + name, with distinguishable topic names."""
 
 Found = TypeVar("Found")
 log = logging.getLogger(__name__)
 
 
 def fetch(spark: SparkSession, directory: Path, from_ms: int | None, until_ms: int | None) -> Contents:
-    """What a report on the tables in `directory` says; ExportRefusedError when there is nothing to show."""
+    """The contents of a report on tables; ExportRefusedError when there is nothing to show."""
     if not Output(directory).manifests():
         raise ExportRefusedError(f"{directory} holds no tables of kraftctl-export: run that first")
     manifests, known = open_tables(spark, directory)
@@ -72,39 +72,39 @@ def fetch(spark: SparkSession, directory: Path, from_ms: int | None, until_ms: i
 
 
 def _register(spark: SparkSession, known: Log) -> None:
-    """The views that are asked. States of partitions, which most of them are made of, are computed once."""
+    """Registers the views to query. The states of partitions, used by most of them, are computed once."""
     spark.sql(partition_states(known)).persist()
     for name in VIEWS:
         spark.sql(HISTORY_VIEWS[name](known)).createOrReplaceTempView(name)
     reused = """
-        SELECT topic_id, concat(topic, ' (', substr(topic_id, 1, 6), '…)') AS told_apart FROM (
+        SELECT topic_id, concat(topic, ' (', substr(topic_id, 1, 6), '…)') AS distinct_name FROM (
             SELECT topic_id, topic, count(*) OVER (PARTITION BY topic) AS topics
             FROM (SELECT DISTINCT topic_id, topic FROM topic_history)
         ) WHERE topics > 1"""
     spark.sql(reused).persist().createOrReplaceTempView("report_reused")
     for name in WITH_TOPICS:
         frame = spark.sql(
-            "SELECT * EXCEPT (topic, told_apart), coalesce(told_apart, topic) AS topic "
+            "SELECT * EXCEPT (topic, distinct_name), coalesce(distinct_name, topic) AS topic "
             f"FROM ({HISTORY_VIEWS[name](known)}) LEFT JOIN report_reused USING (topic_id)"
         )
         frame.persist().createOrReplaceTempView(f"report_{name}")
 
 
 def _period(known: Log, from_ms: int | None, until_ms: int | None) -> Period:
-    """The time that the tables know, cut to what was asked for."""
-    first_ms, end_ms = known.stretches[0].start_ms, max(one.end_ms for one in known.stretches) + 1
+    """The period that the tables cover, cut to the requested one."""
+    first_ms, end_ms = known.known_ranges[0].start_ms, max(one.end_ms for one in known.known_ranges) + 1
     start_ms = first_ms if from_ms is None else max(from_ms, first_ms)
     until_ms = end_ms if until_ms is None else min(until_ms, end_ms)
     if start_ms >= until_ms:
         raise ExportRefusedError(
-            f"nothing lies between --from and --until: the tables know {shown_time(first_ms)} to "
+            f"nothing is between --from and --until: the tables cover {shown_time(first_ms)} to "
             f"{shown_time(end_ms)} UTC"
         )
     return Period(start_ms, until_ms)
 
 
 class Query:
-    """All queries about one period, against the views of one session."""
+    """All queries for one period, on the views of one session."""
 
     def __init__(self, spark: SparkSession, period: Period, known: Log) -> None:
         self.period = period
@@ -142,9 +142,9 @@ class Query:
         last = next((size for size in reversed(growth) if size.topics is not None), Size(0, 0, 0, 0))
         return Header(
             cluster_id=manifests[-1].cluster_id,
-            start_offset=self._known.stretches[0].start,
+            start_offset=self._known.known_ranges[0].start,
             end_offset=self._known.last.end,
-            start_ms=self._known.stretches[0].start_ms,
+            start_ms=self._known.known_ranges[0].start_ms,
             end_ms=self._known.last.end_ms,
             **counts,
             brokers=last.brokers or 0,
@@ -153,7 +153,7 @@ class Query:
         )
 
     def fencing(self) -> Listed[BrokerState]:
-        """The longest stretches of the brokers that were fenced most."""
+        """The longest states of the brokers that were fenced most often."""
         return self._listed(
             BrokerState,
             f"""SELECT broker_id, state, {self._in.start_ms} AS start_ms, {self._in.end_ms} AS end_ms,
@@ -165,7 +165,7 @@ class Query:
                     ORDER BY fenced_ms DESC, broker_id LIMIT {BROKERS_MAX}
                 )""",
             "end_ms - start_ms DESC, start_ms, broker_id",
-            STRETCHES_MAX,
+            BROKER_STATES_MAX,
         )
 
     def fenced_brokers(self) -> Listed[FencedBroker]:
@@ -186,7 +186,7 @@ class Query:
         )
 
     def broker_elections(self) -> tuple[BrokerElections, ...]:
-        """Of the brokers that were elected most, and of all others as one."""
+        """Of the brokers that were elected most often; all others are one row."""
         return self._all(
             BrokerElections,
             f"""WITH counted AS (
@@ -223,7 +223,7 @@ class Query:
         return int(found[0].partitions)
 
     def churn(self, partition_id: str) -> tuple[Churn, ...]:
-        """By partition, or by topic when `partition_id` is -1 for all; the least busy are one row."""
+        """By partition, or by topic when `partition_id` is -1; those with the fewest changes are one row."""
         return self._all(
             Churn,
             f"""WITH counted AS (
@@ -244,7 +244,7 @@ class Query:
         )
 
     def growth(self) -> tuple[Size, ...]:
-        """How many states of each kind cover the end of a bucket: those begun minus those ended by then."""
+        """States of each kind at the end of a bucket: those started minus those ended by then."""
         steps = self._all(
             Step,
             f"""SELECT what, bucket_ms, sum(step) AS step FROM (
@@ -253,8 +253,8 @@ class Query:
                     UNION ALL {self._in.steps("brokers", "fencing_timeline")}
                 ) WHERE bucket_ms < {self.period.end_ms} GROUP BY 1, 2 ORDER BY 1, 2""",
         )
-        stretches = self._known.stretches
-        gaps = [(before.end_ms, after.start_ms) for before, after in pairwise(stretches)]
+        known_ranges = self._known.known_ranges
+        gaps = [(before.end_ms, after.start_ms) for before, after in pairwise(known_ranges)]
         return sizes(self.period, steps, gaps)
 
     def config_changes(self) -> Listed[ConfigChange]:
@@ -270,7 +270,7 @@ class Query:
         )
 
     def availability(self) -> tuple[Availability, ...]:
-        """Of the partitions that were leaderless, then under-replicated, the longest; all others as one."""
+        """Partitions with the longest leaderless, then under-replicated, time; all others are one row."""
         return self._all(
             Availability,
             f"""WITH summed AS (
@@ -332,7 +332,7 @@ class Query:
         )
 
     def record_types(self) -> tuple[RecordCount, ...]:
-        """Of the log alone: what a snapshot repeats was written at another time."""
+        """Only from the log: records in a snapshot were first written at another time."""
         return self._all(
             RecordCount,
             f"""SELECT {self._in.bucket("timestamp")} AS bucket_ms, type, count(*) AS records FROM records
@@ -369,7 +369,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Step:
-    """By how much a number changed in a bucket, or before the first one."""
+    """Change of a number in a bucket, or before the first bucket."""
 
     what: str
     bucket_ms: int
@@ -385,7 +385,7 @@ def _counted(kind: type[Found]) -> Any:
 
 
 def sizes(period: Period, steps: tuple[Step, ...], gaps: list[tuple[int, int]]) -> tuple[Size, ...]:
-    """`gaps` are the times of which the log is not known."""
+    """`gaps` are the times for which the log is not known."""
     before = period.buckets()[0]
     totals = {"topics": 0, "partitions": 0, "brokers": 0}
     by_bucket: dict[int, list[Step]] = {}

@@ -1,4 +1,4 @@
-"""One section of the page: words, figures, a table; and what all figures look like."""
+"""One section of the page: text, figures, a table; and the style of all figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kraftctl_spark.report.period import Period, plot_time, shown_time
 
 NOTHING = "None in this period."
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+# Okabe and Ito's colors, which people with any kind of color vision can distinguish.
 BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, YELLOW, GREY = (
     "#0072B2",
     "#56B4E9",
@@ -26,7 +26,7 @@ BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, YELLOW, GREY = (
     "#8C8C8C",
 )
 PALE = "#D6E6F2"
-"""What is as it should be."""
+"""Color of a normal state."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 LABEL_MAX = 36
@@ -44,7 +44,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure and its name for those who cannot see it."""
+    """A figure, with a name for readers who cannot see it."""
 
     title: str
     figure: go.Figure
@@ -52,7 +52,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Section:
-    """`summary` says in words what the plots show; without plots and tables it is all there is."""
+    """`summary` says in words what the plots show; without plots and tables it is the whole section."""
 
     name: str
     title: str
@@ -64,12 +64,12 @@ class Section:
 
 
 def figure(traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
-    """A figure in the style of the page; its title stands beside it, as text."""
+    """A figure in the style of the page; the title is text beside it."""
     return styled(go.Figure(list(traces)), height, **layout)
 
 
 def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
-    """The same for a figure that is there already."""
+    """The same for an existing figure."""
     made.update_layout(
         template="none",
         height=height,
@@ -100,20 +100,20 @@ def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
 
 
 def time_axis(period: Period) -> dict[str, Any]:
-    """The whole period, also where nothing happened: all figures of a page have the same one."""
+    """Covers the whole period, even where nothing happened: all figures of a page have the same axis."""
     ends = [plot_time(period.start_ms), plot_time(period.end_ms)]
     return {"type": "date", "range": ends, "title": {"text": "time (UTC)"}}
 
 
 def count_axis(title: str) -> dict[str, Any]:
-    """From 0 up, whole numbers."""
+    """Whole numbers from 0."""
     return {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",~d", "minallowed": 0}
 
 
 def bucket_bars(
     period: Period, counts: dict[int, int], name: str, color: str, unit: str, **more: Any
 ) -> go.Bar:
-    """One bar to a bucket that has something."""
+    """One bar per bucket that is not empty."""
     width_ms = period.bucket_ms
     starts = sorted(bucket for bucket, count in counts.items() if count)
     return go.Bar(
@@ -142,7 +142,7 @@ def row_axis(labels: Sequence[str]) -> dict[str, Any]:
 def spans(
     rows: Sequence[int], starts_ms: Sequence[int], ends_ms: Sequence[int], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    """Stretches of time on the rows of a `row_axis`; a moment still is a line."""
+    """Time intervals on the rows of a `row_axis`; a moment is still visible as a line."""
     return go.Bar(
         orientation="h",
         y=list(rows),
@@ -160,12 +160,12 @@ def rows_height(rows: int, per_row: int = 26) -> int:
 
 
 def label(text: str) -> str:
-    """A name beside a plot: short, and never taken for markup."""
+    """A name beside a plot: short, and never interpreted as markup."""
     return shortened(text, LABEL_MAX)
 
 
 def shortened(text: str, length: int = VALUE_MAX) -> str:
-    """Safe in a figure, whose texts may hold tags."""
+    """Escapes text for a figure, where texts can contain tags."""
     cut = text if len(text) <= length else text[: length - 1] + "…"
     return html.escape("".join(letter if letter.isprintable() else " " for letter in cut))
 
@@ -176,5 +176,5 @@ def counted(count: int, what: str, plural: str = "") -> str:
 
 
 def cut_note(listed: Listed[Any], which: str, what: str) -> tuple[str, ...]:
-    """Says so when not all are shown."""
+    """A note when the list is cut."""
     return (f"Shown are the {which} {len(listed.rows):,} of {listed.total:,} {what}.",) if listed.cut else ()

@@ -1,4 +1,4 @@
-"""Conditions and expressions in SQL that have to do with the period of a report."""
+"""SQL conditions and expressions for the period of a report."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ class Clauses:
         return f"greatest(unix_millis({start}), {self._period.start_ms}L)"
 
     def overlapping(self, start: str, end: str) -> str:
-        """A stretch of time has a part in the period."""
+        """Whether an interval overlaps the period."""
         return (
             f"unix_millis({start}) < {self._period.end_ms} AND unix_millis({end}) >= {self._period.start_ms}"
         )
 
     def moment(self, time: str) -> str:
-        """A moment lies in the period."""
+        """Whether a moment is in the period."""
         return (
             f"unix_millis({time}) >= {self._period.start_ms} AND unix_millis({time}) < {self._period.end_ms}"
         )
 
     def bucket(self, time: str) -> str:
-        """Where the bucket of a moment begins."""
+        """Start of the bucket of a moment."""
         return f"(unix_millis({time}) - unix_millis({time}) % {self._period.bucket_ms})"
 
     def steps(self, what: str, table: str) -> str:
-        """+1 where a state begins, -1 where it ends, by bucket; what holds at the log's end goes on."""
+        """+1 where a state starts, -1 where it ends, by bucket; a state at the end of the log continues."""
         going_on = "ended_by = 'end'"
         return f"""
             SELECT '{what}' AS what, side.bucket_ms AS bucket_ms, sum(side.step) AS step FROM (

@@ -1,1 +1,1 @@
-"""Records as rows, and rows as Arrow columns: no Spark in here."""
+"""Records as rows, and rows as Arrow columns; without Spark."""

@@ -20,7 +20,7 @@ LAST_DATE_MS = 253_402_300_799_999
 
 
 def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
-    """What is said about every row, whatever its type, by the names of the wide table."""
+    """The columns that every row has, by their names in the wide table."""
     count = len(rows)
     of_snapshot = rows.snapshot_end_offset is not None
     places = pa.array(rows.offsets, pa.int64())
@@ -63,7 +63,7 @@ def _microseconds(timestamps_ms: list[int]) -> pa.Array:
 
 
 class TypedColumns:
-    """The rows of one record type: where they stand among all rows, and a column per field."""
+    """The rows of one record type: their places among all rows, and a column per field."""
 
     def __init__(self, places: pa.Array, columns: list[pa.Array]) -> None:
         self.places = places
@@ -80,7 +80,7 @@ def typed_columns_of(rows: MetadataRows) -> dict[type[Message], TypedColumns]:
 
 
 def _merged(rows: MetadataRows, kinds: list[RecordKind]) -> TypedColumns:
-    """The versions of one type, each encoded by itself, in the order of the rows."""
+    """Merges the columns of all versions of one type, in the order of the rows."""
     parts = [_of_kind(rows, kind) for kind in kinds]
     if len(parts) == 1:
         return parts[0]
@@ -140,7 +140,7 @@ def _list_offsets(lists: list[list[Any] | None]) -> pa.Array:
 
 
 def _structs(message: type[Message], values: list[Any], version: int) -> pa.Array:
-    """A null struct gets a message with defaults behind its null: Arrow wants something there."""
+    """A null struct is encoded from a message with defaults: Arrow needs values there."""
     absent = [value is None for value in values]
     if any(absent):
         values = [message() if value is None else value for value in values]

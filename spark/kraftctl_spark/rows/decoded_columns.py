@@ -1,4 +1,4 @@
-"""Arrow arrays of the buffers that records were decoded into. Nothing is copied value by value."""
+"""Arrow arrays from the buffers that records were decoded into, without copying single values."""
 
 from __future__ import annotations
 
@@ -48,5 +48,5 @@ _FIRST_OFFSET = bytes(4)
 
 
 def _bits(data: pa.Buffer, count: int) -> pa.Array:
-    """A byte per value as Arrow's bits."""
+    """Converts one byte per value into Arrow's bits."""
     return pa.Array.from_buffers(pa.uint8(), count, [None, data]).cast(pa.bool_())

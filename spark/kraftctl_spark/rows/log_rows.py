@@ -10,8 +10,7 @@ from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 ROWS_PER_CHUNK = 20_000
-"""How many rows are taken together, but for the rest of a batch: fewer cost more calls per row, and more take
-more memory for nothing."""
+"""Rows per chunk, except for the rest of a batch: fewer cost more calls per row, more only cost memory."""
 
 
 def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]:

@@ -1,8 +1,8 @@
-"""Decoded records as rows: plain values side by side, no Spark, no Arrow.
+"""Decoded records as rows: plain values in parallel lists, without Spark and Arrow.
 
-Every offset gives exactly one row, whatever it holds. What cannot be decoded keeps its raw bytes and has no
-message: a newer controller may write records that this release does not know, and they must neither stop the
-export nor get lost.
+Every offset gives exactly one row. A record that cannot be decoded keeps its raw bytes and has no message: a
+newer controller may write records that this release does not know, and they must neither stop the export nor
+get lost.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
 
 UNKNOWN_TYPE = "Unknown"
-"""`type` of a sound record whose type id nobody here knows."""
+"""`type` of a valid record whose type id this release does not know."""
 
 UNDECODABLE_TYPE = "Undecodable"
-"""`type` of a record whose bytes make no sense."""
+"""`type` of a record whose bytes are invalid."""
 
 OFFSET_MAX = 2**63 - 1
 
@@ -68,7 +68,7 @@ def field_name(field: Field) -> str:
 
 
 class RecordKind:
-    """What many records have in common: their type and version, and whether these are understood here."""
+    """Properties that many records share: type, version, and whether this release can decode them."""
 
     __slots__ = ("in_columns", "is_control", "message", "type", "type_id", "version")
 
@@ -96,7 +96,7 @@ class RecordKind:
 
 
 class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
-    """Of decoded data records, by class and version."""
+    """Kinds of decoded data records, by class and version."""
 
     def __missing__(self, key: tuple[type[Message], int]) -> RecordKind:
         message, version = key
@@ -107,7 +107,7 @@ class _DataKinds(dict[tuple[type[Message], int], RecordKind]):
 
 
 class _ColumnKinds(dict[int, RecordKind]):
-    """Of data records that were decoded into columns, by their number there."""
+    """Kinds of data records that were decoded into columns, by their number there."""
 
     def __missing__(self, number: int) -> RecordKind:
         type_id, version = type_and_version(number)
@@ -121,7 +121,7 @@ class _ColumnKinds(dict[int, RecordKind]):
 
 _DATA_KINDS = _DataKinds()
 _COLUMN_KINDS = _ColumnKinds()
-_COLUMN_KINDS[NOT_TAKEN] = _DATA_KINDS[Message, 0]  # Stands there until the record is decoded by itself.
+_COLUMN_KINDS[NOT_TAKEN] = _DATA_KINDS[Message, 0]  # A placeholder until the record is decoded by itself.
 _UNKNOWN_KINDS_REMEMBERED = 1_000
 
 
@@ -137,19 +137,19 @@ class MetadataRows:
         self.snapshot_end_offset = snapshot_end_offset
         """The first offset that the snapshot does not contain; None for rows of a log."""
         self.offsets: list[int] = []
-        """In the log; in a snapshot, whose records have no offset of their own, the place there."""
+        """Offsets in the log; in a snapshot, whose records have no offset of their own, positions in it."""
         self.epochs: list[int] = []
         self.timestamps_ms: list[int] = []
         self.payloads: list[bytes | None] = []
         self.kinds: list[RecordKind] = []
         self.messages: list[object] = []
-        """What was decoded, or has the same attributes; None for what is in `columns`, or not understood."""
+        """Messages, or objects with their attributes; None for records in `columns` or not decoded."""
         self.columns = RecordsByKind(TYPES_WITH_SECRETS)
-        """The fields of what was decoded into columns at once; what has secrets is not: it may change."""
+        """Fields of records decoded directly into columns, except of types with secrets, which may change."""
         self.aborted: set[int] = set()
-        """Places of rows. Set by who knows the transactions around them."""
+        """Places of rows in aborted transactions, set by `mark_aborted`."""
         self.redacted: set[int] = set()
-        """Places of rows. Set by who takes secrets out of `payloads` and `messages`."""
+        """Places of rows whose secrets were removed from `payloads` and `messages`, set by `redact`."""
         self._newer = 0
         self._by_kind: dict[RecordKind, list[int]] | None = None
 
@@ -158,7 +158,7 @@ class MetadataRows:
 
     @property
     def newer_fields(self) -> int:
-        """How many records have tagged fields that this release does not know; these are in payloads only."""
+        """Number of records with tagged fields that this release does not know: only payloads have these."""
         decoded = self.columns.by_kind.values()
         return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
 
@@ -176,7 +176,7 @@ class MetadataRows:
         return self._by_kind
 
     def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
-        """Those records of a batch that lie in [first_offset, end_offset)."""
+        """Adds the records of a batch in [first_offset, end_offset)."""
         records = batch.records
         if batch.header.base_offset < first_offset or batch.header.last_offset >= end_offset:
             records = [record for record in records if first_offset <= record.offset < end_offset]
@@ -233,7 +233,7 @@ class MetadataRows:
 
 
 def _own_version(message: Message) -> int:
-    """Control records say their version in a field, since nothing frames them."""
+    """Control records have their version in a field, because they have no frame."""
     version = getattr(message, "version", 0)
     assert isinstance(version, int)
     return version

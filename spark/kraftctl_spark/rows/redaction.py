@@ -1,4 +1,4 @@
-"""Takes out of rows, struct and raw value alike, what `kraftctl_protocol.secrets` says may be secret."""
+"""Removes from structs and raw values what may be secret according to `kraftctl_protocol.secrets`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 
 class RedactedScramCredential:
-    """Stands for a UserScramCredentialRecord, whose own fields cannot be null."""
+    """Replaces a UserScramCredentialRecord, whose own fields cannot be null."""
 
     salt = stored_key = server_key = None
 
@@ -24,9 +24,9 @@ class RedactedScramCredential:
 
 
 def redact(rows: MetadataRows) -> None:
-    """Changes in place what holds a secret, and says so in `redacted`.
+    """Redacts rows in place and adds their places to `redacted`.
 
-    Bytes that cannot be read are withheld when they are, or may be, of a type that has secrets.
+    Bytes that cannot be decoded are removed when they are, or may be, of a type that has secrets.
     """
     for kind, places in rows.by_kind().items():
         if kind.is_control:

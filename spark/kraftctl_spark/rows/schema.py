@@ -46,7 +46,7 @@ _PRIMITIVES: dict[str, pa.DataType] = {
 
 
 def arrow_schema() -> pa.Schema:
-    """Schema of the record batches that the source hands to Spark."""
+    """Schema of the record batches that the source returns to Spark."""
     fields = [pa.field(name, kind) for name, kind, _ in COMMON_FIELDS]
     fields += [pa.field(column_name(message), _struct_type(message)) for message in typed_columns()]
     return pa.schema(fields)

@@ -1,8 +1,8 @@
 """One typed Arrow table per record type, and `records`, which has every record with its raw value.
 
-A table of a type is a flat one: where the record stood in the log, then the fields of Kafka's schema in
-snake_case. What has no table (types without fields, unknown ones, damaged ones) still is in `records`: a
-row there for every offset is the proof that nothing is missing.
+The table of a type is flat: the place of the record in the log, then the fields of Kafka's schema in
+snake_case. Records without a table (types without fields, unknown and damaged ones) are still in `records`,
+which has a row for every offset: this proves that nothing is missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def table_schemas() -> dict[str, pa.Schema]:
 
 
 def encode_tables(rows: MetadataRows) -> dict[str, pa.Table]:
-    """The rows as tables, without those that would be empty; in each one the order of `rows`."""
+    """The rows as tables, in the order of `rows`; empty tables are omitted."""
     if not len(rows):
         return {}
     common = common_columns(rows)
@@ -67,12 +67,12 @@ def encode_tables(rows: MetadataRows) -> dict[str, pa.Table]:
 
 
 class RowCounts:
-    """What the manifest says about the rows of a range."""
+    """Counts of the rows of a range, for the manifest."""
 
     def __init__(self) -> None:
         self.records = 0
         self.unknown = 0
-        """Sound records whose type or version this release does not know."""
+        """Valid records whose type or version this release does not know."""
         self.newer_fields = 0
         """Records with tagged fields that this release does not know."""
         self.undecodable = 0
@@ -95,7 +95,7 @@ class RowCounts:
 
 
 def in_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table that an older release wrote, with nulls for the columns it did not know."""
+    """A table of an older release, with nulls for the columns that it did not know."""
     if table.schema.equals(schema):
         return table
     columns = [

@@ -1,7 +1,7 @@
-"""KIP-868: which records a metadata transaction took back, and where one still is open.
+"""KIP-868: which records were aborted with a metadata transaction, and where one is still open.
 
-The records between BeginTransactionRecord and AbortTransactionRecord have no effect. Which of the two ends a
-transaction gets is only known at its end, so the export stops before a transaction that is open.
+The records between BeginTransactionRecord and AbortTransactionRecord have no effect. Whether a transaction is
+completed or aborted is only known at its end, so the export stops before a transaction that is open.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ OffsetRange = tuple[int, int]
 
 @dataclass(frozen=True)
 class Transactions:
-    """What the markers of a stretch of the log say."""
+    """The transactions in a range of the log, from its markers."""
 
     aborted: tuple[OffsetRange, ...] = field(default=())
-    """What lies between a begin and its abort, without these two."""
+    """The records between a begin and its abort, without these two."""
     open_since: int | None = None
     """Offset of the begin that has no end yet."""
 
 
 def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
-    """`start` is where the stretch starts; normally that is outside of any transaction."""
+    """`start` is the first offset of the range, normally outside of any transaction."""
     aborted: list[OffsetRange] = []
     open_since: int | None = None
     for offset, kind in sorted(markers):
@@ -52,7 +52,7 @@ def resolve(start: int, markers: Iterable[Marker]) -> Transactions:
 def markers_of(rows: MetadataRows) -> list[Marker]:
     """In no particular order. A snapshot's records belong to no transaction that could still end.
 
-    A marker counts in any version: without its begin, an abort would take back all that was before it.
+    A marker counts in any version: without its begin, an abort would abort everything before it.
     """
     if rows.snapshot_end_offset is not None:
         return []
@@ -65,7 +65,7 @@ def markers_of(rows: MetadataRows) -> list[Marker]:
 
 
 def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
-    """The raft layer's own records are part of no transaction."""
+    """Control records belong to no transaction."""
     if not aborted:
         return
     rows.aborted = {

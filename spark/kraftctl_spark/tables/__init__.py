@@ -1,1 +1,1 @@
-"""Tables of Parquet files with manifests: written exactly once, compacted, read back."""
+"""Tables of Parquet files with manifests: written exactly once, compacted, read back; without Spark."""

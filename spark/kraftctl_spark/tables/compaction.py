@@ -1,8 +1,8 @@
-"""Merges the files of many small batches into one per table, and swaps them by one manifest.
+"""Merges the files of many small batches into one per table, and replaces them with one manifest.
 
-The new manifest covers the range of the old ones, which stop to count at its rename. Then their files go, for
-whoever reads the directory as it is would find their rows twice; or after a grace period, for readers that go
-by manifests and take long. An export may append meanwhile.
+The new manifest covers the range of the old ones and replaces them with its rename. Their files are then
+deleted, because a reader of the bare directory would find their rows twice; or after a grace period, for slow
+readers that use the manifests. An export may append at the same time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RECORDS_PER_MERGE = 5_000_000
 
 @dataclass(frozen=True)
 class Compacted:
-    """What a compaction did."""
+    """The result of a compaction."""
 
     merged_manifests: int
     files_before: int
@@ -50,10 +50,10 @@ class Compacted:
 
 
 def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compacted:
-    """The caller holds `output.compacting`; an export may go on meanwhile.
+    """The caller holds `output.compacting`; an export may run at the same time.
 
-    With `spare_large` a file that is larger than all that could be added to it is left alone: for those who
-    compact often, so that a row is not copied each time.
+    With `spare_large`, a file larger than everything that could be added to it is not merged. Frequent
+    compactions use this, so that a row is not copied each time.
     """
     output.remove_merge_leftovers()
     removed = output.remove_replaced(grace_ms)
@@ -76,7 +76,7 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
 
 
 def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
-    """Neighbours that become one; a snapshot's rows stay by themselves, and secrets apart from redactions."""
+    """Consecutive manifests to merge; not a snapshot's, and never redacted ones with unredacted ones."""
     run: list[Manifest] = []
     records = 0
     for manifest in manifests:
@@ -125,13 +125,13 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
 
 
 def recent_times_ms(manifests: list[Manifest]) -> tuple[int, ...]:
-    """When the last of their batches was committed, and those of the hour before it."""
+    """Commit times of their last batch and of the batches in the hour before it."""
     times_ms = sorted(at_ms for one in manifests for at_ms in one.commit_times_ms)
     return tuple(at_ms for at_ms in times_ms if times_ms[-1] - at_ms < HOUR_MS)
 
 
 def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> Iterator[pa.Table]:
-    """Small files become one group; large ones pass through group by group."""
+    """Small files become one row group; large files are copied row group by row group."""
     held: list[pa.Table] = []
     rows = 0
     for file in files:
@@ -147,7 +147,7 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
 
 
 class RegularCompaction:
-    """Compacts after every so many batches of an export, in the same process."""
+    """Compacts after a given number of batches of an export, in the same process."""
 
     def __init__(self, output: Output, batches: int, grace_ms: int) -> None:
         self._output = output
@@ -156,7 +156,7 @@ class RegularCompaction:
         self._done = 0
 
     def after_batch(self) -> None:
-        """A full disk must not stop the export here: merging can wait, and needs more space than a batch."""
+        """A full disk does not stop the export here: merging can wait, and needs more space than a batch."""
         self._done += 1
         if not self._batches or self._done < self._batches:
             return
@@ -168,4 +168,4 @@ class RegularCompaction:
             try:
                 log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
             except OSError as error:
-                log.warning("small files stay as they are for now: %s", error)
+                log.warning("small files are not merged for now: %s", error)

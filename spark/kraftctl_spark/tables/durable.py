@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: temporary name, fsync, rename, fsync of the directory."""
+"""Files that exist completely or not at all: temporary name, fsync, rename, fsync of the directory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 Hook = Callable[[str], None]
-"""Called with the name of a step that was just done; tests end the process there."""
+"""Called with the name of a step that has just been done; tests kill the process there."""
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -18,7 +18,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def no_hook(step: str) -> None:
-    """What runs outside of tests."""
+    """The hook outside of tests."""
 
 
 def temporary_path(path: Path) -> Path:
@@ -28,7 +28,7 @@ def temporary_path(path: Path) -> Path:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Says which file it was when there is no space for it, and what to do."""
+    """Adds the file's name and the next step to the error when there is no space."""
     try:
         yield
     except OSError as error:
@@ -36,13 +36,13 @@ def writing(path: Path) -> Iterator[None]:
             raise
         raise OSError(
             error.errno,
-            f"no space to write {path} ({os.strerror(error.errno)}): make room and start again; what was "
-            "committed is whole, and the rest follows",
+            f"no space to write {path} ({os.strerror(error.errno)}): make room and start again; "
+            "everything committed is complete, and the rest follows",
         ) from error
 
 
 def fsync(path: Path) -> None:
-    """Also for directories."""
+    """For files and directories."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -51,7 +51,7 @@ def fsync(path: Path) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """With those above it that are not there; their names are durable, too."""
+    """With missing parent directories; their names are durable too."""
     if not path.is_dir():
         make_directory(path.parent)
         path.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""What a worker does: fetch a range of the log, decode it, write its files. Nothing passes through the JVM.
+"""The work of one task: fetch a range of the log, decode it, write its files. Nothing passes through the JVM.
 
-A task is a function of its own fields, whoever runs it and how often: same range, same rows. Only the driver
-gives its files their names, so an attempt that nobody waits for any more does no harm.
+A task depends only on its fields, wherever and however often it runs: the same range gives the same rows.
+Only the driver gives its files their names, so a late attempt changes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SNAPSHOT_PREFIX = "snapshot-"
 
 @dataclass(frozen=True)
 class TaskSettings:
-    """What all tasks of an export share. Pickled, so no secrets and no open files."""
+    """Shared by all tasks of an export. Pickled, so without secrets and open files."""
 
     output: Path
     location: LogLocation
@@ -42,7 +42,7 @@ class ExportTask:
 
     range: LogRange
     aborted: tuple[OffsetRange, ...] = ()
-    """What of the range is known to have been aborted."""
+    """The parts of the range that are known to be aborted."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class ExportTask:
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What came of a task."""
+    """The result of a task."""
 
     task: ExportTask
     files: tuple[StagedFile, ...]
@@ -67,7 +67,7 @@ class TaskReport:
 
 
 def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
-    """Writes the files of a task. May be run again at any time."""
+    """Writes the files of a task. Can be repeated at any time."""
     reader = settings.location.open(settings.cluster_id)
     try:
         return write_range(settings, task, rows_of_range(reader, task.range))
@@ -77,7 +77,7 @@ def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
 
 @collector_paused()
 def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[MetadataRows]) -> TaskReport:
-    """The files of `chunks`; LogChangedError if these are not the whole range of the task."""
+    """Writes the files of `chunks`; LogChangedError if these are not the whole range of the task."""
     counts = RowCounts()
     markers: list[Marker] = []
     epoch, timestamp_ms = task.range.epoch, 0
@@ -106,7 +106,7 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
 
 
 def _missing(wanted: LogRange, records: int) -> tuple[int, ...]:
-    """Only a log's very first record may be out of reach, see `QuorumObserver.read`."""
+    """Only the very first record of a log can be unreadable, see `QuorumObserver.read`."""
     lacking = 0 if wanted.snapshot else wanted.end - wanted.start - records
     if lacking == 0:
         return ()

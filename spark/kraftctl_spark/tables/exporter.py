@@ -1,8 +1,8 @@
-"""Brings the tables up to an offset: plans tasks, has them run somewhere, commits a manifest.
+"""Brings the tables up to an offset: plans tasks, runs them with a `TaskRunner`, commits a manifest.
 
-Where it starts is what the manifests say, whatever the caller believes: asked to go where it has been it does
-nothing, asked to skip something it does that first. Hence neither a lost checkpoint nor a batch that is done
-again can lose or double a row.
+It always starts where the manifests end, independent of the caller: a range that is already written is
+skipped, and a missing one before it is written first. Therefore neither a lost checkpoint nor a repeated
+batch can lose or duplicate a row.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Exporter:
         self._swept = False
 
     def export_to(self, end: int, end_epoch: int) -> Position:
-        """Commits what is missing below `end`; returns how far the tables go.
+        """Commits what is missing below `end`; returns the position of the tables.
 
-        That is not `end` when a transaction is open there: its records follow once it has ended.
+        The position is before `end` when a transaction is open there: its records follow once it has ended.
         """
         self._sweep()
         position = checked_position(self._output, self._settings.cluster_id)
@@ -50,7 +50,7 @@ class Exporter:
             began_s = time.monotonic()
             with ExitStack() as failed:
                 failed.callback(self._output.remove_leftovers)
-                done = self._export_some(position, end, end_epoch)
+                done = self._export_next(position, end, end_epoch)
                 if done is not None:
                     self._output.commit(done[0])
                 failed.pop_all()
@@ -63,15 +63,15 @@ class Exporter:
         return position
 
     def _sweep(self) -> None:
-        """Once more than at the start: a writer that was killed then may have taken seconds to be gone."""
+        """Repeats the cleanup of the start: a killed writer may have run for some more seconds."""
         if not self._swept:
             removed = self._output.remove_leftovers()
             if removed:
                 log.info("removed %d files that an interrupted export had left behind", removed)
             self._swept = True
 
-    def _export_some(self, position: Position, end: int, end_epoch: int) -> tuple[Manifest, int] | None:
-        """What to commit, and the timestamp of its last record; None when a transaction is in the way."""
+    def _export_next(self, position: Position, end: int, end_epoch: int) -> tuple[Manifest, int] | None:
+        """The manifest to commit, and the time of its last record; None when an open transaction is next."""
         place = self._reader.position(position.offset, position.epoch)
         if place.snapshot is not None:
             instead = LogRange(position.offset, place.snapshot.offset, place.snapshot.epoch, snapshot=True)
@@ -91,16 +91,14 @@ class Exporter:
         reports = self._run_tasks([ExportTask(one) for one in ranges])
         transactions = resolve(position.offset, (marker for report in reports for marker in report.markers))
         stable_end = end if transactions.open_since is None else transactions.open_since
-        reports = self._done_again(reports, transactions, stable_end)
+        reports = self._repeated(reports, transactions, stable_end)
         if stable_end == position.offset:
             log.info("offset %d begins a transaction that is still open", stable_end)
             return None
         return self._manifest(reports, stable_end, place.high_watermark)
 
-    def _done_again(
-        self, reports: list[TaskReport], transactions: Transactions, end: int
-    ) -> list[TaskReport]:
-        """The reports of all tasks below `end`, after those that had to know about transactions ran again."""
+    def _repeated(self, reports: list[TaskReport], transactions: Transactions, end: int) -> list[TaskReport]:
+        """The reports of all tasks below `end`; tasks that contain aborted or open transactions run again."""
         final: list[TaskReport] = []
         again: list[ExportTask] = []
         for report in reports:
@@ -126,7 +124,7 @@ class Exporter:
     def _manifest(
         self, reports: list[TaskReport], end: int, high_watermark: int, snapshot: bool = False
     ) -> tuple[Manifest, int]:
-        """Of files that have their names by then."""
+        """Gives the files their names; returns their manifest and the timestamp of its last record."""
         ordered = sorted(reports, key=lambda report: report.task.range.start)
         counts: Counter[str] = Counter()
         for report in ordered:
@@ -148,7 +146,7 @@ class Exporter:
 
 
 def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
-    """One batch, and what is left; the age of its last record is how old the tables are."""
+    """The log line for a batch, with the lag in records and the age of its last record."""
     records = manifest.counts["records"]
     return (
         f"committed offsets {manifest.start} to {manifest.end - 1}: {records} records in "
@@ -158,7 +156,7 @@ def progress_line(manifest: Manifest, took_s: float, lag_ms: int) -> str:
 
 
 def checked_position(output: Output, cluster_id: str) -> Position:
-    """Where the export stands; ExportRefusedError when the tables are of another cluster."""
+    """Position of the tables; ExportRefusedError when they are of another cluster."""
     position = output.position()
     if position.cluster_id not in (None, cluster_id):
         raise ExportRefusedError(

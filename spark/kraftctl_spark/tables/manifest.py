@@ -1,11 +1,12 @@
-"""The list of files that make up the tables: one JSON manifest per batch, there whole or not at all.
+"""The list of files that make up the tables: one JSON manifest per batch, which exists completely or not at
+all.
 
-A manifest's rename is the commit. Manifests cover the log without a gap from offset 0 on, so where the last
-one ends is where the export goes on: no other record of progress is trusted. A manifest that covers the range
-of others replaces them; that is how compaction swaps many files for few.
+The rename of a manifest is the commit. Manifests cover the log from offset 0 without a gap, and the export
+continues where the last one ends: no other record of progress is trusted. A manifest that covers the range of
+others replaces them; compaction uses this.
 
-One process appends, and beside it one compacts: each has a lock of its own. Only the first goes beyond the
-end of the tables, only the second deletes below it: neither takes unfinished files of the other for debris.
+One process appends, and one may compact at the same time, each with its own lock. Only the first writes
+beyond the end of the tables, only the second deletes below it: neither deletes unfinished files of the other.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ FORMAT = 1
 HOUR_MS = 3_600_000
 _RANGE = re.compile(r"^(?:snapshot-)?\d{20}-\d{20}$")
 _LAST_OFFSET = re.compile(r"\d{20}-(\d{20})\.")
-"""Also in the name of a temporary file."""
+"""Matches the names of temporary files too."""
 
 
 Found = TypeVar("Found")
 
 
 class ExportRefusedError(Exception):
-    """Going on would lose or double rows; the message says what to do."""
+    """Continuing would lose or duplicate rows; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,16 @@ class Manifest:
     high_watermark: int
     """As seen when the batch began."""
     snapshot: bool = False
-    """Whether the rows are those of the snapshot that ends at `end`, since the log had lost them."""
+    """Whether the rows are those of the snapshot that ends at `end`, because the log had been deleted."""
     missing: tuple[int, ...] = ()
-    """Offsets that no leader gives away; only ever 0."""
+    """Offsets that no leader returns; only offset 0 is possible."""
     secrets: bool = False
-    """Whether secrets were left in."""
+    """Whether secrets were not redacted."""
     batches: int = 1
-    """How many were merged into it."""
+    """How many batches were merged into it."""
     committed_at_ms: int = field(default=0, compare=False)
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
-    """Of a merged one: when the last of its batches was committed, and those of the hour before it."""
+    """After a merge: commit times of its last batch and of the batches in the hour before it."""
 
     @property
     def name(self) -> str:
@@ -74,12 +75,12 @@ class Manifest:
 
     @property
     def commit_times_ms(self) -> tuple[int, ...]:
-        """Of its batches, as far as they are known still."""
+        """Commit times of its batches, as far as they are still known."""
         return self.batch_times_ms or (self.committed_at_ms,)
 
     @property
     def lag(self) -> int:
-        """How many committed offsets were left to do."""
+        """How many committed offsets were not exported yet."""
         return max(0, self.high_watermark - self.end)
 
     def to_json(self) -> str:
@@ -102,7 +103,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Position:
-    """Where the export stands: everything before `offset` is in the tables."""
+    """Position of the export: everything before `offset` is in the tables."""
 
     offset: int = 0
     epoch: int = 0
@@ -127,7 +128,7 @@ class Output:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """ExportRefusedError when another process appends here. The lock goes with its process."""
+        """ExportRefusedError when another process appends here. The lock ends with its process."""
         self._check_manifests_are_there()
         with self._holding(LOCK, wait=False) as held:
             if not held:
@@ -137,7 +138,7 @@ class Output:
             yield
 
     def _check_manifests_are_there(self) -> None:
-        """Files without any manifest would be taken for what an export left behind, and deleted."""
+        """Without any manifest, files would look like leftovers and be deleted."""
         if self._manifests.is_dir():
             return
         for table in table_schemas():
@@ -149,9 +150,9 @@ class Output:
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """For readers that take long: nobody compacts meanwhile, so no file goes. Others may read, too.
+        """For slow readers: no process compacts meanwhile, so no file is deleted. Other readers are allowed.
 
-        Who may not even create the lock reads without it.
+        Without permission to create the lock, it reads without it.
         """
         try:
             descriptor = os.open(self.directory / COMPACTION_LOCK, os.O_RDONLY | os.O_CREAT, 0o644)
@@ -167,7 +168,7 @@ class Output:
 
     @contextmanager
     def compacting(self, wait: bool) -> Iterator[bool]:
-        """Whether it may compact now: False, unless it shall `wait`, while another process does."""
+        """Whether it may compact now. False while another process does, unless it should `wait`."""
         with self._holding(COMPACTION_LOCK, wait) as held:
             yield held
 
@@ -186,7 +187,7 @@ class Output:
             os.close(descriptor)
 
     def manifests(self) -> list[Manifest]:
-        """Those that count, in order; ExportRefusedError if they do not cover the log from its start on."""
+        """The live manifests in order; ExportRefusedError if they do not cover the log from its start."""
         return self._live(self.all_manifests())
 
     def _live(self, manifests: list[Manifest]) -> list[Manifest]:
@@ -204,12 +205,12 @@ class Output:
         return live
 
     def all_manifests(self) -> list[Manifest]:
-        """Also those that were replaced. All of one moment, whatever a compaction does meanwhile."""
+        """All manifests, including replaced ones, as of one moment even during a compaction."""
         read: dict[str, Manifest | None] = {}
-        return self._at_rest(lambda names: self._read_all(names, read))
+        return self._while_unchanged(lambda names: self._read_all(names, read))
 
     def position(self) -> Position:
-        """Where the last manifest ends. Reads that one only: `manifests` is what checks them all."""
+        """Where the last manifest ends. Reads only that one; `manifests` checks all of them."""
 
         def read_last(names: list[str]) -> tuple[bool, Position]:
             if not names:
@@ -217,13 +218,13 @@ class Output:
             last = self._read(max(names, key=lambda name: name.rpartition("-")[2]))
             return last is not None, Position(last.end, last.epoch, last.cluster_id) if last else Position()
 
-        return self._at_rest(read_last)
+        return self._while_unchanged(read_last)
 
-    def _at_rest(self, read: Callable[[list[str]], tuple[bool, Found]]) -> Found:
-        """What `read` finds in a directory that is the same before and after.
+    def _while_unchanged(self, read: Callable[[list[str]], tuple[bool, Found]]) -> Found:
+        """The result of `read` when the directory is the same before and after.
 
-        A listing taken while a merged manifest appears and the old ones go may have none of them; with the
-        end of the tables out of sight an export would write it a second time.
+        A listing that is taken while a merged manifest appears and the old ones are deleted may contain none
+        of them. Without the end of the tables, an export would write it a second time.
         """
         names = self._names()
         while True:
@@ -238,7 +239,7 @@ class Output:
         return sorted(stem for stem in stems if _RANGE.match(stem))
 
     def _read_all(self, names: list[str], read: dict[str, Manifest | None]) -> tuple[bool, list[Manifest]]:
-        """A manifest never changes under its name, so what was `read` is not read again."""
+        """A manifest never changes under its name, so those in `read` are not read again."""
         for name in names:
             if name not in read:
                 read[name] = self._read(name)
@@ -246,7 +247,7 @@ class Output:
         return len(found) == len(names), found
 
     def _read(self, name: str) -> Manifest | None:
-        """None when it was removed meanwhile."""
+        """None when it has been deleted meanwhile."""
         path = self._manifests / f"{name}.json"
         try:
             return Manifest.from_json(path.read_text())
@@ -259,7 +260,7 @@ class Output:
             ) from error
 
     def read(self, read: Callable[[list[Manifest]], Found]) -> Found:
-        """What `read` makes of the files of the manifests; again, when a compaction took one of them away."""
+        """The result of `read` on the live manifests; repeated when a compaction deleted one of its files."""
         while True:
             live = self.manifests()
             try:
@@ -269,7 +270,7 @@ class Output:
                     raise
 
     def commit(self, manifest: Manifest) -> None:
-        """Makes a batch part of the tables, or puts it in place of others. The caller holds that lock."""
+        """Adds a batch to the tables, or replaces others with it. The caller holds the lock for that."""
         at = self.position().offset
         replaces = manifest.end <= at
         if manifest.end <= manifest.start or not (replaces or manifest.start == at):
@@ -281,27 +282,27 @@ class Output:
         self.hook("manifest-committed")
 
     def changed_redaction(self, include_secrets: bool) -> str | None:
-        """What to say when from here on secrets are treated in another way than before; None if not."""
+        """The warning when secrets will be treated differently from before; None otherwise."""
         live = self.manifests()
         if not live or live[-1].secrets == include_secrets:
             return None
         before, after = ("redacted", "left in") if include_secrets else ("left in", "redacted")
         return (
             f"secrets were {before} up to offset {live[-1].end - 1} and will be {after} from there on; what "
-            f"{self.directory} holds already stays as it is"
+            f"{self.directory} already contains does not change"
         )
 
     def check_files(self) -> None:
-        """ExportRefusedError when a file that was committed is gone or has another size."""
+        """ExportRefusedError when a committed file is missing or has another size."""
         damaged = self._damaged_file()
         while damaged is not None:
             manifest, file = damaged
             if manifest in self.manifests():
                 raise ExportRefusedError(
-                    f"{self.directory / file.path} was committed with {file.bytes} bytes and is not there "
-                    "like that any more: restore it from a backup, or export to a new directory"
+                    f"{self.directory / file.path} was committed with {file.bytes} bytes and is missing "
+                    "or has another size: restore it from a backup, or export to a new directory"
                 )
-            damaged = self._damaged_file()  # A compaction had replaced that one.
+            damaged = self._damaged_file()  # A compaction had replaced that manifest.
 
     def _damaged_file(self) -> tuple[Manifest, TableFile] | None:
         for manifest in self.manifests():
@@ -316,21 +317,21 @@ class Output:
         return None
 
     def remove_leftovers(self) -> int:
-        """Deletes what died with an export: files that no manifest names. The caller holds `locked`.
+        """Deletes leftovers of exports: files that no manifest names. The caller holds `locked`.
 
-        Also what died with a compaction, unless one is at work now.
+        Deletes leftovers of compactions too, unless one is running.
         """
         end = self.position().offset
         with self.compacting(wait=False) as alone:
             return self._remove_unnamed(lambda last: alone or last is None or last >= end)
 
     def remove_merge_leftovers(self) -> int:
-        """Deletes what died with a compaction: it only writes below the end of the tables."""
+        """Deletes leftovers of compactions, which only write below the end of the tables."""
         end = self.position().offset
         return self._remove_unnamed(lambda last: last is not None and last < end)
 
     def _remove_unnamed(self, ours: Callable[[int | None], bool]) -> int:
-        """Of the temporary and the unnamed files, those whose last offset (None: has none) is `ours`."""
+        """Deletes temporary files, and files in no manifest, whose last offset (None: has none) is `ours`."""
         named = {file.path for one in self.all_manifests() for file in one.files}
         removed = 0
         for directory in [self._manifests, *(self.directory / table for table in table_schemas())]:

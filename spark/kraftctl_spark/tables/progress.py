@@ -1,4 +1,4 @@
-"""How an export is doing, from its manifests: how far, how far behind, how much, and what was strange."""
+"""Progress of an export, from its manifests: position, lag, amounts, and anything unusual."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MICROS_PER_MS = 1_000
 
 @dataclass
 class TableProgress:
-    """What the live manifests say about a table."""
+    """The live manifests' sums for a table."""
 
     rows: int = 0
     files: int = 0
@@ -35,7 +35,7 @@ class TableProgress:
 
 @dataclass
 class Progress:
-    """Everything that `kraftctl-export status` tells. Times are ms since 1970; None when nothing is there."""
+    """Everything that `kraftctl-export status` shows. Times are ms since 1970; None without any rows."""
 
     cluster_id: str | None
     offset: int
@@ -44,7 +44,7 @@ class Progress:
     high_watermark: int | None
     """As the last batch saw it."""
     lag_records: int
-    """Committed offsets that the last batch left to do."""
+    """Committed offsets that were not exported by the last batch."""
     last_timestamp_ms: int | None
     """Of the last record in the tables."""
     last_commit_at_ms: int | None
@@ -61,24 +61,24 @@ class Progress:
     unknown_types: dict[str, int]
     """The same by `type id/version`."""
     newer_fields: int
-    """Records with tagged fields that this release does not know; these too are in `records` only."""
+    """Records with tagged fields that this release does not know; these fields are only in `records`."""
     undecodable: int
     redacted: int
     aborted: int
     snapshots: list[tuple[int, int]]
-    """Ranges [start, end) that a snapshot stands for, since the log had lost them."""
+    """Ranges [start, end) that come from a snapshot, because the log had been deleted."""
     missing: list[int]
-    """Offsets that no leader gives away; only ever 0."""
+    """Offsets that no leader returns; only offset 0 is possible."""
     with_secrets: list[tuple[int, int]] = field(default_factory=list)
     """Ranges [start, end) that were written with --include-secrets."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON holds it."""
+        """As a JSON object."""
         return asdict(self)
 
 
 def progress(output: Output, now_ms: int | None = None) -> Progress:
-    """Reads the manifests, the end of `records`, and where there are unknown records what these are."""
+    """Reads the manifests, the end of `records`, and the types of unknown records if there are any."""
     at_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     return output.read(lambda live: _progress(output, live, at_ms))
 
@@ -137,7 +137,7 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
-    """Of the newest batch that has rows; None if it is no date."""
+    """Timestamp of the last record in the tables; None if it is no date."""
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
@@ -166,7 +166,7 @@ def _name(kind: dict[str, Any]) -> str:
 
 
 def _is_understood(kind: dict[str, Any]) -> bool:
-    """As `metadata_rows.py` decides it; what is not even sound counts elsewhere."""
+    """As `metadata_rows.py` decides it; undecodable records are counted elsewhere."""
     if kind["type"] in (UNKNOWN_TYPE, UNDECODABLE_TYPE) or kind["is_control"]:
         return bool(kind["type"] != UNKNOWN_TYPE)
     known = record_class(kind["type_id"])

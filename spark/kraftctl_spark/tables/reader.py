@@ -1,4 +1,4 @@
-"""Reads the typed tables with pyarrow alone: exactly what the manifests name, in today's schema."""
+"""Reads the typed tables with pyarrow alone: exactly the files in the manifests, in this release's schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraftctl_spark.tables.manifest import Manifest, Output
 
 
 def read_table(directory: Path, table: str) -> pa.Table:
-    """All rows of a table, in order of the log; KeyError for a table that does not exist."""
+    """All rows of a table, in log order; KeyError for an unknown table."""
     schema = table_schemas()[table]
 
     def read(manifests: list[Manifest]) -> pa.Table:

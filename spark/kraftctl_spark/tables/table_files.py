@@ -1,7 +1,8 @@
-"""The Parquet files of one range: written side by side, one per table that has rows, named by offsets.
+"""The Parquet files of one range: one per table that has rows, named by offsets.
 
-Who writes them is not who names them. A task may run twice at once, or go on after its batch was done again;
-so it leaves durable files under names that nobody reads, and the one process that commits gives the names.
+The process that writes them does not name them. A task may run twice at the same time, or continue after its
+batch was repeated. It therefore leaves durable files under hidden names, and only the committing process
+renames them.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, 
 
 COMPRESSION = "zstd"
 ROWS_PER_GROUP = 50_000
-"""How many rows of a table are held in memory at most; a log range never has more."""
+"""Most rows of a table that are held in memory; a log range never has more."""
 
 FSYNCS_AT_ONCE = 16
-"""A file system confirms several in the time of one."""
+"""A file system completes several in the time of one."""
 
 
 def range_name(first: int, last: int) -> str:
-    """Of everything that belongs to the offsets [first, last]; sorts like the offsets."""
+    """Name of everything that belongs to the offsets [first, last]; sorts like the offsets."""
     return f"{first:020}-{last:020}"
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file as the manifest names it."""
+    """A file as it is listed in the manifest."""
 
     table: str
     path: str
@@ -49,7 +50,7 @@ class TableFile:
 
 @dataclass(frozen=True)
 class StagedFile:
-    """A durable file that has a temporary name still."""
+    """A durable file that still has a temporary name."""
 
     temporary: str
     """Relative to the output directory."""
@@ -57,12 +58,12 @@ class StagedFile:
 
 
 def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_hook) -> tuple[TableFile, ...]:
-    """Gives files their names, in place of what had them; the commit makes the names durable."""
+    """Gives files their names, replacing existing ones; the commit makes the names durable."""
     files = []
     for one in staged:
         path = output / one.file.path
         with writing(path):
-            # NFS may remember for a while that the directory was not there, and only asks again for this.
+            # NFS may cache for a while that the directory did not exist; mkdir makes it ask again.
             path.parent.mkdir(exist_ok=True)
             (output / one.temporary).replace(path)
         files.append(one.file)
@@ -71,7 +72,7 @@ def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_ho
 
 
 class RangeWriter:
-    """Tables in, one file per table out. Nothing has its final name before `publish_files`."""
+    """Writes one file per table. No file has its final name before `publish_files`."""
 
     def __init__(self, output: Path, name: str, hook: Hook = no_hook) -> None:
         self._output = output
@@ -87,15 +88,15 @@ class RangeWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Removes what was not finished."""
+        """Removes unfinished files."""
         for temporary, writer in self._writers.values():
-            with suppress(OSError):  # What cannot be written to its end is removed all the same.
+            with suppress(OSError):  # A file that cannot be completed is removed as well.
                 writer.close()
             temporary.unlink(missing_ok=True)
         self._writers = {}
 
     def add(self, tables: dict[str, pa.Table]) -> None:
-        """What comes together to row groups of `ROWS_PER_GROUP`."""
+        """Collects rows into row groups of `ROWS_PER_GROUP`."""
         for name, table in tables.items():
             held = self._held.setdefault(name, [])
             held.append(table)
@@ -125,7 +126,7 @@ class RangeWriter:
             raise
 
     def finish(self) -> list[StagedFile]:
-        """What was written, durable. From here on it is the caller's."""
+        """The written files, durable. From here on they belong to the caller."""
         for name, held in self._held.items():
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})

@@ -40,7 +40,7 @@ _WHERE_IT_STOOD = ("changed_offset", "changed_time", "created_offset", "created_
 
 
 def difference(views: Mapping[str, Callable[[Log], str]], before: Log, after: Log) -> str:
-    """The same view at both points, row against row by its key, field against field."""
+    """Compares a view at both points, rows by key and field by field."""
     return " UNION ALL ".join(_difference(name, view, before, after) for name, view in views.items())
 
 

@@ -9,8 +9,8 @@ _KIND = """CASE WHEN given_recovery_state = 1 THEN 'unclean'
                 WHEN array_contains(old_isr, leader) THEN 'clean'
                 WHEN array_contains(old_elr, leader) THEN 'elr'
                 WHEN leader_recovery_state = 1 THEN 'unclean' ELSE 'clean' END"""
-"""A partition that is recovering already does not say so again. One that completes its reassignment may join
-the ISR and lead by the same record: that is clean."""
+"""A partition that is already recovering does not repeat it. A replica that completes a reassignment can join
+the ISR and become leader in the same record: that election is clean."""
 
 _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
                  WHEN NOT array_contains(replicas, old_leader) THEN 'reassigned'

@@ -1,4 +1,4 @@
-"""ISR churn: who left and joined the in-sync replicas, and how often."""
+"""ISR churn: which brokers left and joined the in-sync replicas, and how often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def isr_changes(log: Log) -> str:
 
 
 def hour(time: str) -> str:
-    """SQL for the start of the UTC hour; `date_trunc` would go by the session's time zone."""
+    """SQL for the start of the UTC hour; `date_trunc` would use the session's time zone."""
     return f"timestamp_seconds(unix_seconds({time}) - pmod(unix_seconds({time}), 3600))"
 
 

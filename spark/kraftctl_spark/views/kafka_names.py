@@ -38,6 +38,6 @@ PERMISSIONS = {2: "DENY", 3: "ALLOW"}
 
 
 def named(column: str, names: Mapping[int, str]) -> str:
-    """SQL for the name of a number; the number itself where Kafka has given it a name since."""
+    """SQL for the name of a number; the number itself where only a newer Kafka has a name for it."""
     cases = " ".join(f"WHEN {number} THEN '{name}'" for number, name in names.items())
     return f"CASE {column} {cases} ELSE CAST({column} AS STRING) END"

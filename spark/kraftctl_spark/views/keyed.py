@@ -1,4 +1,4 @@
-"""State that a record sets or removes as a whole under a key: the last one about a key is what counts."""
+"""State that one record sets or removes as a whole under a key: the last record of a key determines it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kraftctl_spark.views.log import Log
 
 
 def _last(events: str, key: str, wanted: str = "true") -> str:
-    """The last of the events about each key, if it is wanted."""
+    """The last event of each key, unless it removes the key."""
     return f"""
         SELECT * FROM (SELECT *, lead(at) OVER (PARTITION BY {key} ORDER BY at) IS NULL AS is_last
                        FROM ({events})) WHERE is_last AND {wanted}"""
@@ -29,7 +29,7 @@ def controllers(log: Log) -> str:
 
 
 def features(log: Log) -> str:
-    """Level 0 takes a feature away, but not metadata.version. kraft.version is for the quorum to tell."""
+    """Level 0 removes a feature, except metadata.version. kraft.version comes from the quorum's records."""
     return f"""
         SELECT name, feature_level AS level
         FROM ({_last(f"SELECT * FROM {log.rows('feature_level_record')}", "name")})
@@ -81,7 +81,7 @@ def delegation_tokens(log: Log) -> str:
 
 
 def _date(column: str) -> str:
-    """Null for what is no date: a token that shall live for ever has a number beyond all of them."""
+    """Null for a number that is no date: a token without expiration has one beyond the year 9999."""
     known = f"{column} BETWEEN {FIRST_DATE_MS} AND {LAST_DATE_MS}"
     return f"timestamp_millis(CASE WHEN {known} THEN {column} END)"
 

@@ -1,7 +1,8 @@
-"""What the views read: the records that count, in the order of the log, and where the log is not known.
+"""What the views read: the records that have an effect, in log order, and the ranges in which they are known.
 
-Where a part of the log was gone before it was exported, a snapshot stands for it. The log is thus a row of
-stretches, each without a gap in it; a snapshot begins a stretch and holds all that is true there.
+Where part of the log was deleted before it could be exported, a snapshot replaces it. The exported log is
+therefore one or more ranges without a gap. Every range but one that starts at offset 0 starts with a
+snapshot, which contains the whole state at that offset.
 """
 
 from __future__ import annotations
@@ -18,105 +19,107 @@ from kraftctl_spark.tables.manifest import Manifest
 
 
 class UnknownPointError(ValueError):
-    """A state was asked for that the tables do not tell; the message says which they do."""
+    """The tables do not contain the requested state; the message says which states they contain."""
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Offsets [start, end) of the log, and the snapshot of all before them unless they start it."""
+class KnownRange:
+    """Offsets [start, end) without a gap, and the snapshot of everything before `start` unless that is 0."""
 
     start: int
     end: int
     from_snapshot: bool
     start_ms: int
-    """From when on the state is known."""
+    """The state is known from this time on."""
     end_ms: int
     """Of the last record."""
 
     @property
     def first_known(self) -> int:
-        """The first offset as of which the state is known: a snapshot's last one."""
+        """The first offset at which the state is known; of a snapshot, the last one that it contains."""
         return self.start - 1 if self.from_snapshot else self.start
 
 
 @dataclass(frozen=True)
 class Log:
-    """The exported log for those who write SQL: all of it, or what led to the state as of an offset."""
+    """The exported log for the SQL of the views: all of it, or what led to the state at an offset."""
 
-    stretches: tuple[Stretch, ...]
+    known_ranges: tuple[KnownRange, ...]
     tables: frozenset[str]
-    """Those with rows."""
+    """The tables that have rows."""
     as_of: int | None = None
 
     @property
-    def last(self) -> Stretch:
-        return self.stretches[-1]
+    def last(self) -> KnownRange:
+        return self.known_ranges[-1]
 
     def cut(self, offset: int) -> Log:
-        """What counts for the state as of an offset; UnknownPointError when it is not known."""
-        for stretch in self.stretches:
-            if stretch.first_known <= offset < stretch.end:
-                return replace(self, stretches=(stretch,), as_of=offset)
-        known = ", ".join(f"{one.first_known} to {one.end - 1}" for one in self.stretches)
+        """The part that determines the state at an offset; UnknownPointError when that is not known."""
+        for known in self.known_ranges:
+            if known.first_known <= offset < known.end:
+                return replace(self, known_ranges=(known,), as_of=offset)
+        offsets = ", ".join(f"{one.first_known} to {one.end - 1}" for one in self.known_ranges)
         raise UnknownPointError(
-            f"the state as of offset {offset} is not known: choose an offset from {known or 'nothing yet'}"
+            f"the state as of offset {offset} is not known: choose an offset from {offsets or 'nothing yet'}"
         )
 
     def rows(self, table: str, aborted: bool = False) -> str:
-        """A table's rows that count, or with `aborted` all, as a subquery. Its columns besides:
+        """A subquery of the rows of a table that have an effect; with `aborted`, of all rows.
 
-        `stretch` and `at`, which order them; a snapshot's rows stand at its last offset. `time` is the
-        record's, or of the last record in the snapshot; `in_snapshot` whether it comes out of one.
+        It adds columns. `range_start` and `at` give the order; the rows of a snapshot are at its last offset.
+        `time` is that of the record, or of the last record in the snapshot. `in_snapshot` says whether the
+        row comes from a snapshot.
         """
         where = "true" if aborted else "aborted IS NOT TRUE"
         if self.as_of is not None:
             snapshot = f"snapshot_end_offset = {self.last.start}" if self.last.from_snapshot else "false"
             where += f" AND (offset BETWEEN {self.last.start} AND {self.as_of} OR {snapshot})"
         return (
-            f"(SELECT *, {self._stretch()} AS stretch, coalesce(offset, snapshot_end_offset - 1) AS at, "
+            f"(SELECT *, {self._range_start()} AS range_start, "
+            "coalesce(offset, snapshot_end_offset - 1) AS at, "
             f"CASE WHEN offset IS NULL THEN {self._times('snapshot_end_offset', 'start_ms')} "
             f"ELSE timestamp END AS time, offset IS NULL AS in_snapshot FROM {table} WHERE {where})"
         )
 
-    def end_time(self, stretch: str = "stretch") -> str:
-        """SQL for up to when a stretch, a column, is known."""
-        return self._times(stretch, "end_ms")
+    def end_time(self, range_start: str = "range_start") -> str:
+        """SQL for the time up to which the range that starts at this column's value is known."""
+        return self._times(range_start, "end_ms")
 
-    def end_reason(self, stretch: str = "stretch") -> str:
-        """SQL for why nothing is known of what comes after a stretch."""
-        return f"CASE WHEN {stretch} = {self.last.start} THEN 'end' ELSE 'gap' END"
+    def end_reason(self, range_start: str = "range_start") -> str:
+        """SQL for why nothing is known after this range: `end` of the log, or a `gap`."""
+        return f"CASE WHEN {range_start} = {self.last.start} THEN 'end' ELSE 'gap' END"
 
-    def _stretch(self) -> str:
-        starts = [one.start for one in reversed(self.stretches)]
+    def _range_start(self) -> str:
+        starts = [one.start for one in reversed(self.known_ranges)]
         later = "".join(f" WHEN offset >= {start} THEN {start}L" for start in starts[:-1])
         return f"CASE WHEN offset IS NULL THEN snapshot_end_offset{later} ELSE {starts[-1]}L END"
 
     def _times(self, column: str, attribute: str) -> str:
         cases = "".join(
-            f" WHEN {one.start} THEN timestamp_millis({getattr(one, attribute)})" for one in self.stretches
+            f" WHEN {one.start} THEN timestamp_millis({getattr(one, attribute)})" for one in self.known_ranges
         )
         return f"CASE {column}{cases} END"
 
 
 def log_of(directory: Path, manifests: list[Manifest]) -> Log:
-    """The log that these manifests of a directory describe; FileNotFoundError if a file has gone."""
+    """The log that these manifests of a directory describe; FileNotFoundError if a file was deleted."""
     groups: list[list[Manifest]] = []
     for manifest in manifests:
         if manifest.snapshot or not groups:
             groups.append([])
         groups[-1].append(manifest)
     tables = frozenset(file.table for one in manifests for file in one.files)
-    return Log(tuple(_stretch(directory, group) for group in groups), tables)
+    return Log(tuple(_known_range(directory, group) for group in groups), tables)
 
 
-def _stretch(directory: Path, manifests: list[Manifest]) -> Stretch:
+def _known_range(directory: Path, manifests: list[Manifest]) -> KnownRange:
     first, last = manifests[0], manifests[-1]
     if first.snapshot:
         start, start_ms = first.end, _snapshot_time(directory, first)
     else:
         start, start_ms = 0, _record_time(directory, first, 0)
     end_ms = start_ms if last.snapshot else _record_time(directory, last, -1)
-    return Stretch(start, last.end, first.snapshot, start_ms, end_ms)
+    return KnownRange(start, last.end, first.snapshot, start_ms, end_ms)
 
 
 def _snapshot_time(directory: Path, manifest: Manifest) -> int:
@@ -127,7 +130,7 @@ def _snapshot_time(directory: Path, manifest: Manifest) -> int:
 
 
 def _record_time(directory: Path, manifest: Manifest, index: int) -> int:
-    """Of the first record of a batch (0), or its last one (-1), that has a time; 0 when none has."""
+    """Time of the first (0) or last (-1) record of a batch that has one; 0 when none has."""
     path = [file.path for file in manifest.files if file.table == RECORDS][index]
     file = pq.ParquetFile(directory / path)
     group = index % file.num_row_groups

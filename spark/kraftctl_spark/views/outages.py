@@ -1,4 +1,4 @@
-"""Times in which partitions had no leader, or fewer replicas in sync than they should have."""
+"""Intervals in which partitions had no leader, or fewer replicas in sync than they should have."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from kraftctl_spark.views.partitions import duration_ms, partition_states
 
 LEADERLESS = "leader = -1"
 UNDER_REPLICATED = "size(isr) < size(array_except(replicas, adding_replicas))"
-"""As Kafka's tools have it: replicas that a reassignment is adding are not missed yet."""
+"""As in Kafka's tools: replicas that a reassignment is adding do not count as missing."""
 
 _DURATION = duration_ms("time", "end_time")
 
 _LAST_HOUR = f"least({hour('end_time')}, {hour('time')} + INTERVAL 100000 HOURS)"
-"""Eleven years: a record with a time far off must not make a row for each hour until then."""
+"""Eleven years: a record with a time far in the future must not make a row for every hour until then."""
 
 
 def outages(log: Log) -> str:
@@ -29,10 +29,11 @@ def outages(log: Log) -> str:
                max_by(ended_by, at) AS ended_by
         FROM (
             SELECT *, flag.kind AS kind, flag.out AS out, count_if(NOT flag.out) OVER (
-                PARTITION BY stretch, topic_id, partition_id, flag.kind ORDER BY at ROWS UNBOUNDED PRECEDING
+                PARTITION BY range_start, topic_id, partition_id, flag.kind
+                ORDER BY at ROWS UNBOUNDED PRECEDING
             ) AS ends_before
             FROM ({states})
-        ) WHERE out GROUP BY kind, stretch, topic_id, partition_id, ends_before"""
+        ) WHERE out GROUP BY kind, range_start, topic_id, partition_id, ends_before"""
 
 
 def partition_availability(log: Log) -> str:

@@ -1,4 +1,4 @@
-"""Partitions: every state that each was in, by Kafka's rules for PartitionChangeRecord (KIP-631, KIP-966)."""
+"""Partitions: all their states, by Kafka's rules for PartitionChangeRecord (KIP-631, KIP-966)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _CARRIED = (
     "last_known_elr",
     "directories",
 )
-"""What a change leaves as it is when it does not name it."""
+"""Fields that keep their value when a change does not set them."""
 
 _NONE = "CAST(array() AS ARRAY<INT>)"
-_WINDOW = "(PARTITION BY stretch, topic_id, partition_id ORDER BY at)"
-_SO_FAR = "(PARTITION BY stretch, topic_id, partition_id ORDER BY at ROWS UNBOUNDED PRECEDING)"
+_WINDOW = "(PARTITION BY range_start, topic_id, partition_id ORDER BY at)"
+_SO_FAR = "(PARTITION BY range_start, topic_id, partition_id ORDER BY at ROWS UNBOUNDED PRECEDING)"
 
 STATE = """leader, leader_epoch, partition_epoch, leader_recovery_state, replicas, isr,
                adding_replicas, removing_replicas, elr, last_known_elr, directories"""
 
 
 def _given(log: Log) -> str:
-    """What each record says: in a PartitionRecord everything, else null for what stays."""
+    """The fields of each record: all of them in a PartitionRecord, otherwise null for unchanged ones."""
     return f"""
-        SELECT stretch, at, time, topic_id, partition_id,
+        SELECT range_start, at, time, topic_id, partition_id,
                CASE WHEN in_snapshot THEN 'snapshot' ELSE 'PartitionRecord' END AS source,
                leader, coalesce(leader_recovery_state, 0) AS leader_recovery_state, replicas, isr,
                coalesce(adding_replicas, {_NONE}) AS adding_replicas,
@@ -43,7 +43,7 @@ def _given(log: Log) -> str:
                leader_epoch AS first_leader_epoch, partition_epoch AS first_partition_epoch, 0 AS led_anew
         FROM {log.rows("partition_record")}
         UNION ALL
-        SELECT stretch, at, time, topic_id, partition_id, 'PartitionChangeRecord',
+        SELECT range_start, at, time, topic_id, partition_id, 'PartitionChangeRecord',
                nullif(leader, -2), nullif(leader_recovery_state, -1), replicas, isr,
                adding_replicas, removing_replicas, eligible_leader_replicas, last_known_elr, directories,
                NULL, NULL, CASE WHEN leader <> -2 THEN 1 ELSE 0 END
@@ -51,24 +51,24 @@ def _given(log: Log) -> str:
 
 
 def _cleared(log: Log) -> str:
-    """A ClearElrRecord as a change of each partition that it may concern: those that once had an ELR."""
+    """A ClearElrRecord as a change of each partition that it can affect: those that once had an ELR."""
     return f"""
-        SELECT c.stretch, c.at, c.time, e.topic_id, e.partition_id, 'ClearElrRecord',
+        SELECT c.range_start, c.at, c.time, e.topic_id, e.partition_id, 'ClearElrRecord',
                NULL, NULL, NULL, NULL, NULL, NULL, {_NONE}, {_NONE}, NULL, NULL, NULL, 0
         FROM {log.rows("clear_elr_record")} c
-        JOIN ({topic_lives(log)}) t ON t.stretch = c.stretch AND c.topic_name IN ('', t.topic)
+        JOIN ({topic_lives(log)}) t ON t.range_start = c.range_start AND c.topic_name IN ('', t.topic)
              AND c.at > t.start_at AND (t.end_at IS NULL OR c.at < t.end_at)
-        JOIN (SELECT stretch, topic_id, partition_id, min(at) AS since FROM ({_given(log)})
+        JOIN (SELECT range_start, topic_id, partition_id, min(at) AS since FROM ({_given(log)})
               WHERE size(eligible_leader_replicas) > 0 OR size(last_known_elr) > 0
-              GROUP BY stretch, topic_id, partition_id) e
-             ON e.stretch = c.stretch AND e.topic_id = t.topic_id AND c.at > e.since"""
+              GROUP BY range_start, topic_id, partition_id) e
+             ON e.range_start = c.range_start AND e.topic_id = t.topic_id AND c.at > e.since"""
 
 
 def partition_states(log: Log) -> str:
-    """Each state with what came before it (`old_...`, null for the first one) and how it ended.
+    """Each state with the previous one (`old_...`, null for the first state) and how it ended.
 
-    A leader that is named, even the same one, raises the leader epoch; every change raises the partition
-    epoch. A ClearElrRecord changes nothing where there is nothing to clear.
+    A record that sets the leader, even to the same one, raises the leader epoch; every change raises the
+    partition epoch. A ClearElrRecord changes nothing where there is nothing to clear.
     """
     changes = _given(log)
     if "clear_elr_record" in log.tables:
@@ -77,7 +77,7 @@ def partition_states(log: Log) -> str:
     previous = ", ".join(f"lag({name}) OVER {_WINDOW} AS old_{name}" for name in _CARRIED)
     return f"""
         WITH carried AS (
-            SELECT stretch, at, time, topic_id, partition_id, source, first_leader_epoch,
+            SELECT range_start, at, time, topic_id, partition_id, source, first_leader_epoch,
                    first_partition_epoch, leader_recovery_state AS given_recovery_state,
                    sum(led_anew) OVER {_SO_FAR} AS led_anew, {carried}
             FROM ({changes})
@@ -95,8 +95,9 @@ def partition_states(log: Log) -> str:
                    lead(replicas) OVER {_WINDOW} AS next_replicas
             FROM numbered
         )
-        SELECT s.stretch, s.at, s.time, s.topic_id, t.topic, s.partition_id, s.source, s.given_recovery_state,
-               s.leader, CAST(s.leader_epoch AS INT) AS leader_epoch, CAST(s.epoch AS INT) AS partition_epoch,
+        SELECT s.range_start, s.at, s.time, s.topic_id, t.topic, s.partition_id, s.source,
+               s.given_recovery_state, s.leader, CAST(s.leader_epoch AS INT) AS leader_epoch,
+               CAST(s.epoch AS INT) AS partition_epoch,
                s.leader_recovery_state, s.replicas, s.isr, s.adding_replicas, s.removing_replicas,
                s.eligible_leader_replicas AS elr, s.last_known_elr,
                CASE WHEN forall(s.directories, id -> id = '{MIGRATING}')
@@ -104,14 +105,15 @@ def partition_states(log: Log) -> str:
                s.old_leader, s.old_isr, s.old_eligible_leader_replicas AS old_elr, s.old_replicas,
                s.old_adding_replicas, s.old_removing_replicas, s.next_replicas,
                coalesce(s.next_at, t.end_at) AS end_at,
-               coalesce(s.next_time, t.end_time, {log.end_time("s.stretch")}) AS end_time,
+               coalesce(s.next_time, t.end_time, {log.end_time("s.range_start")}) AS end_time,
                CASE WHEN s.next_at IS NOT NULL THEN 'change' WHEN t.end_at IS NOT NULL THEN 'deleted'
-                    ELSE {log.end_reason("s.stretch")} END AS ended_by
-        FROM followed s JOIN ({topic_lives(log)}) t ON t.stretch = s.stretch AND t.topic_id = s.topic_id"""
+                    ELSE {log.end_reason("s.range_start")} END AS ended_by
+        FROM followed s
+        JOIN ({topic_lives(log)}) t ON t.range_start = s.range_start AND t.topic_id = s.topic_id"""
 
 
 def duration_ms(start: str, end: str) -> str:
-    """SQL for a duration, null without both ends; clocks may go back where another leader begins."""
+    """SQL for a duration, null without both ends; 0 where the clock of a new leader is behind."""
     return f"if({end} < {start}, 0L, unix_millis({end}) - unix_millis({start}))"
 
 

@@ -1,4 +1,4 @@
-"""The controllers' quorum: who led it for how long, and who could vote (KIP-595, KIP-853)."""
+"""The controllers' quorum: its leaders with their durations, and its voters (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def quorum_changes(log: Log) -> str:
     return f"""
         {_leaders(log)}
         UNION ALL
-        {_told(log, "voters", "voters_record", _IDS, "ARRAY<INT>")}
+        {_set_values(log, "voters", "voters_record", _IDS, "ARRAY<INT>")}
         UNION ALL
-        {_told(log, "kraft.version", "kraft_version_record", "kraft_version", "INT")}"""
+        {_set_values(log, "kraft.version", "kraft_version_record", "kraft_version", "INT")}"""
 
 
 def _leaders(log: Log) -> str:
-    window = "(PARTITION BY stretch ORDER BY at)"
+    window = "(PARTITION BY range_start ORDER BY at)"
     return f"""
         SELECT at AS offset, time, log_epoch, 'leader' AS change, leader_id, granting_voters, voters,
                CAST(NULL AS INT) AS kraft_version, next_at AS end_offset, end_time,
@@ -32,15 +32,15 @@ def _leaders(log: Log) -> str:
         )"""
 
 
-def _told(log: Log, change: str, table: str, value: str, kind: str) -> str:
-    """Snapshots repeat what holds; that counts only when it is news."""
-    voters = "told" if kind != "INT" else "CAST(NULL AS ARRAY<INT>)"
-    version = "told" if kind == "INT" else "CAST(NULL AS INT)"
+def _set_values(log: Log, change: str, table: str, value: str, kind: str) -> str:
+    """A snapshot repeats the current value; it is a change only when that differs from the previous one."""
+    voters = "value" if kind != "INT" else "CAST(NULL AS ARRAY<INT>)"
+    version = "value" if kind == "INT" else "CAST(NULL AS INT)"
     return f"""
         SELECT at, time, log_epoch, '{change}', CAST(NULL AS INT), CAST(NULL AS ARRAY<INT>), {voters},
                {version}, CAST(NULL AS BIGINT), CAST(NULL AS TIMESTAMP), CAST(NULL AS BIGINT)
         FROM (
-            SELECT at, time, log_epoch, in_snapshot, {value} AS told,
-                   lag({value}) OVER (ORDER BY at) AS told_before
+            SELECT at, time, log_epoch, in_snapshot, {value} AS value,
+                   lag({value}) OVER (ORDER BY at) AS previous_value
             FROM {log.rows(table)}
-        ) WHERE NOT (in_snapshot AND told <=> told_before)"""
+        ) WHERE NOT (in_snapshot AND value <=> previous_value)"""

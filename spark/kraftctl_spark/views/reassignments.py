@@ -1,4 +1,4 @@
-"""Reassignments of replicas: from the record that begins one to the one that completes or cancels it."""
+"""Reassignments of replicas: from the record that starts one to the one that completes or cancels it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kraftctl_spark.views.partitions import duration_ms, partition_states
 
 
 def reassignments(log: Log) -> str:
-    """Those that take time show in adding and removing replicas; others are done by a single record."""
+    """A reassignment in progress has adding or removing replicas; others complete in a single record."""
     return f"""
         WITH states AS (
             SELECT *, size(adding_replicas) + size(removing_replicas) > 0 AS moving,
@@ -23,10 +23,10 @@ def reassignments(log: Log) -> str:
                    max_by(end_time, at) AS end_time, max_by(ended_by, at) AS ended_by
             FROM (
                 SELECT *, count_if(NOT moving) OVER (
-                    PARTITION BY stretch, topic_id, partition_id ORDER BY at ROWS UNBOUNDED PRECEDING
+                    PARTITION BY range_start, topic_id, partition_id ORDER BY at ROWS UNBOUNDED PRECEDING
                 ) AS ends_before
                 FROM states
-            ) WHERE moving GROUP BY stretch, topic_id, partition_id, ends_before
+            ) WHERE moving GROUP BY range_start, topic_id, partition_id, ends_before
         )
         SELECT topic_id, topic, partition_id, start_offset, start_time, end_offset, end_time,
                {duration_ms("start_time", "end_time")} AS duration_ms, outcome, old_replicas, new_replicas

@@ -1,4 +1,4 @@
-"""Registers the views with a Spark session: history, state as of a point, what differs between two."""
+"""Registers the views with a Spark session: history, state at a point, differences between two points."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Point = int | str | datetime
 
 
 def register_views(spark: SparkSession, directory: Path | str) -> list[str]:
-    """Registers the tables, all history views, and the state views as of the end; returns their names."""
+    """Registers the tables, all history views, and the state views at the end; returns their names."""
     log = _log(spark, directory)
     _register(spark, "log_stretches", _log_stretches(log))
     for name, view in HISTORY_VIEWS.items():
@@ -77,9 +77,9 @@ def state_at(
     time: str | datetime | None = None,
     prefix: str = "",
 ) -> dict[str, DataFrame]:
-    """The state views as of an offset or a time, by name; registered under `prefix` and their name.
+    """The state views at an offset or a time, by name; registered as `prefix` + name.
 
-    UnknownPointError when the tables do not tell the state as of then.
+    UnknownPointError when the tables do not contain the state at that point.
     """
     if (offset is None) == (time is None):
         raise ValueError("state_at: give either offset=... or time=...")
@@ -90,7 +90,7 @@ def state_at(
 
 
 def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point) -> DataFrame:
-    """A row for every field that differs between two points; columns as in VIEWS.md."""
+    """One row for every field that differs between two points; columns as in VIEWS.md."""
     log = _log(spark, directory)
     first, second = (log.cut(_offset(spark, log, point)) for point in (before, after))
     return spark.sql(difference(STATE_VIEWS, first, second))
@@ -98,7 +98,7 @@ def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point
 
 def _log(spark: SparkSession, directory: Path | str) -> Log:
     _, log = open_tables(spark, Path(directory))
-    if not log.stretches:
+    if not log.known_ranges:
         raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
     return log
 
@@ -118,13 +118,13 @@ def _log_stretches(log: Log) -> str:
     rows = ", ".join(
         f"({one.start}L, timestamp_millis({one.start_ms}), {one.end}L, timestamp_millis({one.end_ms}), "
         f"{str(one.from_snapshot).lower()})"
-        for one in log.stretches
+        for one in log.known_ranges
     )
     return f"SELECT * FROM VALUES {rows} AS (start_offset, start_time, end_offset, end_time, from_snapshot)"
 
 
 def _offset(spark: SparkSession, log: Log, point: Point) -> int:
-    """The offset that a point stands for: of the last record whose timestamp is not later."""
+    """The offset of a point; for a time, that of the last record whose timestamp is not later."""
     if isinstance(point, int):
         return point
     when = datetime.fromisoformat(point) if isinstance(point, str) else point
@@ -136,11 +136,11 @@ def _offset(spark: SparkSession, log: Log, point: Point) -> int:
     ).first()
     assert found is not None
     offset = found[0]
-    known = [one for one in log.stretches if offset is not None and one.first_known <= offset < one.end]
+    known = [one for one in log.known_ranges if offset is not None and one.first_known <= offset < one.end]
     if not known:
-        raise UnknownPointError(f"{point} is before all that the tables know")
+        raise UnknownPointError(f"{point} is before the first state in the tables")
     if known[0] != log.last and micros > known[0].end_ms * 1000:
         raise UnknownPointError(
-            f"{point} lies in a gap of the log, behind offset {offset}: what held then is not known"
+            f"{point} is in a gap of the log, after offset {offset}: the state at that time is not known"
         )
     return int(offset)

@@ -1,4 +1,4 @@
-"""The exported tables as temporary views: exactly the files that the manifests name, in today's schema."""
+"""The exported tables as temporary views: exactly the files in the manifests, in this release's schema."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
-    """Registers every table of the export, those without rows too; returns their names.
+    """Registers every table of the export, including those without rows; returns their names.
 
-    Files of an older release get nulls for the columns they lack. ExportRefusedError when the manifests do
-    not cover the log.
+    Files of an older release get nulls for the columns that they lack. ExportRefusedError when the manifests
+    do not cover the log.
     """
     path = Path(directory)
     Output(path).read(lambda manifests: register_files(spark, path, manifests))
@@ -29,7 +29,7 @@ def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
 
 
 def open_tables(spark: SparkSession, directory: Path) -> tuple[list[Manifest], Log]:
-    """Registers the tables; tells what they are made of, all as of one moment."""
+    """Registers the tables; returns their manifests and log, all as of the same moment."""
 
     def read(manifests: list[Manifest]) -> tuple[list[Manifest], Log]:
         register_files(spark, directory, manifests)
@@ -39,7 +39,7 @@ def open_tables(spark: SparkSession, directory: Path) -> tuple[list[Manifest], L
 
 
 def register_files(spark: SparkSession, directory: Path, manifests: list[Manifest]) -> None:
-    """Registers every table as what these manifests name; FileNotFoundError if that has gone meanwhile."""
+    """Registers every table with the files of these manifests; FileNotFoundError if one was deleted."""
     files: dict[str, list[str]] = {name: [] for name in table_schemas()}
     for manifest in manifests:
         for file in manifest.files:

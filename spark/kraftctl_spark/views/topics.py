@@ -1,4 +1,4 @@
-"""Topics by their id: a name may be used again after a deletion."""
+"""Topics by their id: a name can be reused after a deletion."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from kraftctl_spark.views.log import Log
 
 
 def topic_lives(log: Log) -> str:
-    """Each topic in each stretch in which it is: `start_at`, and `end_at` if it was deleted there."""
+    """Each topic in each known range in which it exists: `start_at`, and `end_at` if it was deleted there."""
     return f"""
-        SELECT t.stretch, t.topic_id, t.name AS topic, t.in_snapshot,
+        SELECT t.range_start, t.topic_id, t.name AS topic, t.in_snapshot,
                t.at AS start_at, t.time AS start_time, r.at AS end_at, r.time AS end_time,
                r.log_epoch AS end_epoch
         FROM {log.rows("topic_record")} t
-        LEFT JOIN {log.rows("remove_topic_record")} r ON r.stretch = t.stretch AND r.topic_id = t.topic_id"""
+        LEFT JOIN {log.rows("remove_topic_record")} r
+             ON r.range_start = t.range_start AND r.topic_id = t.topic_id"""
 
 
 def topics(log: Log) -> str:
@@ -27,12 +28,12 @@ def topics(log: Log) -> str:
 
 
 def topic_history(log: Log) -> str:
-    """A topic may be in several stretches; if it is not in the last one it went in a gap."""
+    """A topic can be in several known ranges; one that is not in the last range was deleted in a gap."""
     return f"""
-        SELECT topic_id, max_by(topic, stretch) AS topic,
+        SELECT topic_id, max_by(topic, range_start) AS topic,
                min(CASE WHEN NOT in_snapshot THEN start_at END) AS created_offset,
                min(CASE WHEN NOT in_snapshot THEN start_time END) AS created_time,
                max(end_at) AS deleted_offset, max(end_time) AS deleted_time,
                CASE WHEN max(end_at) IS NOT NULL THEN 'deleted'
-                    WHEN max(stretch) < {log.last.start} THEN 'gap' END AS ended_by
+                    WHEN max(range_start) < {log.last.start} THEN 'gap' END AS ended_by
         FROM ({topic_lives(log)}) GROUP BY topic_id"""

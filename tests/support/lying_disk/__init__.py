@@ -1,1 +1,1 @@
-"""A disk that remembers what real processes forced to it, and forgets the rest when the power fails."""
+"""A disk that keeps what real processes forced to it, and loses the rest when the power fails."""

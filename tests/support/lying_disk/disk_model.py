@@ -1,8 +1,8 @@
 """What a power failure leaves of a directory, computed from the calls that changed and forced it.
 
-The model is strict, as POSIX is and no common file system quite: an fsync of a file forces its content and
-says nothing of its name; a name that was made, changed or removed is forced by an fsync of its directory.
-An fsync covers what was there when it began.
+The model is as strict as POSIX, and stricter than common file systems: an fsync of a file forces its content
+but not its name; a name that was created, changed or removed is forced by an fsync of its directory. An fsync
+covers what was written before it began.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path, PurePosixPath
 from tests.support.lying_disk.journal import Kind, Record
 
 PAGE_BYTES = 4096
-"""What the kernel writes back as a whole."""
+"""The unit that the kernel writes back."""
 
 
 class Aftermath(Enum):
-    """What is left of what was not forced. Of a directory's unforced changes a part from the front survives:
-    file systems keep metadata in order."""
+    """What survives of unforced changes. A directory keeps a prefix of them: file systems keep metadata in
+    order."""
 
     STRICT = "only what was forced"
     PREFIX = "of each file a part of its unforced writes from the front, the last one torn"
@@ -70,7 +70,7 @@ class FileState:
         self.pending.append(change)
 
     def changes_count(self) -> int:
-        """Of all changes ever made: what an fsync that begins now will force."""
+        """The number of all changes so far: an fsync that begins now forces them."""
         return self.forced_count + len(self.pending)
 
     def force(self, changes_count: int) -> None:
@@ -130,12 +130,12 @@ def _pages_of(write: Write) -> range:
 
 
 def _part(count: int, rng: random.Random) -> int:
-    """None, all, or some of `count`: the extremes are where mistakes show."""
+    """None, all, or some of `count`: mistakes show at the extremes."""
     return rng.choice((0, count, rng.randint(0, count)))
 
 
 class DirectoryState:
-    """One directory: the names that are there, the names that are forced, and the changes in between."""
+    """One directory: its names, its forced names, and the changes in between."""
 
     def __init__(self) -> None:
         self.names: dict[str, State] = {}
@@ -144,7 +144,7 @@ class DirectoryState:
         self.forced_count = 0
 
     def change(self, change: dict[str, State | None]) -> None:
-        """Names and what they stand for from now on, None for nothing, all of it at once or not at all."""
+        """Names and the nodes they refer to from now on, None for removed names; an atomic change."""
         _rename(self.names, change)
         self.pending.append(change)
 
@@ -182,7 +182,7 @@ Tree = dict[str, bytes | None]
 
 
 class DiskModel:
-    """A directory tree. `adopt` takes what is there for forced, `play` a record of the journal."""
+    """A directory tree. `adopt` takes the present content as forced, `play` applies a journal record."""
 
     def __init__(self, root: Path) -> None:
         self._root = PurePosixPath(root)
@@ -254,7 +254,7 @@ class DiskModel:
         return self._directory(path).names[PurePosixPath(path).name]
 
     def _directory(self, path: str) -> DirectoryState:
-        """The one that `path` lies in."""
+        """The directory of `path`."""
         directory = self.tree
         for part in PurePosixPath(path).parent.relative_to(self._root).parts:
             found = directory.names[part]
@@ -267,7 +267,7 @@ class DiskModel:
         return _tree(self.tree, lambda directory: directory.names, lambda file: bytes(file.content))
 
     def surviving(self, aftermath: Aftermath, rng: random.Random) -> Tree:
-        """What is there after a power failure."""
+        """The content after a power failure."""
         return _tree(
             self.tree,
             lambda directory: directory.surviving(aftermath, rng),
@@ -275,9 +275,9 @@ class DiskModel:
         )
 
     def learn(self, path: str) -> None:
-        """Look at `path`, which is relative: a process was killed between its last call and its record.
+        """Read the relative `path`: a process was killed between its last call and the record of it.
 
-        What it did is not forced.
+        That call is not forced.
         """
         place = self._root / path
         known = self._directory(str(place)).names.get(place.name)
@@ -295,7 +295,7 @@ class DiskModel:
 
 
 def _learn_content(state: FileState, content: bytes) -> None:
-    """One write at the end, or one truncation, as far as that explains it."""
+    """One write at the end, or one truncation, if that explains the difference."""
     if content[: len(state.content)] != state.content:
         pairs = enumerate(zip(content, state.content, strict=False))
         shorter = min(len(content), len(state.content))

@@ -38,13 +38,13 @@ class Record:
     number: int
     path: str
     other: str
-    """The second path; of a stall, the name of the call."""
+    """The second path; for a stall, the name of the call."""
     data: bytes
     size_bytes: int
 
 
 def read_records(journal: bytes) -> Iterator[Record]:
-    """Whole records from the start; a torn one at the end, of a process that was killed, is left out."""
+    """Whole records from the start, without a torn one at the end that a killed process leaves."""
     at = 0
     while at + _HEADER.size <= len(journal):
         size, kind, time_ns, inode, number, path_size, other_size, data_size = _HEADER.unpack_from(

@@ -1,4 +1,4 @@
-"""LyingDisk: the directory of one process that runs under the shim, killed with or without the power."""
+"""LyingDisk: the directory of one process that runs under the shim; a kill or a power failure ends it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALL_SECONDS_MAX = 20.0
 
 
 def build_shim(directory: Path) -> Path:
-    """Compiles it into `directory`, with the compiler that $CC names, or else the one of this Python."""
+    """Compiles the shim into `directory`, with the compiler $CC, or the one of this Python."""
     library = directory / "lying_disk.so"
     compiler = os.environ.get("CC") or (sysconfig.get_config_var("CC") or "cc").split()[0]
     compiler = compiler if shutil.which(compiler) else "cc"
@@ -39,7 +39,7 @@ def build_shim(directory: Path) -> Path:
 
 
 class LyingDisk:
-    """Of one directory; what is in there at first is forced already. One process at a time may use it.
+    """The disk of one directory, whose first content is forced already. One process at a time may use it.
 
     The process gets `environment`. After it was killed, call `fail_power` or `settle` before the next one.
     """
@@ -63,7 +63,7 @@ class LyingDisk:
         self.model = DiskModel.adopt(self.root)
 
     def rule(self, *rules: str) -> None:
-        """What calls do from now on, as lying_disk.c has it; nothing special without any."""
+        """Rules for calls from now on, as in lying_disk.c; none for ordinary calls."""
         if not rules:
             self._control.unlink(missing_ok=True)
             return
@@ -73,7 +73,7 @@ class LyingDisk:
 
     @contextmanager
     def stalled(self, call: str, stall_ms: int, part: str = "") -> Iterator[Record]:
-        """Within it, one such call at least is under way and `stall_ms` slow, or held up until the end of it.
+        """While in the context, at least one such call is slow by `stall_ms`, or blocked until the end.
 
         Waits until something makes the call.
         """
@@ -85,7 +85,7 @@ class LyingDisk:
             self.rule()
 
     def await_stall(self, call: str, before: int = 0) -> Record:
-        """Waits until such a call is held up by a rule; `before` stalls are not meant."""
+        """Waits until such a call is blocked by a rule; the first `before` stalls do not count."""
         return await_result(
             lambda: next((one for one in self.stalls()[before:] if call in (one.other, ANY)), None),
             f"something calls {call} in {self.root}",
@@ -94,7 +94,7 @@ class LyingDisk:
         )
 
     def stalls(self) -> list[Record]:
-        """All since the last power failure."""
+        """All records since the last power failure."""
         found = read_records(self._journal.read_bytes())
         return [record for record in found if record.kind is Kind.STALLED]
 
@@ -114,7 +114,7 @@ class LyingDisk:
         del self._unplayed[:at]
 
     def settle(self) -> None:
-        """After the process was killed and the system was not: all that was written is there, forced or not.
+        """After a kill of the process alone: everything written is kept, forced or not.
 
         Fails when the shim has not noticed what the process did.
         """
@@ -129,7 +129,7 @@ class LyingDisk:
             self.model.learn(path)
 
     def fail_power(self, aftermath: Aftermath, rng: random.Random) -> None:
-        """After the process was killed: leaves of the directory what survives, which is then forced."""
+        """After the process was killed: reduces the directory to what survives, which is then forced."""
         self.settle()
         surviving = self.model.surviving(aftermath, rng)
         for path in self.root.iterdir():

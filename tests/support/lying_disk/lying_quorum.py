@@ -1,4 +1,4 @@
-"""Controllers on lying disks, with a client at work: all are killed, and what nobody forced is gone."""
+"""Controllers on lying disks, with a busy client: all are killed, and what was not forced is lost."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
 RECOVERY_SECONDS_MAX = 60.0
 
 CALL_SECONDS_MAX = 15.0
-"""A client's patience: on a disk that takes seconds a commit waits for up to four flushes."""
+"""A client's timeout: on a disk that takes seconds, a commit waits for up to four flushes."""
 
 BROKER_SESSION_MS = "600000"
-"""The brokers of the clients say once that they are there, and not again."""
+"""The brokers of the clients register once and send no heartbeats."""
 
 
 class LyingQuorum(Quorum):
@@ -48,7 +48,7 @@ class LyingQuorum(Quorum):
             start = f"import sys\n{planted}\nfrom kraftctl.cli import main\nsys.exit(main())"
             for node in self.nodes:
                 command = [sys.executable, "-c", start, "start", str(node.properties_file)]
-                setattr(node, "command", partial(list, command))  # noqa: B010 - an instance of its own kind
+                setattr(node, "command", partial(list, command))  # noqa: B010 - an instance with another command
 
     def __enter__(self) -> LyingQuorum:
         for node in self.nodes:
@@ -69,7 +69,7 @@ class LyingQuorum(Quorum):
             node.await_ready()
 
     def kill_all(self) -> None:
-        """As near to one moment as kill -9 gets."""
+        """As close to simultaneous as kill -9 allows."""
         for node in self.nodes:
             if node.process is not None:
                 node.process.kill_group()
@@ -77,14 +77,14 @@ class LyingQuorum(Quorum):
             node.kill()
 
     def fail_power(self, aftermaths: Sequence[Aftermath], rng: random.Random) -> None:
-        """Of all nodes at once, each of which has its own aftermath; then all start again."""
+        """A power failure of all nodes, each with its own aftermath; then all are restarted."""
         self.kill_all()
         for node, aftermath in zip(self.nodes, aftermaths, strict=True):
             self.disk(node).fail_power(aftermath, rng)
         self.start_all()
 
     def await_topics(self, names: set[str], timeout_s: float = RECOVERY_SECONDS_MAX) -> None:
-        """Waits until every node has them in its log or snapshot."""
+        """Waits until every node has the topics in its log or snapshot."""
         for node in self.nodes:
 
             def knows(node: KraftctlController = node) -> bool:
@@ -97,8 +97,8 @@ class LyingQuorum(Quorum):
                 raise AssertionError(f"{node.name} has lost {missing}") from error
 
     def forced_counts(self, acknowledged: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """How many disks had each topic forced at the time when it was acknowledged. To be asked while nobody
-        runs, once, about what was acknowledged since the last power failure."""
+        """How many disks had forced each topic when it was acknowledged. Call it once, while no node runs,
+        for what was acknowledged since the last power failure."""
         counts = []
         for name, time_ns in acknowledged:
             for disk in self.disks.values():
@@ -108,7 +108,7 @@ class LyingQuorum(Quorum):
 
 
 def _has_forced(disk: LyingDisk, name: str) -> bool:
-    """Whether a forced file holds the name, as records have strings: after its length + 1."""
+    """Whether a forced file contains the name, as records encode strings: after its length + 1."""
     encoded = bytes([len(name) + 1]) + name.encode()
     tree = disk.model.surviving(Aftermath.STRICT, random.Random(0))
     files = {path: data for path, data in tree.items() if data and path.startswith(PARTITION_DIRECTORY)}
@@ -116,9 +116,9 @@ def _has_forced(disk: LyingDisk, name: str) -> bool:
 
 
 class Acknowledged:
-    """Clients that create one topic after the other, whatever happens to the controllers, until the end.
+    """Clients that create one topic after the other until the end, through all failures of controllers.
 
-    `times` says of each topic when its creation was acknowledged, by time.monotonic_ns().
+    `times` maps each topic to the time.monotonic_ns() of its acknowledgement.
     """
 
     def __init__(self, quorum: Quorum, clients_count: int = 1) -> None:
@@ -141,7 +141,7 @@ class Acknowledged:
         self.close()
 
     def close(self) -> None:
-        """Each client ends after what it is about to create."""
+        """Each client ends after the topic that it is creating."""
         self._closing = True
         for thread in self._threads:
             thread.join(RECOVERY_SECONDS_MAX)
@@ -152,14 +152,14 @@ class Acknowledged:
             return {name for name, _ in self.times}
 
     def await_more(self, count: int) -> None:
-        """Waits until so many more are acknowledged."""
+        """Waits until `count` more are acknowledged."""
         with self._changed:
             goal = len(self.times) + count
             done = self._changed.wait_for(
                 lambda: len(self.times) >= goal or self._error is not None, RECOVERY_SECONDS_MAX
             )
             assert self._error is None, f"a client ended: {self._error!r}"
-            assert done, f"{len(self.times)} topics, not all of the {count} others that were to come"
+            assert done, f"{len(self.times)} topics, and not {count} more in time"
 
     def _run(self, number: int) -> None:
         prefix = f"client-{number}-topic-"

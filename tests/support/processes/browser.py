@@ -1,6 +1,6 @@
-"""A headless Chromium that opens one page and tells what happened there.
+"""A headless Chromium that opens one page and reports what happened there.
 
-It is spoken to over a pair of pipes, in the protocol of its developer tools: no driver besides the browser.
+It is controlled over a pair of pipes, in the protocol of its developer tools, without a driver program.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Seen:
     requests: list[str] = field(default_factory=list)
     """Addresses, the page's own among them."""
     errors: list[str] = field(default_factory=list)
-    """Errors and warnings in the console, uncaught exceptions, what the page's policy has forbidden."""
+    """Errors and warnings in the console, uncaught exceptions, violations of the page's policy."""
 
 
 class Browser:
     """One browser with one page, ended by force when the `with` block is left."""
 
     def __init__(self, profile: Path, width: int = 1366, height: int = 900) -> None:
-        """`profile` is a directory of its own for what the browser remembers."""
+        """`profile` is an empty directory for the browser's own files."""
         self.seen = Seen()
         self._width, self._height = width, height
         to_browser, self._to = os.pipe()
@@ -146,7 +146,7 @@ class Browser:
                 return answer["result"]
 
     def _receive(self, deadline: float) -> dict:
-        """The next message; what it says of the page is noted."""
+        """The next message; events of the page are recorded."""
         while b"\0" not in self._unread:
             readable, _, _ = select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))
             if not readable:

@@ -12,7 +12,7 @@ from confluent_kafka.cimpl import NewTopic
 from kraftctl.dev.polling import await_result
 
 QUIET = {"log_level": 2}
-"""librdkafka reports every broker that a test stops; only emergencies are news."""
+"""librdkafka logs every broker that a test stops; only emergencies are shown."""
 
 REQUEST_TIMEOUT_S = 20.0
 
@@ -25,7 +25,7 @@ def admin_client(bootstrap_servers: str) -> AdminClient:
 def create_topic(
     bootstrap_servers: str, topic: str, *, partitions: int = 6, replicas: int = 3, **configs: str
 ) -> None:
-    """Creates a topic and waits until all its partitions are led; in config names `_` stands for a dot."""
+    """Creates a topic and waits until all its partitions are led; in config names `_` means a dot."""
     admin = admin_client(bootstrap_servers)
     # A broker that has just opened its port may not have read of any live broker yet: librdkafka would then
     # not ask again for as long as the request may take.

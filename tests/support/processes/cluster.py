@@ -15,7 +15,7 @@ from tests.support.processes.clients import admin_client, live_brokers
 from tests.support.processes.kafka import Cluster, await_result, dump_log
 
 JAVA_CONTROLLER = os.environ.get("KRAFTCTL_INTEROP_CONTROLLER") == "java"
-"""Java's controller in place of kraftctl: what fails then is the test's fault."""
+"""Java's controller in place of kraftctl: a failure is then a fault of the test."""
 
 RECORD_LINE = re.compile(r"^\| offset: (\d+) .* payload: (\{.*\})$")
 
@@ -61,7 +61,7 @@ def partition_epochs(records: list[DumpedRecord]) -> dict[tuple[str, int], tuple
 
 
 def await_live(cluster: Cluster, expected: set[int], *, timeout_s: float = 30.0) -> None:
-    """Waits until the brokers that run agree with the controller on who is unfenced."""
+    """Waits until the running brokers agree with the controller on the unfenced brokers."""
     running = [broker for broker in cluster.brokers if broker.running]
     for broker in running:
         await_result(

@@ -68,7 +68,7 @@ def dump_log(*files: Path, version: str = DEFAULT_KAFKA_VERSION) -> str:
 def run_java_source(
     source: Path, *arguments: str, version: str = DEFAULT_KAFKA_VERSION, timeout_s: float = 300.0
 ) -> str:
-    """Runs a single-file Java program of ours against Kafka's classes; returns what it printed."""
+    """Runs a single-file Java program with Kafka's classes; returns what it printed."""
     distribution = kafka(version)
     command = [
         distribution.java,

@@ -1,4 +1,4 @@
-"""Several kraftctl processes in one quorum, and a client that notes what was acknowledged to it."""
+"""Several kraftctl processes in one quorum, and a client that records what was acknowledged."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Quorum:
         return next((node for node in self.nodes if node.running and leads(node)), None)
 
     def await_equal_logs(self) -> None:
-        """Waits until everybody who runs has the same log up to the same end."""
+        """Waits until all running nodes have the same log up to the same end."""
         await_result(self._has_equal_logs, "all controllers have the same log", 20.0)
 
     def _has_equal_logs(self) -> bool:
@@ -82,7 +82,7 @@ class Quorum:
 
 
 class TopicCreator:
-    """Creates topics through whoever leads, for one broker that is not there."""
+    """Creates topics through the current leader, for one broker that is not running."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class TopicCreator:
         self._number = 0
 
     def create(self, count: int) -> None:
-        """So many topics, each of them acknowledged by a leader at last."""
+        """Creates `count` topics, and retries each until a leader acknowledges it."""
         for _ in range(count):
             self._number += 1
             name = f"{self._prefix}{self._number}"
@@ -114,7 +114,7 @@ class TopicCreator:
             self._client = None
 
     def _create(self, name: str) -> bool:
-        """Whether a leader says that it is there."""
+        """Whether a leader reports the topic as existing."""
         try:
             client = self._connected()
             if client is None:
@@ -132,7 +132,7 @@ class TopicCreator:
         return False
 
     def _connected(self) -> ControllerClient | None:
-        """To an active controller for which the broker is unfenced."""
+        """Connects to an active controller for which the broker is unfenced."""
         if self._client is None:
             leader = next((node for node in self._quorum.nodes if node.running and leads(node)), None)
             if leader is None:
@@ -148,7 +148,7 @@ class TopicCreator:
 
 
 def leads(node: KraftctlController) -> bool:
-    """Whether it says so."""
+    """Whether it reports that."""
     partition = PartitionData(partition_index=0)
     request = DescribeQuorumRequest(topics=[TopicData("__cluster_metadata", [partition])])
     try:
@@ -161,13 +161,13 @@ def leads(node: KraftctlController) -> bool:
 
 
 def log_bytes(node: KraftctlController) -> bytes:
-    """All segments of its log, as far as they are whole batches."""
+    """All segments of its log, without a torn batch at the end."""
     directory = node.log_directory / PARTITION_DIRECTORY
     return b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
 
 
 def topics_known_to(node: KraftctlController) -> set[str]:
-    """What the newest snapshot and the log on its disk say."""
+    """The topics in the newest snapshot and the log on its disk."""
     while True:
         try:
             return _topics_on_disk(node)

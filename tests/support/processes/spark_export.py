@@ -1,4 +1,4 @@
-"""The export job as a process of its own, for tests that hold its output against a controller's log."""
+"""The export job as a separate process, for tests that compare its output with a controller's log."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ExportJob:
             self._process.wait(30)
 
     def kill(self) -> None:
-        """kill -9; the JVM notices by itself that its driver is gone."""
+        """kill -9; the JVM notices by itself that its driver has ended."""
         self._process.kill()
         self._process.wait(30)
 

@@ -1,1 +1,1 @@
-"""Clusters on one virtual clock, with lossy networks and forgetful disks; invariants run all the time."""
+"""Clusters on one virtual clock, with lossy networks and disks that lose writes; invariants are checked."""

@@ -1,7 +1,7 @@
-"""A random history of a quorum: `run_chaos(seed)` draws which faults it has, then lets them happen.
+"""A random history of a quorum: `run_chaos(seed)` chooses the kinds of faults, then injects them.
 
-Each run has a swarm of its own: some kinds of faults are frequent in it, others do not occur, so that what
-several faults hide from each other is seen, too. The same seed is the same history.
+Swarm testing: in each run some kinds of faults are frequent and others do not occur, so that faults do not
+hide each other's effects. The same seed is the same history.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tests.support.simulator.raft_faults import (
 from tests.support.simulator.voter_requests import add_voter, remove_voter
 
 LIVENESS_MS = 60_000
-"""Many election timeouts without any fault: enough for what two candidates do to each other."""
+"""Many election timeouts without any fault: enough for candidates that disturb each other."""
 
 STEPS = (30, 60, 90)
-"""Of a history, one of these: time passes before each step, then one thing happens."""
+"""The steps of a history: before each, time passes; then one thing happens."""
 
 CRASH_KINDS: tuple[type[RaftEffect] | None, ...] = (
     None,
@@ -56,7 +56,7 @@ def run_chaos(seed: int, voter_count: int | None = None) -> RaftCluster:
 
 
 def settle(cluster: RaftCluster) -> None:
-    """EventuallyLeaderElected, ValuesEventuallyAcked: without faults everybody ends with the same log."""
+    """EventuallyLeaderElected, ValuesEventuallyAcked: without faults all replicas end with the same log."""
     cluster.heal()
     cluster.restart_all()
     _run_until(cluster, lambda: _all_follow(cluster), "EventuallyLeaderElected")
@@ -69,7 +69,7 @@ def settle(cluster: RaftCluster) -> None:
 
 
 def _run_until(cluster: RaftCluster, is_so: Callable[[], bool], invariant: str) -> None:
-    """It may be so for a moment only, before two candidates upset each other: then it has to be so again."""
+    """It may hold only briefly, before candidates disturb each other: then it has to hold again."""
     until_ms = cluster.now_ms + LIVENESS_MS
     while not is_so():
         assert cluster.now_ms < until_ms, f"{invariant}: not within {LIVENESS_MS} ms without faults"
@@ -97,7 +97,7 @@ def _all_agree(cluster: RaftCluster) -> bool:
 
 
 class Chaos:
-    """One history. `rng` decides what happens; the cluster has a generator of its own for when."""
+    """One history. `rng` decides what happens; the cluster has its own generator for the timing."""
 
     def __init__(self, seed: int, voter_count: int | None = None) -> None:
         rng = self.rng = random.Random(seed)
@@ -107,7 +107,7 @@ class Chaos:
         dynamic = rng.random() < 0.6
         self.changes_voters = dynamic and rng.random() < 0.5
         self.kind = "voters change" if self.changes_voters else "dynamic" if dynamic else "static"
-        self.everybody = self.voter_ids + self.observer_ids
+        self.node_ids = self.voter_ids + self.observer_ids
         self.cluster = RaftCluster(
             seed,
             self.voter_ids,
@@ -128,7 +128,7 @@ class Chaos:
         slow_links = {}
         if rng.random() < 0.2:
             for _ in range(rng.randint(1, 4)):
-                slow_links[rng.choice(self.everybody), rng.choice(self.everybody)] = rng.randint(100, 3_000)
+                slow_links[rng.choice(self.node_ids), rng.choice(self.node_ids)] = rng.randint(100, 3_000)
         return Faults(
             loss=rng.choice((0.0, 0.0, 0.02, 0.2)),
             delay_ms_max=rng.choice((1, 5, 50, 400)),
@@ -140,22 +140,22 @@ class Chaos:
     def _draw_disks(self) -> dict[int, DiskSpeed]:
         rng = self.rng
         kind = rng.choice((ALL_FAST, ONE_SLOW, ALL_SLOW, STALLING))
-        disks: dict[int, DiskSpeed] = dict.fromkeys(self.everybody, fast_disk)
+        disks: dict[int, DiskSpeed] = dict.fromkeys(self.node_ids, fast_disk)
         if kind == ONE_SLOW:
             disks[rng.choice(self.voter_ids)] = slow_disk
         elif kind == ALL_SLOW:
-            disks = dict.fromkeys(self.everybody, slow_disk)
+            disks = dict.fromkeys(self.node_ids, slow_disk)
         elif kind == STALLING:
-            disks = dict.fromkeys(self.everybody, stalling_disk)
+            disks = dict.fromkeys(self.node_ids, stalling_disk)
         return disks
 
     def _draw_clocks(self) -> dict[int, int]:
         if self.rng.random() < 0.7:
             return {}
-        return {node_id: self.rng.randint(90, 110) for node_id in self.everybody}
+        return {node_id: self.rng.randint(90, 110) for node_id in self.node_ids}
 
     def _draw_happenings(self) -> list[Callable[[], None]]:
-        """Each kind has a weight of 0 to 3 in this history; what lets a quorum live is always there."""
+        """Each kind has a weight of 0 to 3 in this history; the steps of recovery always occur."""
         weighted: list[Callable[[], None]] = [self._append] * 8 + [self._restart] * 5 + [self._join] * 3
         kinds = [
             self._lose_power,
@@ -197,22 +197,22 @@ class Chaos:
 
     def _join(self) -> None:
         self.cluster.cut.clear()
-        for node_id in self.everybody:
+        for node_id in self.node_ids:
             self.cluster.resume(node_id)
 
     def _lose_power(self) -> None:
-        self.cluster.crash_with_any_tail(self.rng.choice(self.everybody))
+        self.cluster.crash_with_any_tail(self.rng.choice(self.node_ids))
 
     def _lose_power_everywhere(self) -> None:
-        for node_id in self.everybody:
+        for node_id in self.node_ids:
             self.cluster.crash_with_any_tail(node_id)
 
     def _kill(self) -> None:
-        self.cluster.kill(self.rng.choice(self.everybody))
+        self.cluster.kill(self.rng.choice(self.node_ids))
 
     def _plan_crash(self) -> None:
         rng = self.rng
-        replica = self.cluster.replicas[rng.choice(self.everybody)]
+        replica = self.cluster.replicas[rng.choice(self.node_ids)]
         kind = rng.choice(CRASH_KINDS)
         replica.planned_crash = PlannedCrash(
             rng.randint(1, 40) if kind is None else rng.randint(1, 3),
@@ -222,10 +222,10 @@ class Chaos:
         )
 
     def _isolate(self) -> None:
-        self.cluster.isolate(self.rng.choice(self.everybody))
+        self.cluster.isolate(self.rng.choice(self.node_ids))
 
     def _cut_one_way(self) -> None:
-        self.cluster.cut.add((self.rng.choice(self.everybody), self.rng.choice(self.everybody)))
+        self.cluster.cut.add((self.rng.choice(self.node_ids), self.rng.choice(self.node_ids)))
 
     def _take_snapshots(self) -> None:
         for replica in self._running():
@@ -233,11 +233,11 @@ class Chaos:
                 self.cluster.take_snapshot(replica)
 
     def _freeze(self) -> None:
-        self.cluster.freeze(self.rng.choice(self.everybody))
+        self.cluster.freeze(self.rng.choice(self.node_ids))
 
     def _forget(self) -> None:
-        """Never more than a minority at a time, and nobody while voters come and go."""
-        node_id = self.rng.choice(self.everybody)
+        """Never more than a minority at a time, and none while voters change."""
+        node_id = self.rng.choice(self.node_ids)
         disks = {voter_id: self.cluster.replicas[voter_id].disk for voter_id in self.voter_ids}
         forgotten = {voter_id for voter_id, disk in disks.items() if disk.recovering_epoch is not None}
         if node_id in self.voter_ids:
@@ -249,10 +249,10 @@ class Chaos:
     def _add_voter(self) -> None:
         leader = self.cluster.leader()
         if leader is not None and not leader.is_frozen:
-            self.cluster.ask(leader, add_voter(self.rng.choice(self.everybody)))
+            self.cluster.ask(leader, add_voter(self.rng.choice(self.node_ids)))
 
     def _remove_voter(self) -> None:
-        """Not the leader where two vote: if that is on its disk alone, neither can be elected."""
+        """Not the leader of two voters: if the removal is on its disk alone, neither can be elected."""
         leader = self.cluster.leader()
         if leader is not None and leader.node is not None and not leader.is_frozen:
             voter_ids = leader.node.voter_set.voter_ids()

@@ -1,4 +1,4 @@
-"""What a simulated quorum remembers, so that each effect can be held against all invariants."""
+"""What a simulated quorum records, so that each effect can be checked against all invariants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.simulator.raft_disk import RaftDisk
 
 
 class RaftChecks:
-    """`leaders` by epoch; `committed` is the log that any replica ever announced, one entry per offset."""
+    """`leaders` by epoch; `committed` is all that any replica considered committed, one entry per offset."""
 
     def __init__(self, disks: dict[int, RaftDisk]) -> None:
         self.disks = disks
@@ -38,11 +38,11 @@ class RaftChecks:
         self._epochs = dict.fromkeys(disks, 0)
 
     def restarted(self, node_id: int) -> None:
-        """What is committed has to be learnt anew by each process."""
+        """Each process starts without a high watermark."""
         self.high_watermarks[node_id] = -1
 
     def forgot(self, node_id: int) -> None:
-        """Its quorum-state begins anew, its votes still count."""
+        """Its quorum-state starts again, its votes still count."""
         self._epochs[node_id] = 0
 
     def before(self, node_id: int, effect: RaftEffect) -> None:
@@ -106,7 +106,7 @@ class RaftChecks:
             raise AssertionError(f"NoIllegalState: {node_id} halts: {effect.text}")
 
     def check_durability(self) -> None:
-        """To be asked whenever something was lost."""
+        """Call it after every loss."""
         if self.voter_ids:
             voters = [self.disks[voter_id] for voter_id in self.voter_ids]
             invariants.durability(voters, self.committed)

@@ -1,4 +1,4 @@
-"""Several raft nodes on one virtual clock, with a network that loses and delays and disks that forget."""
+"""Several raft nodes on one virtual clock, with a lossy and slow network, and disks that lose writes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ from tests.support.simulator.raft_transcript import (
 
 
 def versions(request: Message, version: int) -> Message:
-    """A replica's answer to a leader that is about to make a voter of it, by the real handler."""
+    """A replica's ApiVersions answer to a leader that is adding it as a voter, by the real handler."""
     state = ControllerState(ControllerConfig(BASE_PROPERTIES), CLUSTER_ID, MetadataImage(), random.Random(0))
     context = RequestContext(
         api=API_TABLE[ApiVersionsRequest.API_KEY],
@@ -85,10 +85,10 @@ def versions(request: Message, version: int) -> Message:
 
 
 class Replica:
-    """A node with its disk; `life` counts its processes, so that nothing reaches the wrong one.
+    """A node with its disk; `life` counts its processes, so that no message reaches the wrong one.
 
     `waiting` maps requests to (sender, its life, send id, version, request). What happens to a frozen
-    process is done when it is resumed.
+    process is delivered when it is resumed.
     """
 
     def __init__(self, node_id: int) -> None:
@@ -123,8 +123,8 @@ class Replica:
 class RaftCluster:
     """`voter_ids` vote; all other replicas observe. Everything is decided by the seed.
 
-    `voters_change` says that they may not be the same at the end. Unless it `encodes`, messages are handed
-    over as they are: what is not on the wire could then decide something, but it takes half of the time.
+    With `voters_change` the voters at the end may differ. Unless it `encodes`, messages are passed on as
+    objects: fields that are not on the wire could then have an effect, but it takes half of the time.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class RaftCluster:
 
     @property
     def lines(self) -> list[str]:
-        """The whole history, an effect each."""
+        """The whole history, one effect per line."""
         return [
             f"{now_ms} {node_id} {entry if isinstance(entry, str) else effect_line(entry)}"
             for now_ms, node_id, entry in self.history
@@ -196,23 +196,23 @@ class RaftCluster:
         self.now_ms = until_ms
 
     def crash(self, node_id: int, surviving: int = 0) -> None:
-        """The power fails; of what was not flushed, `surviving` batches are there afterwards."""
+        """The power fails; of what was not flushed, `surviving` batches are kept."""
         replica = self.replicas[node_id]
         self._end_process(replica, "loses power")
         replica.disk.crash(surviving)
         self.checks.check_durability()
 
     def crash_with_any_tail(self, node_id: int) -> None:
-        """As the seed decides: all, some or nothing of what was not flushed survives."""
+        """A power failure; all, some or nothing of what was not flushed survives, as the seed decides."""
         unflushed = self.replicas[node_id].disk.unflushed_count()
         self.crash(node_id, self.rng.choice((0, unflushed, self.rng.randint(0, unflushed))))
 
     def kill(self, node_id: int) -> None:
-        """The process alone: what it has written is still there, on the disk or on its way."""
+        """The process ends alone: what it has written is kept, and its messages are delivered."""
         self._end_process(self.replicas[node_id], "is killed")
 
     def forget(self, node_id: int, *, log: bool = True, votes: bool = True) -> None:
-        """Its disk is lost but for its identity. What it sent before that has arrived or never will."""
+        """Its disk is lost except for its identity. What it sent before has arrived or never will."""
         replica = self.replicas[node_id]
         self._end_process(replica, "forgets")
         replica.disk.forget(log=log, votes=votes)
@@ -230,12 +230,12 @@ class RaftCluster:
         replica.happened.clear()
 
     def freeze(self, node_id: int) -> None:
-        """As a long pause of its machine: the clock goes on, nothing else does."""
+        """Like a long pause of its machine: only the clock continues."""
         if self.replicas[node_id].node is not None:
             self.replicas[node_id].is_frozen = True
 
     def resume(self, node_id: int) -> None:
-        """It does all that has happened meanwhile, in order."""
+        """It processes everything that has arrived during the pause, in order."""
         replica = self.replicas[node_id]
         replica.is_frozen = False
         happened, replica.happened = replica.happened, []
@@ -290,12 +290,12 @@ class RaftCluster:
             self.resume(node_id)
 
     def leader(self) -> Replica | None:
-        """The one of the highest epoch: a deposed one may not know yet."""
+        """The leader of the highest epoch: a deposed one may not know yet."""
         leading = [replica for replica in self.replicas.values() if replica.node and replica.node.is_leader]
         return max(leading, key=lambda replica: replica.node.epoch if replica.node else -1, default=None)
 
     def take_snapshot(self, replica: Replica) -> None:
-        """Of all that it knows to be committed; nothing of that stays in its log."""
+        """A snapshot of everything it knows to be committed, which is then deleted from its log."""
         assert replica.node is not None
         taken = replica.disk.take_snapshot(replica.node.high_watermark)
         if taken is not None:
@@ -309,7 +309,7 @@ class RaftCluster:
         self._carry_out(replica, effects)
 
     def ask(self, replica: Replica, request: Message) -> list[Message]:
-        """As a tool does; the answer will be in the list that is returned."""
+        """Send a request as a tool does; the answer is added to the returned list."""
         answers: list[Message] = []
         self.request_id += 1
         self.tools[self.request_id] = answers
@@ -326,7 +326,7 @@ class RaftCluster:
         heappush(self.events, (self.now_ms + delay_ms, self.sequence, happen))
 
     def _happens_to(self, replica: Replica, delay_ms: int, life: int, happen: Callable[[], None]) -> None:
-        """To this process of the replica, unless it has ended by then; once it runs, if it is frozen."""
+        """Run `happen` if this process of the replica is still running; if it is frozen, after it resumes."""
 
         def begin() -> None:
             if replica.life != life:
@@ -339,7 +339,7 @@ class RaftCluster:
         self.at(delay_ms, begin)
 
     def step(self, replica: Replica, event: RaftEvent) -> None:
-        """Nothing if the process ended while it carried out what was before."""
+        """Nothing happens if the process has ended while it carried out earlier effects."""
         if replica.node is not None:
             local_ms = replica.clock.local_ms(self.now_ms)
             self._carry_out(replica, replica.node.step(event, local_ms, self.now_ms))
@@ -381,7 +381,7 @@ class RaftCluster:
         return True
 
     def _execute(self, replica: Replica, effect: RaftEffect) -> None:
-        """All but what the disk has done already."""
+        """Carry out what concerns messages and flushes; the disk has applied the rest."""
         match effect:
             case FlushLog():
                 self._flush(replica, effect)
@@ -418,7 +418,7 @@ class RaftCluster:
         replica.deadline_ms = deadline_ms
 
         def happen() -> None:
-            # A timer that was set anew since is cancelled, as by the driver.
+            # A timer that was replaced since is cancelled, as by the driver.
             if replica.deadline_ms == deadline_ms:
                 replica.deadline_ms = None
                 self.step(replica, DeadlineReached())
@@ -476,14 +476,14 @@ class RaftCluster:
         self._deliver(replica, sender, arrive)
 
     def _transfer(self, message: Message, version: int) -> Callable[[], Message]:
-        """What is called at the other end, maybe twice."""
+        """Decodes the message at the receiver, maybe twice."""
         if not self.encodes:
             return lambda: message
         data = message.encode(version)
         return lambda: type(message).decode(data, version)
 
     def _deliver(self, source: Replica, target: Replica, arrive: Callable[[], None]) -> None:
-        """Once, never, or twice; to a target that is frozen, when it runs again."""
+        """Deliver a message once, never, or twice; to a frozen target after it resumes."""
         faults, rng = self.faults, self.rng
         pair = (source.node_id, target.node_id)
         if rng.random() < faults.loss or pair in self.cut:

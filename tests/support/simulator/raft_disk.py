@@ -1,4 +1,4 @@
-"""A disk for one raft node in memory: at a power loss it forgets what was not flushed, all or some of it."""
+"""A disk in memory for one raft node: a power failure loses all or some of what was not flushed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from kraftctl_protocol.record_batch import read_batches
 class RaftDisk:
     """Batches are (base offset, last offset, epoch, bytes, control).
 
-    A snapshot here is simply all batches before its end; those that are no longer in the log are in `cut`.
+    A snapshot here is all batches before its end; those that are no longer in the log are in `cut`.
     Truncation, snapshots and quorum-state are durable when executed, as in storage; appends when flushed.
     """
 
@@ -126,7 +126,7 @@ class RaftDisk:
         return SnapshotDownloaded(snapshot_id, len(data), kraft_version, voters)
 
     def take_snapshot(self, end_offset: int) -> SnapshotInfo | None:
-        """Of everything before `end_offset`, of which the log then keeps nothing; None if it has nothing."""
+        """A snapshot of all before `end_offset`, which is then deleted from the log; None if it is empty."""
         contained = [batch for batch in self.batches if batch.last_offset < end_offset]
         if not contained:
             return None
@@ -141,12 +141,12 @@ class RaftDisk:
         return self.snapshots[0]
 
     def flush(self, effect: FlushLog) -> int:
-        """All that is here, at once."""
+        """Flush everything immediately."""
         self.flushed_offset = min(effect.end_offset, self.end_offset)
         return effect.end_offset
 
     def finish_flush(self, written: list[AppendBatch]) -> None:
-        """An fsync has ended that began when the log held `written`: it forced nothing else to the disk."""
+        """An fsync has ended that began when the log held `written`: only that is durable."""
         held = {id(batch) for batch in written}
         for batch in self.batches:
             if batch.last_offset >= self.flushed_offset:
@@ -159,14 +159,14 @@ class RaftDisk:
         return sum(batch.last_offset >= self.flushed_offset for batch in self.batches)
 
     def crash(self, surviving: int = 0) -> None:
-        """The power fails: of what was not flushed, the first `surviving` batches happen to be left."""
+        """The power fails: of what was not flushed, the first `surviving` batches survive."""
         lost = max(0, self.unflushed_count() - surviving)
         self.batches = self.batches[: len(self.batches) - lost]
 
     def recover(self) -> None:
-        """What a new process does before it starts: what is left is forced to the disk (as storage does).
+        """What a new process does before it starts: what survived becomes durable (as storage does).
 
-        A snapshot beyond the log, whose download was complete, takes the log's place.
+        A downloaded snapshot beyond the log replaces the log.
         """
         self.flushed_offset = self.end_offset
         self.download = b""
@@ -176,7 +176,7 @@ class RaftDisk:
                 self._start_over(snapshot_id)
 
     def forget(self, *, log: bool, votes: bool) -> None:
-        """Log and snapshots, or quorum-state, are lost; who this is and which epochs it saw is known."""
+        """Log and snapshots, or quorum-state, are lost; the identity and the highest epoch seen are kept."""
         self.recovering_epoch = self.last_epoch_seen
         if votes:
             self.quorum_state = None
@@ -212,12 +212,12 @@ class RaftDisk:
         )
 
     def last_epoch_at(self, end_offset: int) -> int:
-        """Of the last record before `end_offset`."""
+        """The epoch of the last record before `end_offset`."""
         before = [batch.epoch for batch in self.cut + self.batches if batch.last_offset < end_offset]
         return before[-1] if before else 0
 
     def histories(self) -> tuple[list[tuple[int, VoterSet]], list[tuple[int, int]]]:
-        """Voters and kraft.version by offset, as control records tell them."""
+        """Voters and kraft.version by offset, from control records."""
         voters: list[tuple[int, VoterSet]] = []
         versions: list[tuple[int, int]] = []
         if self.bootstrap_voters is not None:

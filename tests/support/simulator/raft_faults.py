@@ -1,4 +1,4 @@
-"""What goes wrong in a simulated quorum: networks, disks from 0.1 ms to 6 s, crashes between two effects."""
+"""Faults of a simulated quorum: networks, disks from 0.1 ms to 6 s, crashes between two effects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kraftctl.raft.effects import RaftEffect
 
 FSYNC_MS_MAX = 6_000
-"""What a full write cache or a failing disk was seen to take; three fetch timeouts."""
+"""As observed with a full write cache or a failing disk; three fetch timeouts."""
 
 DiskSpeed = Callable[[random.Random], int]
 """How many ms the next fsync takes. One of 0.1 ms ends before the clock moves: 0."""
@@ -23,12 +23,12 @@ def fast_disk(rng: random.Random) -> int:
 
 
 def stalling_disk(rng: random.Random) -> int:
-    """Fast, but for one fsync in twenty."""
+    """Fast, except for one fsync in twenty."""
     return rng.randint(500, FSYNC_MS_MAX) if rng.random() < 0.05 else fast_disk(rng)
 
 
 def slow_disk(rng: random.Random) -> int:
-    """As many between 1 and 10 ms as between 100 ms and 1 s: 0.1 ms to 6 s, on a logarithmic scale."""
+    """0.1 ms to 6 s on a logarithmic scale: as many between 1 and 10 ms as between 100 ms and 1 s."""
     return int(10 ** rng.uniform(-1.0, 3.78))
 
 
@@ -56,7 +56,7 @@ class Faults:
         return self.disks.get(node_id, self.other_disks)(rng)
 
     def delay_ms(self, source: int, target: int, rng: random.Random) -> int:
-        """Each message its own: they overtake each other."""
+        """Each message has its own delay, so they overtake each other."""
         return rng.randint(0, self.delay_ms_max) + self.slow_links.get((source, target), 0)
 
 
@@ -72,7 +72,7 @@ class PlannedCrash:
         self.power_fails = power_fails
 
     def is_due(self, effect: RaftEffect, *, before: bool) -> bool:
-        """To be asked once before and once after each effect."""
+        """Call it once before and once after each effect."""
         if before is not self.before or (self.kind is not None and not isinstance(effect, self.kind)):
             return False
         self.effects_left -= 1
@@ -80,7 +80,7 @@ class PlannedCrash:
 
 
 class Clock:
-    """A replica's own monotonic clock: it starts anywhere, and is up to a tenth too fast or too slow."""
+    """A replica's own monotonic clock: it starts at a random value, up to a tenth too fast or too slow."""
 
     def __init__(self, percent: int = 100) -> None:
         self.percent = percent
@@ -90,6 +90,6 @@ class Clock:
         return self.offset_ms + now_ms * self.percent // 100
 
     def delay_ms(self, deadline_ms: int, now_ms: int) -> int:
-        """Until the deadline has come by this clock."""
+        """How long it takes until this clock reaches the deadline."""
         left_ms = deadline_ms - self.local_ms(now_ms)
         return max(0, -(-left_ms * 100 // self.percent))

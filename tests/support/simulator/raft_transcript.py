@@ -70,7 +70,7 @@ def voter_node(node_id: int) -> VoterNode:
 
 
 class RaftTranscript:
-    """One node, its disk and its clock. Effects are carried out at once; flushes end on command only."""
+    """One node, its disk and its clock. Effects are carried out immediately; flushes end on command only."""
 
     def __init__(self) -> None:
         self.disk = RaftDisk()

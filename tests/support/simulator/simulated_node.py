@@ -1,4 +1,4 @@
-"""A whole controller node on a disk in memory: no loop, no socket, no clock, and a power cord to pull."""
+"""A whole controller node on a disk in memory: no loop, no socket, no clock, and power failures on demand."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ M = TypeVar("M", bound=Message)
 
 
 class HaltedError(Exception):
-    """The node has asked for the end of its process, with this text."""
+    """The node has halted with this text."""
 
 
 class SimulatedNode:
-    """Effects are carried out at once, except flushes: `flush` is the disk catching up, `crash` the cord.
+    """Effects are carried out immediately, except flushes: `flush` ends one, `crash` is a power failure.
 
     `answers` maps request id to response, in the order they were given; `closed` has the requests whose
     connection was to be closed instead.
@@ -93,7 +93,7 @@ class SimulatedNode:
         self.start()
 
     def start(self) -> None:
-        """Build the node from what is on the disk, and let it begin."""
+        """Build the node from what is on the disk, and start it."""
         self._seed += 1
         rng = random.Random(self._seed)
         voters, versions = self.disk.histories()
@@ -122,12 +122,12 @@ class SimulatedNode:
         self.offer(events.Started())
 
     def crash(self) -> None:
-        """Pull the cord: what was not flushed is gone, nobody gets an answer any more."""
+        """The power fails: what was not flushed is lost, and pending requests get no answer."""
         self.disk.crash()
         self.answers.clear()
 
     def crash_with_tail(self, surviving: int) -> None:
-        """The same, but `surviving` batches happen to be on the disk, and answers that were given are."""
+        """The same, but `surviving` unflushed batches are on the disk, and sent answers are kept."""
         self.disk.crash(surviving)
         self.disk.recover()
 
@@ -141,7 +141,7 @@ class SimulatedNode:
         return self._flush is not None
 
     def flush(self) -> bool:
-        """Let the running fsync end; False when there is none."""
+        """End the running fsync; False when there is none."""
         flush = self._flush
         if flush is None:
             return False
@@ -157,7 +157,7 @@ class SimulatedNode:
             self.flush()
 
     def take_turns(self) -> None:
-        """Answer what was asked of the loop, until nothing more is."""
+        """Deliver the events that wait for a turn of the loop, until there are none."""
         while self._turns:
             self.offer(self._turns.pop(0))
 
@@ -188,7 +188,7 @@ class SimulatedNode:
         return response
 
     def pass_time(self, milliseconds: int) -> None:
-        """Let deadlines come one by one, everything settling in between."""
+        """Reach one deadline after the other, and settle after each."""
         end_ms = self.now_ms + milliseconds
         while (deadline := self.node.next_deadline_ms) is not None and deadline <= end_ms:
             self.now_ms = max(self.now_ms, deadline)
@@ -197,7 +197,7 @@ class SimulatedNode:
         self.now_ms = end_ms
 
     def deadline_reached(self) -> None:
-        """The timer runs; disk and loop do not."""
+        """The timer fires; disk and loop do not run."""
         self.offer(events.DeadlineReached())
 
     def offer(self, event: NodeEvent) -> None:
@@ -244,7 +244,7 @@ class SimulatedNode:
             case effects.Halt():
                 raise HaltedError(effect.text)
             case effects.SendRequest():
-                assert len(self.voters) > 1, "a single voter has nobody to ask"
+                assert len(self.voters) > 1, "a single voter has no peers"
                 self.sent.append(effect)
             case (
                 effects.AppendBatch()

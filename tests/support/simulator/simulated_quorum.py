@@ -1,11 +1,10 @@
-"""Three whole controller nodes on one virtual clock: messages take time or get lost, cords are pulled."""
+"""Three whole controller nodes on one virtual clock, with delays, lost messages and power failures."""
 
 from __future__ import annotations
 
 import random
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
-from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.raft import effects, events
@@ -13,6 +12,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.image_records import image_records
 from tests.support.simulator.raft_faults import DiskSpeed
 from tests.support.simulator.simulated_node import SimulatedNode
 
@@ -24,7 +24,7 @@ FLUSH_CHANCE = 0.7
 
 
 class Connection:
-    """From one node to another. It begins with ApiVersions; what is sent before that is answered waits."""
+    """A connection between nodes. It begins with ApiVersions; requests wait until that is answered."""
 
     def __init__(self, greeting_id: int) -> None:
         self.greeting_id = greeting_id
@@ -36,7 +36,7 @@ class Member:
     """A node while its power is on. `asked` maps its requests' ids to (sender, its life, send id).
 
     `send_ids` holds (life, send id) of every request it sent. `connections` are those to it, by sender, the
-    sender's life and whether they are for raft.
+    sender's life and whether they carry raft's requests.
     """
 
     def __init__(self, node: SimulatedNode) -> None:
@@ -50,7 +50,7 @@ class Member:
 
 
 class SimulatedQuorum:
-    """Everything is decided by the seed. A message is lost with the chance `loss`.
+    """Everything is decided by the seed. A message is lost with probability `loss`.
 
     Nodes whose disk is not among `disks` flush within a few ticks.
     """
@@ -86,7 +86,7 @@ class SimulatedQuorum:
             if node is not None:
                 return node
             self.tick()
-        raise AssertionError("nobody became active")
+        raise AssertionError("no controller became active")
 
     def crash(self, node_id: int) -> None:
         member = self.members[node_id]
@@ -95,7 +95,7 @@ class SimulatedQuorum:
             member.node.crash()
 
     def crash_between_effects(self, node_id: int, effects_left: int) -> None:
-        """After so many more effects, in the middle of a step; what was not flushed may survive in part."""
+        """After `effects_left` more effects, within a step; what was not flushed may survive in part."""
         if self.members[node_id].on:
             self.members[node_id].node.effects_left = effects_left
 
@@ -124,7 +124,7 @@ class SimulatedQuorum:
             self.tick()
 
     def tick(self) -> None:
-        """Some milliseconds: deadlines, disks, and every message that was on its way."""
+        """Some milliseconds pass: deadlines, disks, and every message that was sent."""
         self.now_ms += TICK_MS
         for member in self.running():
             node = member.node
@@ -204,7 +204,7 @@ def _copy(effect: effects.SendRequest) -> Message:
 
 
 def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
-    """From the node's own disk alone."""
+    """The image built from the node's own disk alone."""
     image = MetadataImage()
     image.journal.enabled = False
     for entry in node.disk.batches:
@@ -216,7 +216,7 @@ def image_of_log(node: SimulatedNode, end_offset: int) -> list[str]:
 
 
 def check_images(quorum: SimulatedQuorum) -> None:
-    """Every running node has what its own log says."""
+    """The image of every running node matches its own log."""
     for member in quorum.running():
         controller = member.node.controller
         image = [repr(entry.record) for entry in image_records(controller.image)]

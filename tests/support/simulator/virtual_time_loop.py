@@ -1,7 +1,7 @@
 """An event loop whose time jumps to the next timer as soon as nothing else is left to do.
 
-What runs on it has one order only: work for other threads is done at once on the loop's own, and nobody out
-there can be connected to.
+Its order is deterministic: work for other threads runs immediately on the loop's own thread, and connections
+to other hosts fail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kraftctl.server.clock import Clock
 START_SECONDS = 1_000.0
 WALL_START_MS = 1_700_000_000_000
 JUMP_SECONDS_MIN = 1e-6
-"""A jump that rounding makes too short must not become a standstill."""
+"""A jump must not be rounded to nothing: time would stand still."""
 
 
 class JumpingSelector(selectors.SelectSelector):
@@ -28,7 +28,7 @@ class JumpingSelector(selectors.SelectSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if not ready and timeout != 0:
-            assert timeout is not None, "everybody waits for something that never happens"
+            assert timeout is not None, "all tasks wait for something that never happens"
             self.loop.seconds += max(timeout, JUMP_SECONDS_MIN)
         return ready
 
@@ -46,16 +46,16 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self.seconds
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
-        """At once, here: an fsync takes no time."""
+        """Run it immediately, here: an fsync takes no time."""
         done = self.create_future()
         done.set_result(func(*args))
         return done
 
     async def create_connection(self, *args: Any, **kwargs: Any) -> Any:
-        """Fails as the real one does for a host that is no name at all, and else as for a closed port."""
+        """Fails like the real one for an invalid host name, otherwise as for a closed port."""
         host, port = args[1:3]
         socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-        raise ConnectionRefusedError("nobody listens there")
+        raise ConnectionRefusedError("connection refused")
 
 
 class VirtualClock(Clock):

@@ -35,7 +35,7 @@ FEATURES_OF_4_3 = {
     "streams.version": (0, 1),
     "transaction.version": (0, 2),
 }
-"""What a 4.3 broker says it supports."""
+"""The features of a 4.3 broker."""
 
 FAR_AHEAD = 2**40
 """A metadata offset that is beyond every registration: the broker claims to be caught up."""
@@ -88,7 +88,7 @@ class ControllerClient:
 
 
 class StandInBroker:
-    """Registers and sends heartbeats like a broker, and does nothing else."""
+    """Registers and sends heartbeats like a broker."""
 
     def __init__(self, client: ControllerClient, broker_id: int, cluster_id: str) -> None:
         self._client = client
@@ -116,7 +116,7 @@ class StandInBroker:
         return response.error_code == Errors.NONE
 
     def heartbeat(self) -> BrokerHeartbeatResponse:
-        """Wants to be unfenced, or to stay so. Raises OSError when the controller is not active any more."""
+        """Asks to be unfenced. Raises OSError when the controller is not active any more."""
         request = BrokerHeartbeatRequest(
             broker_id=self.broker_id, broker_epoch=self.broker_epoch, current_metadata_offset=FAR_AHEAD
         )
@@ -127,7 +127,7 @@ class StandInBroker:
         return response
 
     def is_unfenced(self) -> bool:
-        """Sends a heartbeat; whether the answer says so."""
+        """Sends a heartbeat; returns whether the answer says that."""
         return not self.heartbeat().is_fenced
 
 

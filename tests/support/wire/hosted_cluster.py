@@ -1,4 +1,4 @@
-"""Brokers, topics and what else a hosted controller has to do with, by requests that make sense."""
+"""Brokers, topics and other state of a hosted controller, created by valid requests."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PROPERTIES = {
     "unclean.leader.election.interval.ms": "5000",
     "delegation.token.expiry.check.interval.ms": "5000",
 }
-"""With these, handlers and periodic tasks have something to do."""
+"""Settings with which handlers and periodic tasks have something to do."""
 
 
 def payload_of(message: Message, version: int, correlation_id: int = 1) -> bytes:
@@ -66,7 +66,7 @@ API_VERSIONS = encode_frame(
 
 
 class Population:
-    """Talks over a connection of its own, and expects every answer there."""
+    """Uses its own connection, and expects every answer there."""
 
     def __init__(self, hosted: HostedController, rng: random.Random) -> None:
         self._hosted = hosted
@@ -75,7 +75,7 @@ class Population:
         self._correlation_ids = count(1)
 
     async def call(self, message: Message, answer: type[M], version: int | None = None) -> M:
-        """The answer, which must come."""
+        """The answer, which must arrive."""
         used = message.HIGHEST_VERSION if version is None else version
         correlation_id = next(self._correlation_ids)
         self._client.send(encode_frame(payload_of(message, used, correlation_id)))
@@ -107,7 +107,7 @@ class Population:
         )
 
     async def keep_alive(self) -> None:
-        """Brokers come back sooner or later, and topics do not run out."""
+        """Brokers return sooner or later, and there are always topics."""
         for broker_id in BROKERS:
             registered = self._hosted.image.cluster.broker(broker_id)
             if registered is None or self._rng.random() < 0.03:
@@ -118,7 +118,7 @@ class Population:
             await self.call(CreateTopicsRequest(topics=[topic("t", 3), topic("u", 1)]), Message)
 
     async def heartbeat(self) -> None:
-        """Of one of the brokers."""
+        """A heartbeat of one of the brokers."""
         await self.call(self._heartbeat(self._rng.choice(BROKERS)), BrokerHeartbeatResponse)
 
     def _heartbeat(self, broker_id: int) -> BrokerHeartbeatRequest:
@@ -135,7 +135,7 @@ def topic(name: str, partitions: int) -> CreatableTopic:
 
 
 def settings() -> list[Message]:
-    """Requests that leave something behind in every corner of the image."""
+    """Requests that leave records in every part of the image."""
     quota = EntryData(
         entity=[EntityData(entity_type="user", entity_name="alice")],
         ops=[OpData(key="producer_byte_rate", value=1e6)],

@@ -1,7 +1,7 @@
-"""A whole controller on a directory, with everything that `kraftctl start` runs but the sockets.
+"""A whole controller on a directory, with everything that `kraftctl start` runs except sockets.
 
-Driver, node, storage, connections and codecs are the real ones; bytes go to and fro in memory, on a loop
-whose time jumps, so that a seed decides everything.
+Driver, node, storage, connections and codecs are the real ones; bytes are exchanged in memory, on a loop
+with virtual time, so that a seed decides everything.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from tests.support.partitions import open_partition
 from tests.support.simulator.virtual_time_loop import WALL_START_MS, VirtualClock, VirtualTimeLoop
 
 ANSWER_SECONDS_MAX = 120.0
-"""Of virtual time: longer than any request may wait by itself."""
+"""Virtual time: longer than any request may wait."""
 
 CALLER = ("127.0.0.1", 50_000)
 
 
 class InvariantViolatedError(Exception):
-    """What does not hold."""
+    """An invariant that does not hold."""
 
 
 class MemoryTransport(asyncio.Transport):
-    """The controller's end of a connection: frames that it writes are kept, until somebody takes them."""
+    """The controller's end of a connection: frames that it writes are kept until the client receives them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
         super().__init__({"peername": CALLER})
@@ -68,13 +68,13 @@ class MemoryTransport(asyncio.Transport):
         return self.closed
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """This reader has always caught up."""
+        """This client reads everything immediately."""
 
     def pause_reading(self) -> None:
-        """What is sent meanwhile arrives nevertheless, as if it had been on its way."""
+        """Data that is sent afterwards still arrives, as if it was already in flight."""
 
     def resume_reading(self) -> None:
-        """As it never stopped."""
+        """Nothing to do: reading never stopped."""
 
 
 class MemoryClient:
@@ -87,11 +87,11 @@ class MemoryClient:
 
     @property
     def closed(self) -> bool:
-        """By either side."""
+        """Whether either side has closed it."""
         return self._transport.closed
 
     def send(self, data: bytes) -> None:
-        """It arrives at once, and is worked on as far as nothing has to be waited for."""
+        """The data arrives immediately, and is processed as far as nothing has to wait."""
         self._connection.data_received(data)
 
     async def receive(self) -> bytes | None:
@@ -108,7 +108,7 @@ class MemoryClient:
 
 
 class HostedController:
-    """Formats `directory` if nobody has; `start` it on a loop of virtual time, and `stop` it at last."""
+    """Formats a new `directory`; `start` it on a loop of virtual time, and `stop` it in the end."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class HostedController:
         self._clients: list[MemoryClient] = []
         ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
         self._node = build_node(self.config, meta, self.partition, ports)
-        # It draws from the system's randomness, which no seed repeats.
+        # It is seeded from the system, which cannot be repeated.
         self._node._controller.state.rng.seed(rng.getrandbits(64))
 
     def start(self) -> None:
@@ -187,7 +187,7 @@ class HostedController:
         return client
 
     def run_due_tasks(self) -> None:
-        """What happens next is caused by the caller alone."""
+        """Afterwards only the caller causes events."""
         self.driver.offer(DeadlineReached())
 
     def check_alive(self) -> None:
@@ -198,7 +198,7 @@ class HostedController:
             raise InvariantViolatedError(f"the controller has ended: {error!r}") from error
 
     def _disconnect(self, failed: asyncio.Future[object]) -> None:
-        """As when the process ends: nobody waits for an answer any more."""
+        """As at the end of the process: the connections are closed."""
         for client in self._clients:
             client.close()
 
@@ -207,9 +207,9 @@ class HostedController:
         return self._node._controller.image
 
     def soft_state(self) -> list[str]:
-        """What the active controller knows besides its log, as far as requests change it.
+        """The state of the active controller beyond its log, as far as requests change it.
 
-        When a broker was heard of is left out: a heartbeat came, whatever becomes of it.
+        Without the times of contact: a heartbeat counts as contact even when it fails.
         """
         state = self._node._controller.state
         heartbeats = state.heartbeats

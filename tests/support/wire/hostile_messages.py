@@ -1,4 +1,4 @@
-"""Requests that are well-formed and meant ill: a sensible one, some of whose fields are then made extreme."""
+"""Well-formed hostile requests: a valid one, some of whose fields are then made extreme."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraftctl_protocol.message import Field, Message
 from tests.support.wire.random_messages import INT_LIMITS
 
 SURROGATE_MARK = "\ue000"
-"""Three bytes in UTF-8, as many as half a surrogate pair: `with_surrogates` puts that in its place."""
+"""Three bytes in UTF-8, as many as half a surrogate pair, with which `with_surrogates` replaces it."""
 
 ENTRIES_MANY = 10_001
 """One more than a batch of records may have."""
@@ -40,7 +40,7 @@ class HostileEdits:
         self._many = False
 
     def edited(self, message: Message, version: int) -> Message:
-        """`message` itself, with one to four fields that nobody would send like that."""
+        """`message` itself, with one to four fields changed to extreme values."""
         self._many = False
         for _ in range(self._rng.choice((1, 1, 2, 4))):
             places = _places(message, version)
@@ -104,5 +104,5 @@ def _places(message: Message, version: int) -> list[tuple[Message, Field]]:
 
 
 def with_surrogates(data: bytes) -> bytes:
-    """Half a surrogate pair wherever the mark is: no encoder writes that, but a socket carries it."""
+    """Half a surrogate pair at each mark: no encoder writes that, but a client can send it."""
     return data.replace(SURROGATE_MARK.encode(), b"\xed\xa0\x80")

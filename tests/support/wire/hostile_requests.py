@@ -1,4 +1,4 @@
-"""HostileRequests: payloads of request frames of every API and version, sensible, ill-meant or damaged."""
+"""HostileRequests: payloads of request frames of every API and version: valid, hostile or damaged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENVELOPE = int(ApiKey.ENVELOPE)
 
 
 class Asked(Protocol):
-    """The controller that requests are made for, as far as they need to know it."""
+    """What the requests need to know about the controller."""
 
     directory_id: bytes
 
@@ -55,7 +55,7 @@ REQUEST_BYTES_MAX = 4 * 1024 * 1024
 
 
 class HostileRequest:
-    """`payload` is what follows the frame's size. `inner` is set for an envelope that nobody damaged."""
+    """`payload` follows the frame's size. `inner` is set for an undamaged envelope."""
 
     def __init__(self, api_key: int, version: int, payload: bytes, inner: tuple[int, int] | None) -> None:
         self.api_key = api_key
@@ -72,7 +72,7 @@ class HostileRequest:
 
 
 class HostileRequests:
-    """`next` looks at the controller for values that mean something to it."""
+    """`next` takes valid values from the controller."""
 
     def __init__(self, asked: Asked, rng: random.Random) -> None:
         self._asked = asked
@@ -82,7 +82,7 @@ class HostileRequests:
         self._api_keys = sorted(set(API_TABLE) - {ENVELOPE})
 
     def next(self) -> HostileRequest:
-        """One more. What the codec refuses to write, or is too large for an ordinary round, is left out."""
+        """The next request. Those that the codec refuses, or that are too large for a round, are skipped."""
         while True:
             try:
                 request = self._request()
@@ -151,7 +151,7 @@ class HostileRequests:
 
 
 def raft_hints(asked: Asked) -> dict[str, list[Any]]:
-    """What gets a raft request past its first checks, of this controller and of one that is not there."""
+    """Values that pass the first checks of raft requests, of this controller and of a missing one."""
     epoch, end_offset = asked.epoch, asked.end_offset
     epochs = [epoch, epoch, epoch, epoch + 1, epoch - 1]
     offsets = [end_offset, end_offset, end_offset - 1, 0, end_offset + 1]

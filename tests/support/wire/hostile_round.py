@@ -2,12 +2,12 @@
 
 | invariant | looked at |
 |---|---|
-| the controller runs on | after every request |
-| a request is answered in its own version's shape, or its connection is closed | for every request |
-| others are served meanwhile: a heartbeat and ApiVersions over two other connections | for every request |
-| a request that an exception ends is refused with UNKNOWN_SERVER_ERROR and changes nothing | for each |
-| the image is what the records of the log make of nothing | then, and now and then |
-| brokers that fall silent are fenced, whatever failed before | at the end |
+| the controller keeps running | after every request |
+| a request is answered in its own version, or its connection is closed | for every request |
+| others are served, too: a heartbeat and ApiVersions over two other connections | for every request |
+| a request whose handler raises is refused with UNKNOWN_SERVER_ERROR and changes nothing | for each |
+| the image is the one that replaying the log gives | then, and at intervals |
+| silent brokers are fenced, after all failures | at the end |
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from collections import Counter
 from pathlib import Path
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
-from kraftctl.image.image_writer import image_records
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
@@ -34,13 +33,14 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.requests import decode_response, is_supported
+from tests.support.image_records import image_records
 from tests.support.wire.hosted_cluster import API_VERSIONS, PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController, InvariantViolatedError
 from tests.support.wire.hostile_requests import CORRELATION_ID, HostileRequest, HostileRequests
 from tests.support.wire.planted_faults import PLACES, RESPONSE, TEXT, PlantedFaults
 
 TASK = re.compile(r"The task to ")
-"""What is done without being asked may fail in the same step as a request, and has nothing to do with it."""
+"""Periodic work may fail in the same step as a request, independently of it."""
 
 FAILURES = {int(Errors.UNKNOWN_SERVER_ERROR), int(Errors.UNSUPPORTED_VERSION)}
 """The errors of a request that failed; the latter only for ApiVersions of an unknown version."""
@@ -56,15 +56,15 @@ FENCED_SECONDS_MAX = 600
 READ_BYTES = 1 << 20
 
 PAUSES_SECONDS = (0.0, 0.0, 0.0, 0.01, 0.6, 3.0)
-"""Between two requests; brokers' sessions are nine seconds long."""
+"""The time between two requests; brokers' sessions are nine seconds long."""
 
 
 BY_RULE = re.compile(r"which contradicts|similar lines were left out")
-"""Raft reports what another controller should never have said; that is no failure here."""
+"""Raft reports messages that another controller should not send; that is no failure here."""
 
 
 class ErrorLines(logging.Handler):
-    """What our loggers say at level ERROR."""
+    """The log lines at level ERROR."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -81,7 +81,7 @@ class ErrorLines(logging.Handler):
 
 
 class ImageOfLog:
-    """The image as the log alone makes it, read on from where it was read before."""
+    """The image replayed from the log alone, continued from the last call."""
 
     def __init__(self, hosted: HostedController) -> None:
         self._hosted = hosted
@@ -90,7 +90,7 @@ class ImageOfLog:
         self._offset = 0
 
     def check(self) -> None:
-        """Raises InvariantViolatedError when the controller's image is another one."""
+        """Raises InvariantViolatedError when the controller's image differs."""
         end_offset = self._hosted.next_replay_offset
         if end_offset < self._offset:
             return  # leadership was lost: it is still reading what this one has read
@@ -113,10 +113,10 @@ def _lines(image: MetadataImage) -> list[str]:
 
 
 class HostileRound:
-    """`run` raises InvariantViolatedError; `contained` maps what was unexpected to how often it was.
+    """`run` raises InvariantViolatedError; `contained` counts unexpected failures that were contained.
 
     `done` is the number of requests so far: the same seed and as many requests repeat what happened.
-    `slowest` is the longest time, in seconds, that one of them kept the loop, and which.
+    `slowest` is the longest time, in seconds, that a request kept the loop, and the request.
     """
 
     def __init__(self, seed: int, requests: int, directory: Path, *, plant: bool) -> None:
@@ -199,27 +199,27 @@ class HostileRound:
         self._send(request)
         if place != RESPONSE:
             self._faults.disarm()
-        refused_at_once = request.api_key not in RAFT_API_KEYS and any(
+        refused_immediately = request.api_key not in RAFT_API_KEYS and any(
             not TASK.match(line) for line in self._errors.lines
         )
         self._hosted.check_alive()
         # An answer that fails on its way out belongs to a request that may have been granted.
-        if refused_at_once and place != RESPONSE and self._hosted.end_offset != end_offset:
+        if refused_immediately and place != RESPONSE and self._hosted.end_offset != end_offset:
             raise InvariantViolatedError(f"{request.kind} was refused and has appended: {self._errors.lines}")
-        if refused_at_once:
+        if refused_immediately:
             self._image_of_log.check()
             if place != RESPONSE:
-                # A heartbeat that only its answer fails has been heard.
+                # A heartbeat whose answer alone fails has changed the state.
                 self._check_soft_state(request, soft_state)
-        heard = asyncio.gather(self._population.heartbeat(), self._ask_for_versions())
+        others = asyncio.gather(self._population.heartbeat(), self._ask_for_versions())
         response = await self._answer(request)
-        await heard
+        await others
         self._hosted.check_alive()
         self._faults.disarm()
         self._judge(request, response, self._errors.take())
 
     def _plant_one(self, request: HostileRequest) -> str | None:
-        """Where the request will fail, if it comes there. Raft's own handlers may not (ADR 5)."""
+        """The function that will fail if the request reaches it. Raft's own handlers may not fail (ADR 5)."""
         if not self._plant or self._rng.random() >= PLANT_CHANCE:
             return None
         place = RESPONSE if request.api_key in RAFT_API_KEYS else self._rng.choice(PLACES)
@@ -227,13 +227,13 @@ class HostileRound:
         return place
 
     def _check_soft_state(self, request: HostileRequest, before: list[str]) -> None:
-        """A bucket or a session may be new; what was there before is as it was."""
+        """New buckets and sessions are allowed; the existing ones must be unchanged."""
         missing = set(before) - set(self._hosted.soft_state())
         if missing:
             raise InvariantViolatedError(f"{request.kind} was refused and has changed {sorted(missing)}")
 
     def _send(self, request: HostileRequest) -> None:
-        """In one piece or several."""
+        """Send it in one piece or several."""
         frame = encode_frame(request.payload)
         if self._rng.random() < 0.1:
             middle = self._rng.randrange(len(frame))
@@ -257,14 +257,14 @@ class HostileRound:
             self._probe.send(API_VERSIONS)
             payload = await self._probe.receive()
         except TimeoutError as error:
-            raise InvariantViolatedError("ApiVersions of somebody else was not answered") from error
+            raise InvariantViolatedError("ApiVersions over another connection was not answered") from error
         if payload is None:
             self._hosted.check_alive()
-            raise InvariantViolatedError("the connection of somebody else was closed")
+            raise InvariantViolatedError("another connection was closed")
         _, response = decode_response(payload, ApiVersionsResponse.API_KEY, 3)
         assert isinstance(response, ApiVersionsResponse)
         if response.error_code != Errors.NONE:
-            raise InvariantViolatedError(f"ApiVersions of somebody else got {response.error_code}")
+            raise InvariantViolatedError(f"ApiVersions over another connection got {response.error_code}")
 
     def _judge(self, request: HostileRequest, response: Message | None, lines: list[str]) -> None:
         self._note_errors("a task", [line for line in lines if TASK.match(line)])
@@ -292,7 +292,7 @@ class HostileRound:
     # The controller as a whole.
 
     async def _await_active(self) -> bool:
-        """False when a hostile request has taken the quorum away for good, as some may (KIP-853)."""
+        """False when a hostile request has permanently taken the quorum away, as some may (KIP-853)."""
         for _ in range(LEADERLESS_SECONDS_MAX * 10):
             self._hosted.check_alive()
             if self._hosted.active:
@@ -306,7 +306,7 @@ class HostileRound:
             self._faults.tasks_fail = not self._faults.tasks_fail
 
     async def _silence(self) -> None:
-        """No broker is heard of any more: all of them are fenced."""
+        """No broker sends heartbeats any more: all of them are fenced."""
         self._faults.tasks_fail = False
         for _ in range(FENCED_SECONDS_MAX):
             await asyncio.sleep(1.0)
@@ -321,7 +321,7 @@ class HostileRound:
 
 
 def decoded(asked: bytes, payload: bytes) -> Message:
-    """The answer, by the API and version that the request's bytes name in the end."""
+    """The answer, decoded with the API and version in the request's bytes."""
     api_key = int.from_bytes(asked[0:2], "big", signed=True)
     version = int.from_bytes(asked[2:4], "big", signed=True)
     if api_key == ApiVersionsResponse.API_KEY and not is_supported(api_key, version):
@@ -338,7 +338,7 @@ def decoded(asked: bytes, payload: bytes) -> Message:
 
 
 def error_codes(response: Message, request: HostileRequest) -> list[int]:
-    """All that the answer says, also within an envelope; none where an answer has no room for any."""
+    """All error codes of the answer, including those within an envelope; empty when it has no such field."""
     if isinstance(response, EnvelopeResponse) and response.response_data is not None:
         if request.inner is None:
             return []
@@ -362,7 +362,7 @@ def _codes(message: Message, version: int) -> list[int]:
 
 
 def shortened(line: str) -> str:
-    """Long values and numbers out of the way: equal reasons look equal."""
+    """Without long values and numbers, so that equal reasons are equal text."""
     line = re.sub(r"\s+", " ", line)
     line = re.sub(r"(\S{40})\S{20,}", r"\1…", line)
     return re.sub(r"\d+", "#", line)[:240]

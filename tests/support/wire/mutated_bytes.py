@@ -1,4 +1,4 @@
-"""A request's bytes with something wrong in them: cut, flipped, lengths that lie, or too many."""
+"""A request's bytes with damage: cut, flipped, with wrong lengths, or with extra bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MutatedBytes:
         self._rng = rng
 
     def mutated(self, payload: bytes) -> bytes:
-        """One to three damages; mostly behind the first 8 bytes, which say what kind of request it is."""
+        """One to three changes; mostly after the first 8 bytes, which identify the request."""
         for _ in range(self._rng.choice((1, 1, 2, 3))):
             payload = self._damaged(payload)
         return payload

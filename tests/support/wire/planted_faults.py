@@ -1,6 +1,6 @@
-"""PlantedFaults: a handler, an encoder or a periodic task that raises when told to.
+"""PlantedFaults: a handler, an encoder or a periodic task that raises on demand.
 
-They take the place of functions in modules, which compiled code would not notice: for the sources only.
+They replace functions in modules, which has no effect on compiled code: for the sources only.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ TASKS = ("elect_preferred_leaders", "elect_unclean_leaders", "sweep_expired_toke
 
 
 def can_be_planted() -> bool:
-    """Whether this is the sources' code."""
+    """Whether the code runs from the sources."""
     return (primitives.__file__ or "").endswith(".py")
 
 
 class PlantedFaults:
     """Between `plant` and `remove`, `arm` makes one call fail, and `tasks_fail` every periodic task.
 
-    `sprung` counts how often something failed.
+    `sprung` counts the failures.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -66,7 +66,7 @@ class PlantedFaults:
         self._undo.close()
 
     def arm(self, place: str, correlation_id: int) -> None:
-        """The next call there fails; of responses only the one to that request."""
+        """The next call there fails; for responses only the one to that request."""
         self._armed = place
         self._correlation_id = correlation_id
         self._calls_before = self._rng.choice((0, 0, 1, 3)) if place == RECORD else 0
@@ -117,7 +117,7 @@ class PlantedFaults:
         setattr(owner, name, value)
 
     def _replace_everywhere(self, original: Callable[..., Any], value: Callable[..., Any]) -> None:
-        """In whatever module of ours has imported it."""
+        """Replace it in every module that has imported it."""
         for name, module in sorted(sys.modules.items()):
             if name.startswith("kraftctl"):
                 for attribute, found in list(vars(module).items()):

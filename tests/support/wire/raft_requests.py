@@ -22,7 +22,7 @@ Words = dict[str, str]
 
 
 def _directory_id(words: Words, node_id: int, name: str = "directory") -> bytes:
-    """`directory=none`, `directory=other`, or by default the one that belongs to the id."""
+    """`directory=none`, `directory=other`, or by default the directory of the id."""
     word = words.get(name, "own")
     if word == "none":
         return ZERO_UUID

@@ -1,4 +1,4 @@
-"""Requests nobody would send but anybody could: random values, often ones that mean something."""
+"""Random but well-formed requests, often with values that exist in the controller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ INT_LIMITS = {"int8": 1 << 7, "int16": 1 << 15, "int32": 1 << 31, "int64": 1 << 
 class RandomMessages:
     """Fills messages by their field lists. `words`, `ids` and `numbers` are values that may hit something.
 
-    `hints` has, for some fields by name, values that mostly do.
+    `hints` maps field names to values that mostly do.
     """
 
     def __init__(

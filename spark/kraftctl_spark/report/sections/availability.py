@@ -22,14 +22,14 @@ from kraftctl_spark.report.section import (
 MEASURES = (("under-replicated", "under_replicated_ms", ORANGE), ("leaderless", "leaderless_ms", VERMILLION))
 
 SECONDS_BELOW_MS = 3 * 60_000
-"""So short a time is shown in seconds."""
+"""Shorter times are shown in seconds."""
 
 
 def availability(contents: Contents) -> Section:
     section = Section(
         "availability",
         "Leaderless and under-replicated partitions",
-        "A leaderless partition serves nobody. An under-replicated one has fewer replicas in sync than it "
+        "A leaderless partition serves no client. An under-replicated one has fewer replicas in sync than it "
         "should have; what a reassignment is still adding does not count.",
     )
     rows = contents.availability

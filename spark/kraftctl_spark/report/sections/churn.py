@@ -18,7 +18,7 @@ from kraftctl_spark.report.section import (
 )
 
 COLORS = ((0.0, "#dbe9f6"), (0.25, "#9ecae1"), (0.5, "#4292c6"), (0.75, "#08519c"), (1.0, "#06244d"))
-"""From light to dark in one hue: also in black and white more is darker."""
+"""From light to dark in one hue, so that more is darker in black and white too."""
 
 
 def churn(contents: Contents) -> Section:

@@ -31,7 +31,7 @@ KINDS = {
     "elr": ("from ELR", GREEN, "."),
     "unclean": ("unclean", VERMILLION, "/"),
 }
-"""Name, color, and a pattern which tells them apart in black and white too."""
+"""Name, color, and a pattern, so that they are distinguishable in black and white."""
 
 
 def elections(contents: Contents) -> Section:

@@ -30,8 +30,8 @@ def fencing(contents: Contents) -> Section:
     section = Section(
         "fencing",
         "Fencing of brokers",
-        "A fenced broker leads nothing and is in no ISR. A broker is fenced from its registration until it "
-        "has caught up, when it was not heard of for broker.session.timeout.ms, and when it has shut down.",
+        "A fenced broker leads no partition and is in no ISR. A broker is fenced from its registration until "
+        "it has caught up, when it sent no heartbeat for broker.session.timeout.ms, and after it shut down.",
     )
     if not states.rows:
         return section
@@ -67,7 +67,7 @@ def fencing(contents: Contents) -> Section:
                 ),
             ),
         ),
-        (*cut_note(states, "longest", "stretches of time"), *cut_note(fenced, "first", "brokers")),
+        (*cut_note(states, "longest", "intervals"), *cut_note(fenced, "first", "brokers")),
     )
 
 

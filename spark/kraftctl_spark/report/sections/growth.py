@@ -25,7 +25,7 @@ def growth(contents: Contents) -> Section:
     section = Section(
         "growth",
         "Growth",
-        "How many there are, at the end of each stretch of time. Registered brokers count, fenced or not.",
+        "How many there are at the end of each time bucket. Registered brokers count, fenced or not.",
     )
     known = [size for size in contents.growth if size.topics is not None]
     if not known:

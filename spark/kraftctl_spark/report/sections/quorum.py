@@ -1,4 +1,4 @@
-"""Who led the controllers, and who had a vote."""
+"""Which controllers led the quorum, and which ones were voters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kinds of records the log is made of."""
+"""Which types of records the log consists of."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kraftctl_spark.report.section import (
 
 COLORS = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW)
 IDLE = "NoOpRecord"
-"""An idle controller writes two of them a second: they would hide all else."""
+"""An idle controller writes two of them per second: they would hide everything else."""
 
 
 def record_types(contents: Contents) -> Section:

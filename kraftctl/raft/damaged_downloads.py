@@ -1,0 +1,27 @@
+"""KIP-630: how long to wait before a snapshot is fetched again that arrived damaged."""
+
+from __future__ import annotations
+
+from kraftctl.raft.raft_config import DAMAGED_DOWNLOAD_PAUSE_MS, DAMAGED_DOWNLOAD_PAUSE_MS_MAX
+
+
+class DamagedDownloads:
+    """`count` is how many downloads in a row were damaged."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._next_download_ms = 0
+
+    def is_pausing(self, now_ms: int) -> bool:
+        return now_ms < self._next_download_ms
+
+    def add(self, now_ms: int) -> int:
+        """Returns the pause before the next download."""
+        pause_ms = min(DAMAGED_DOWNLOAD_PAUSE_MS << self.count, DAMAGED_DOWNLOAD_PAUSE_MS_MAX)
+        self.count += 1
+        self._next_download_ms = now_ms + pause_ms
+        return pause_ms
+
+    def reset(self) -> None:
+        """A download was complete and undamaged."""
+        self.count = 0
