@@ -1,4 +1,4 @@
-"""`kraftctl dump`: JSON lines of logs and checkpoints; secrets stay hidden; damage is told."""
+"""`kraftctl dump`: JSON lines of logs and checkpoints; secrets stay hidden; damage is reported."""
 
 from __future__ import annotations
 

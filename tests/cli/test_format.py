@@ -175,7 +175,7 @@ def test_feature_levels(tmp_path: Path, flags: list[str], levels: dict[str, int]
             "3.5-IV2",
             id="scram-too-old",
         ),
-        pytest.param(False, ["-I", "1@one:9093"], "no colon behind the port", id="voter-syntax"),
+        pytest.param(False, ["-I", "1@one:9093"], "no colon after the port", id="voter-syntax"),
     ],
 )
 def test_refusals_leave_nothing_behind(
@@ -291,9 +291,9 @@ def test_bad_scram_arguments(argument: str, reason: str) -> None:
         pytest.param("one:9093:x", "no node id", id="no-id"),
         pytest.param("@one:9093:x", "no node id", id="empty-id"),
         pytest.param("a@one:9093:x", "not a number", id="id"),
-        pytest.param("1@one", "no host with a colon", id="no-port"),
+        pytest.param("1@one", "no host followed by a colon", id="no-port"),
         pytest.param("1@[::1:9093:x", r"no \] follows", id="bracket"),
-        pytest.param("1@[::1]9093:x", "in front of the port", id="no-colon-after-bracket"),
+        pytest.param("1@[::1]9093:x", "before the port", id="no-colon-after-bracket"),
         pytest.param("1@one:70000:x", "from 0 to 65535", id="port"),
         pytest.param("1@one:9093:x", "not a UUID", id="directory"),
         pytest.param(f"{VOTERS},{VOTERS}", "more than once", id="twice"),

@@ -50,7 +50,7 @@ def test_replication_fits_the_brokers_there_are(brokers: int, replicas: str, in_
 
 
 def test_ports() -> None:
-    """A free port is free, is not handed out twice, and tells when somebody listens."""
+    """A free port is free, is not returned twice, and shows when a process listens."""
     port = free_port()
     assert can_listen(port)
     assert free_port() != port

@@ -29,7 +29,7 @@ LIVES = scaled(120)
 
 
 class Life:
-    """What a voter does, in any order that raft would; and what it was told to be on the disk."""
+    """The steps of a voter, in an order that raft allows; and what was reported as durable."""
 
     def __init__(self, log_dir: Path, rng: random.Random) -> None:
         self.log_dir = log_dir
