@@ -1,4 +1,4 @@
-"""Compile the pure packages with mypyc; KRAFTCTL_PURE=1 asks for a build without a C compiler."""
+"""Compile the pure packages with mypyc; KRAFTCTL_PURE=1 builds without a C compiler."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
-"""What a build asks for before it builds: nothing of it depends on the extensions."""
+"""Commands that run before a build and do not need the extensions."""
 
 GENERATED_GROUPS = 4
-"""Shared objects that the generated messages are spread over: enough to keep two to four cores busy."""
+"""The number of shared objects for the generated messages: enough for two to four cores."""
 
 PURE_CONTRACT = "The pure core"
-"""The import contract in pyproject.toml that lists what is pure, and thus compiled."""
+"""The import contract in pyproject.toml that lists the pure, and therefore compiled, packages."""
 
 OWN_SHARED_OBJECTS = {
     "kraftctl.controller": "kraftctl_controller",
@@ -28,7 +28,7 @@ OWN_SHARED_OBJECTS = {
     "kraftctl.node": "kraftctl_raft",
     "kraftctl_protocol": "kraftctl_wire",
 }
-"""Where pure packages go; the one that takes longest first, all others share the last."""
+"""The shared object of each pure package, the slowest first; all others share the last one."""
 
 OTHER_SHARED_OBJECT = "kraftctl_image"
 
@@ -55,7 +55,7 @@ def pure_packages() -> list[str]:
 
 
 def groups() -> list[tuple[list[str], str | None]]:
-    """What is compiled together: (files, name of the shared object), as mypycify wants it."""
+    """The groups to compile, for mypycify: (files, name of the shared object)."""
     by_name: dict[str, list[str]] = {name: [] for name in OWN_SHARED_OBJECTS.values()}
     for package in pure_packages():
         root = ROOT / "protocol" if package == "kraftctl_protocol" else ROOT

@@ -1,8 +1,8 @@
-"""Which code is under test: what is installed (compiled) if anything is, else the sources of this tree.
+"""Selects the code under test: the installed (compiled) package if there is one, otherwise the sources.
 
 The source roots go to the end of the path. PYTHONPATH puts them in front: that is how
-`make test-pure` runs the same tests against uncompiled sources. KRAFTCTL_UNDER_TEST says which
-of the two is meant, and a run that would test the other one stops.
+`make test-pure` runs the same tests against uncompiled sources. KRAFTCTL_UNDER_TEST names the
+expected one of the two, and a run that would test the other one stops.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """A controller that ran in this process froze all that was there; what stays frozen leaks at exit."""
+    """A controller in this process has frozen all objects for the collector; frozen objects leak at exit."""
     gc.unfreeze()
 
 

@@ -1,8 +1,8 @@
-"""The suite in lanes: parts that run side by side, two at a time, each an ordinary pytest of its own.
+"""The suite in lanes: parts that run in parallel, two at a time, each an ordinary pytest run.
 
-`lanes.py quick` and `lanes.py all`, then what pytest takes besides paths and -m; `--without-browser` leaves
-out what needs Chromium. Every test that a tier has is in one of its lanes. Lines are passed on with the name
-of their lane; the last line is the verdict.
+`lanes.py quick` or `lanes.py all`, then pytest's options except paths and -m; `--without-browser` leaves out
+tests that need Chromium. Every test of a tier is in one of its lanes. Output lines are prefixed with the name
+of their lane; the last line is the result.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 AT_A_TIME = 2
-"""A core each, and memory for one cluster of brokers beside one Spark."""
+"""One core each, and memory for one cluster of brokers and one Spark."""
 
 NOTHING_COLLECTED = 5
-"""Pytest's exit status when a selection leaves nothing of a lane."""
+"""Pytest's exit status when a selection leaves no test of a lane."""
 
 WITHOUT_BROWSER = "--without-browser"
 
@@ -38,7 +38,7 @@ class Lane:
     name: str
     arguments: tuple[str, ...]
     ports: str
-    """First and last + 1: no two lanes take a port that the other is about to listen on."""
+    """First and last + 1: lanes do not take each other's ports."""
     compiled: bool = True
     effort: str = "1"
     seed: int = 0
@@ -58,7 +58,7 @@ EXPORTS = tuple(
 """Half of the time that tests with Spark take."""
 
 APART = ("tests/interop", "tests/spark", "tests/faults")
-"""Folders that are not among the others."""
+"""The folders that no other lane names."""
 
 ALL = (
     Lane("exports", EXPORTS, "12000-16000"),
@@ -68,15 +68,15 @@ ALL = (
     Lane("faults", ("tests/faults",), "32000-32700"),
     Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )
-"""The longest first: nothing long is left to run alone at the end. The sources try other seeds than what is
-compiled, and half as many: twice the same would find the same."""
+"""The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled
+code, and half as many: equal seeds would find the same."""
 
 TIERS = {"quick": QUICK, "all": ALL}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one lane: pytest's exit status and last line."""
+    """The result of one lane: pytest's exit status and last line."""
 
     lane: Lane
     status: int
@@ -85,7 +85,7 @@ class Outcome:
 
 
 def environment(lane: Lane) -> dict[str, str]:
-    """What `make test-compiled` and `make test-pure` set."""
+    """The variables that `make test-compiled` and `make test-pure` set."""
     variables = {
         **os.environ,
         "KRAFTCTL_TEST_EFFORT": lane.effort,

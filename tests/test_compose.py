@@ -23,11 +23,11 @@ OF_THE_CONTAINER = {
     "log.dirs",
     "controller.quorum.bootstrap.servers",
 }
-"""Keys whose values are addresses and places, in containers as on one machine."""
+"""Keys whose values are addresses and directories, which differ between containers and one machine."""
 
 
 def kafka_properties(environment: Mapping[str, str]) -> dict[str, str]:
-    """What Kafka's image makes of its environment: KAFKA_A_B=x is the property a.b=x."""
+    """The properties that Kafka's image makes of its environment: KAFKA_A_B=x is a.b=x."""
     return {
         name.removeprefix("KAFKA_").lower().replace("_", "."): value
         for name, value in environment.items()
@@ -45,7 +45,7 @@ def protocol_map(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def settings_only(properties: Mapping[str, str]) -> dict[str, str]:
-    """Without what is particular to a container."""
+    """The properties without those that differ in a container."""
     left_out = OF_THE_CONTAINER | {"listener.security.protocol.map"}
     return {key: value for key, value in properties.items() if key not in left_out}
 

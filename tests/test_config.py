@@ -1,4 +1,4 @@
-"""ControllerConfig: Kafka's defaults, types, ranges and wording; every bad key is named at once."""
+"""ControllerConfig: Kafka's defaults, types, ranges and wording; all bad keys are named together."""
 
 from __future__ import annotations
 

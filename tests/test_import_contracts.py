@@ -1,4 +1,4 @@
-"""The import contracts of pyproject.toml notice what they are there for: each is broken once, on purpose."""
+"""Each import contract of pyproject.toml notices a violation: each is broken once, on purpose."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VIOLATIONS = {
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The sources, where they may be spoilt."""
+    """A copy of the sources that may be changed."""
     for source in ("kraftctl", "protocol/kraftctl_protocol", "spark/kraftctl_spark"):
         target = tmp_path / Path(source).name
         shutil.copytree(ROOT / source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
@@ -44,7 +44,7 @@ def report(copy: Path) -> list[str]:
     command = (
         "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
     )
-    # The spoilt sources must win over an installed package.
+    # The changed sources must come before an installed package.
     path = os.pathsep.join([str(copy), *(entry for entry in sys.path if entry)])
     ran = subprocess.run(
         [sys.executable, "-c", command, "--no-cache"],

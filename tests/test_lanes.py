@@ -1,4 +1,4 @@
-"""`make test` in lanes: all tests are in one of them, once, and what fails in one fails the whole."""
+"""`make test` in lanes: every test is in exactly one lane, and a failure in one lane fails the run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.lanes import ALL, APART, EXPORTS, QUICK, ROOT
 
 
 def test_every_folder_is_in_one_compiled_lane() -> None:
-    """What a lane leaves out has a lane of its own, and no other lane has it."""
+    """Tests that a lane leaves out are in exactly one other lane."""
     compiled = [lane.arguments for lane in ALL if lane.compiled]
     named = [word for words in compiled for word in words if not word.startswith("-")]
     left_out = [

@@ -1,4 +1,4 @@
-"""docs/reliability.md promises tests: each of them exists, and no entry of the catalogue is left out."""
+"""docs/reliability.md names tests: each of them exists, and no entry of the catalogue is missing."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CATALOGUE_TITLE = "## What went wrong in Kafka and near it"
 DEFECTS_TITLE = "## Ways to lose data or a quorum"
 
 NOT_BUILT = frozenset([12, 58])
-"""Entries about what is not there, or not all of it; their row says so."""
+"""Entries about features that do not exist, or only in part; their row says so."""
 
 
 def section(title: str) -> str:
-    """From its title to the next one."""
+    """The section from its title to the next one."""
     return PAGE.read_text().split(title + "\n", 1)[1].split("\n## ", 1)[0]
 
 
 def rows(title: str) -> dict[int, str]:
-    """Number -> the rest of the row."""
+    """Number of the entry -> the rest of the row."""
     found = ROW.findall(section(title))
     numbers = [int(number) for number, _ in found]
     assert len(set(numbers)) == len(numbers), f"a number is there twice: {numbers}"
@@ -43,7 +43,7 @@ def rows(title: str) -> dict[int, str]:
 
 @cache
 def defined_in(path: Path) -> frozenset[str]:
-    """Functions and methods, as pytest names them: name, or Class::name."""
+    """Test functions and methods, as pytest names them: name, or Class::name."""
     names: set[str] = set()
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef):
@@ -56,7 +56,7 @@ def defined_in(path: Path) -> frozenset[str]:
 
 
 def missing(named: list[tuple[str, str]]) -> list[str]:
-    """Those that are no file, or not in it."""
+    """The named tests that do not exist."""
     found: list[str] = []
     for name, test in named:
         path = ROOT / name

@@ -1,4 +1,4 @@
-"""The house rules as tests: sizes, first lines, where KIPs must be visible, words that do not belong here."""
+"""The rules of this repository as tests: sizes, first lines, visible KIPs, banned words, closed matches."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TEXT_SUFFIXES = frozenset(
 
 
 def tracked_files() -> list[Path]:
-    """Every file of the project that git knows or would add."""
+    """Every file of the project that git tracks or would add."""
     try:
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -125,7 +125,7 @@ def test_all_that_lies_below_storage_is_pure_and_compiled() -> None:
     assert set(PURE_CONTRACT["source_modules"]) == {*expected, "kraftctl_protocol"}
 
 
-def test_nobody_imports_a_source_root() -> None:
+def test_no_module_imports_a_source_root() -> None:
     found = [name_of(path) for path in OURS if {"protocol", "spark"} & set(imported_modules(parse(path)))]
     assert found == []
 
@@ -148,11 +148,11 @@ CONTAINING = (
     "kraftctl/server/driver.py",
     "kraftctl/server/peers.py",
 )
-"""Where everything may be caught: one request, one task, one connection, and the loop, which then ends."""
+"""Where all exceptions may be caught: one request, task or connection, and the loop, which then ends."""
 
 
 def test_nothing_is_caught_blindly() -> None:
-    """What catches everything raises it again, but for the places that docs/adr/0005 names."""
+    """Handlers of all exceptions raise them again, except in the places that docs/adr/0005 names."""
     blind = [
         f"{name_of(path)}:{node.lineno}"
         for path in OURS
@@ -166,7 +166,7 @@ def test_nothing_is_caught_blindly() -> None:
 
 
 CLOSED_MATCHES = ("kraftctl/raft/", "kraftctl/node/", "kraftctl/server/", "tests/support/simulator/")
-"""Where effects and events are matched: a new one must not type-check before each of these handles it."""
+"""Where effects and events are matched: a new one must not type-check until all of these handle it."""
 
 
 def matches_classes(match: ast.Match) -> bool:
@@ -205,7 +205,7 @@ def test_a_kip_is_visible_in_four_places(kip: int) -> None:
     assert [path for path in invariants if pattern.search(path.read_text())]
 
 
-def test_no_word_of_the_workshop_is_left() -> None:
+def test_no_banned_word_is_left() -> None:
     found = [
         f"{name_of(path)}:{number}: {line.strip()[:80]}"
         for path in FILES
@@ -217,7 +217,7 @@ def test_no_word_of_the_workshop_is_left() -> None:
 
 
 def test_a_fresh_interpreter_imports_the_core_without_the_rim() -> None:
-    """What the import contracts say about sources, seen at run time."""
+    """The import contracts, checked at run time."""
     code = "import sys; import kraftctl.node.controller_node; "
     code += "print(sorted({'asyncio', 'ssl', 'uvloop'} & set(sys.modules)))"
     path = ":".join(entry for entry in sys.path if entry)

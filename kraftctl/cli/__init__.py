@@ -10,7 +10,7 @@ from typing import Protocol, cast
 import kraftctl
 
 COMMANDS = {
-    "start": ("kraftctl.cli.start", "run a controller until it is told to stop"),
+    "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
@@ -18,7 +18,7 @@ COMMANDS = {
 
 
 class Command(Protocol):
-    """What the module of a sub-command offers."""
+    """The module of a sub-command."""
 
     NAME: str
 
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
     parser, command_parsers = _parsers(chosen)
     args, unknown = parser.parse_known_args(arguments)
     if unknown:
-        # With the usage of the command that was meant, not of all of them.
+        # Print the usage of that command, not of all of them.
         command_parsers.get(args.command, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.command is None:
         parser.print_help()
@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has seen enough (`| head`); a second complaint at exit helps nobody.
+        # The reader closed the pipe (`| head`): avoid a second error at exit.
         sys.stdout = sys.stderr
         return 1
 

@@ -1,7 +1,7 @@
 """SCRAM credentials given to `kraftctl format --add-scram` (KIP-900), as bootstrap records.
 
-A cluster whose brokers only speak SCRAM to one another could not start without them: the credentials live in
-the metadata that they protect.
+A cluster whose brokers authenticate to one another with SCRAM cannot start without them: the credentials are
+in the metadata that they protect.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _parse(argument: str) -> tuple[int, dict[str, str]]:
             f"The --add-scram mechanism {mechanism_name} is not supported; {' and '.join(MECHANISMS)} are."
         )
     if not (text.startswith("[") and text.endswith("]")):
-        raise StorageError("The part behind the mechanism of --add-scram must start with [ and end with ].")
+        raise StorageError("The part after the mechanism of --add-scram must start with [ and end with ].")
     fields: dict[str, str] = {}
     for component in text[1:-1].split(","):
         key, equals, value = component.partition("=")

@@ -1,4 +1,4 @@
-"""`kraftctl dev`: a controller of ours and real Apache Kafka brokers on this machine, until Ctrl-C."""
+"""`kraftctl dev`: a kraftctl controller and real Apache Kafka brokers on this machine, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftctl.dev.session import DevOptions, run_session
 NAME = "dev"
 
 BROKERS_MAX = 20
-"""Each is a JVM of several hundred megabytes on this one machine."""
+"""Each is a JVM of several hundred megabytes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +22,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--directory",
         type=Path,
         default=Path("dev-cluster"),
-        help="where the cluster lives; used again by the next run (default ./dev-cluster)",
+        help="the directory of the cluster; reused by the next run (default ./dev-cluster)",
     )
     parser.add_argument(
-        "--temporary", action="store_true", help="live in a temporary directory that is removed at the end"
+        "--temporary", action="store_true", help="use a temporary directory that is removed at the end"
     )
     parser.add_argument(
-        "--kafka-version", default=DEFAULT_KAFKA_VERSION, help="of the brokers (default %(default)s)"
+        "--kafka-version",
+        default=DEFAULT_KAFKA_VERSION,
+        help="their version (default %(default)s)",
     )
     parser.add_argument(
         "--no-export", action="store_true", help="do not stream the metadata log to Parquet with Spark"

@@ -1,6 +1,6 @@
-"""`kraftctl dump`: what a log segment, a checkpoint file or a directory contains, one JSON object per line.
+"""`kraftctl dump`: prints a log segment, a checkpoint or a directory, one JSON object per line.
 
-Nothing is ever changed: it may look at the directory of a running controller.
+It changes nothing, so it may read the directory of a running controller.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-secrets",
         action="store_true",
-        help="print password hashes, and the values of configurations that are not known to be harmless",
+        help="print password hashes, and the values of configurations that may be secret",
     )
     parser.add_argument("--batches-only", action="store_true", help="leave the records out")
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _directory_lines(log_dir: Path) -> Iterator[JsonObject]:
-    """Identity, election state and files of a log directory, of which only the names and sizes are read."""
+    """Identity, election state and files (names and sizes) of a log directory."""
     meta = read_meta_properties(log_dir)
     if meta is None:
         raise StorageError("there is no meta.properties: the directory has not been formatted")

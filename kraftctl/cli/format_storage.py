@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 when everything is formatted; 1, with the reason on standard error, when something is in the way."""
+    """0 when everything is formatted; 1, with the reason on standard error, otherwise."""
     try:
         config = ControllerConfig(read_properties(args.config))
         _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _formatter(args: argparse.Namespace, config: ControllerConfig) -> Formatter:
     if not args.cluster_id.strip():
-        raise StorageError("--cluster-id must not be empty. Next step: make one up, the same for every node.")
+        raise StorageError("--cluster-id must not be empty. Next step: choose one, the same for every node.")
     unstable = config.unstable_feature_versions_enable
     return Formatter(
         cluster_id=args.cluster_id,
@@ -115,7 +115,7 @@ def _initial_voters(args: argparse.Namespace, config: ControllerConfig) -> Voter
         if args.standalone or args.initial_controllers is not None:
             raise StorageError(
                 "You cannot use --standalone or --initial-controllers while controller.quorum.voters is set:"
-                " the quorum would be static and dynamic at once. For a dynamic quorum remove"
+                " the quorum would be both static and dynamic. For a dynamic quorum remove"
                 " controller.quorum.voters and set controller.quorum.bootstrap.servers."
             )
         return None

@@ -37,13 +37,13 @@ def voter_node(node_id: int, host: str, port: int, directory_id: bytes, listener
 def _parse_voter(entry: str, listener_name: str) -> VoterNode:
     id_text, at, rest = entry.partition("@")
     if not at or not id_text:
-        raise _malformed(entry, "no node id in front of an @")
+        raise _malformed(entry, "no node id before an @")
     if not id_text.isdigit():
         raise _malformed(entry, f"the node id {id_text} is not a number of 0 or more")
     host, rest = _split_host(entry, rest)
     port_text, colon, directory_text = rest.partition(":")
     if not colon:
-        raise _malformed(entry, "no colon behind the port")
+        raise _malformed(entry, "no colon after the port")
     if not port_text.isdigit() or int(port_text) > PORT_MAX:
         raise _malformed(entry, f"the port {port_text} is not from 0 to {PORT_MAX}")
     try:
@@ -54,18 +54,18 @@ def _parse_voter(entry: str, listener_name: str) -> VoterNode:
 
 
 def _split_host(entry: str, rest: str) -> tuple[str, str]:
-    """The host, and what stands behind the colon that follows it. An IPv6 address stands in brackets."""
+    """The host, and the text after the colon that follows it. An IPv6 address is in brackets."""
     if rest.startswith("["):
-        host, bracket, behind = rest[1:].partition("]")
+        host, bracket, after = rest[1:].partition("]")
         if not bracket:
             raise _malformed(entry, "the host begins with [ but no ] follows")
-        if not behind.startswith(":"):
-            raise _malformed(entry, "no colon in front of the port")
-        return host, behind[1:]
-    host, colon, behind = rest.partition(":")
+        if not after.startswith(":"):
+            raise _malformed(entry, "no colon before the port")
+        return host, after[1:]
+    host, colon, after = rest.partition(":")
     if not colon or not host:
-        raise _malformed(entry, "no host with a colon behind it")
-    return host, behind
+        raise _malformed(entry, "no host followed by a colon")
+    return host, after
 
 
 def _malformed(entry: str, reason: str) -> StorageError:

@@ -1,7 +1,7 @@
-"""`kraftctl start server.properties`: check everything that can be checked, then run until told to stop.
+"""`kraftctl start server.properties`: check everything that can be checked, then run until a signal.
 
-What is wrong with the file, the directory or the port is one line on standard error that says
-what to do next, and exit status 1. Once it runs, SIGTERM or SIGINT is a clean stop: status 0.
+An error in the file, the directory or the port is one line on standard error with the next step, and exit
+status 1. SIGTERM or SIGINT is a clean stop: status 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from kraftctl_protocol.meta_properties import MetaProperties
 NAME = "start"
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
 ALMOST_THE_SAME = 0.9
-"""Of difflib's ratio: a letter or two off in a key of Kafka's usual length."""
+"""A ratio of difflib: one or two letters differ in a key of Kafka's usual length."""
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="a property that goes before the one in the file; may be given many times",
+        help="a property that replaces the one in the file; may be given many times",
     )
     parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             announce(config, meta)
             _allow_many_connections()
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_run_until_told_to_stop(config, meta))
+                runner.run(_run_until_signal(config, meta))
         finally:
             lock.release()
     except ConfigException as error:
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
-    """The file with `KEY=VALUE` overrides on top; raises what is wrong with either."""
+    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
     properties = read_properties(file)
     for override in overrides:
         key, equals, value = override.partition("=")
@@ -88,13 +88,13 @@ def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
-    """Lock the metadata log directory and check whose it is; raises StorageError."""
+    """Lock the metadata log directory and check its owner; raises StorageError."""
     metadata_log_dir = Path(config.metadata_log_dir)
     if read_meta_properties(metadata_log_dir) is None:
         raise StorageError(f"{metadata_log_dir} has not been formatted. Next step: {FORMAT}")
     lock = DirectoryLock.acquire(metadata_log_dir)
     try:
-        # The seed of a directory id that is missing in an old file: it must differ between machines.
+        # Seeds the directory id that an old file lacks: it must differ between machines.
         meta, _ = load_meta_properties(
             metadata_log_dir, config.node_id, random.SystemRandom(), Clock().wall_ms()
         )
@@ -106,7 +106,7 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
     return meta, lock
 
 
-async def _run_until_told_to_stop(config: ControllerConfig, meta: MetaProperties) -> None:
+async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -120,7 +120,7 @@ def _stop(stop: asyncio.Event, number: signal.Signals) -> None:
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:
-    """What the log begins with: who this is, and what in its file deserves a second look."""
+    """Write the first log lines: the identity of this node, and warnings about its configuration."""
     logger.info(
         "Starting kraftctl %s: node.id=%d cluster.id=%s metadata.log.dir=%s listeners=%s",
         kraftctl.__version__,
@@ -139,14 +139,14 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
 
 
 def _misspelt(key: str) -> str | None:
-    """What Kafka calls a key that is almost one of its own."""
+    """The key of Kafka that `key` is probably meant to be."""
     if key in BROKER_CONFIG_KEYS:
         return None
     return next(iter(difflib.get_close_matches(key, BROKER_CONFIG_KEYS, n=1, cutoff=ALMOST_THE_SAME)), None)
 
 
 def _allow_many_connections() -> None:
-    """As many open files as the system grants without asking: each broker keeps several connections."""
+    """Raise the limit of open files to the hard limit: each broker keeps several connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

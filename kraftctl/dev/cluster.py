@@ -1,4 +1,4 @@
-"""Controllers and brokers as one thing to start and stop."""
+"""Controllers and brokers that are started and stopped together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST_CONTROLLER_ID = 3000
 
 
 class Cluster:
-    """Controllers 3000, ... (kraftctl, or Java's to compare) and brokers 1, 2, ... which point at them."""
+    """Controllers 3000, ... (kraftctl, or Java's to compare) and brokers 1, 2, ... that use them."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Cluster:
         controller_port: int | None = None,
         broker_ports: Sequence[int] = (),
     ) -> None:
-        """`broker_kafkas` names the distribution of the first brokers, if they are not of `kafka` itself."""
+        """`broker_kafkas` gives the distributions of the first brokers; the others use `kafka`."""
         self.kafka = kafka
         self.directory = directory
         self.cluster_id = cluster_id or random_id()
@@ -164,14 +164,14 @@ class Cluster:
             broker.await_ready()
 
     def start_controllers(self) -> None:
-        """All at once: a controller may wait for a majority before it calls itself ready."""
+        """Start them concurrently: a controller may need a majority to become ready."""
         for controller in self.controllers:
             controller.start(wait=False)
         for controller in self.controllers:
             controller.await_ready()
 
     def stop(self) -> None:
-        """Brokers first, all at once, for controlled shutdown needs a controller; then the controller."""
+        """Stop the brokers concurrently, then the controllers: controlled shutdown needs a controller."""
         for broker in self.brokers:
             if broker.process is not None:
                 broker.resume()

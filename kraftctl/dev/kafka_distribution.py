@@ -1,4 +1,4 @@
-"""Apache Kafka itself, as its jars on Maven Central: what `kraftctl dev` and the tests start brokers from.
+"""Apache Kafka's jars from Maven Central, from which `kraftctl dev` and the tests start brokers.
 
 Nothing of Kafka is kept in this repository. A small POM names what a broker and the command line tools need
 at run time, Maven fetches it once, and the class path is remembered per Kafka version in the user's cache
@@ -31,10 +31,10 @@ DEPENDENCIES = (
     ("org.apache.logging.log4j", "log4j-core", LOG4J_VERSION),
     ("org.apache.logging.log4j", "log4j-1.2-api", LOG4J_VERSION),
 )
-"""(group, artifact, version). log4j-1.2-api serves brokers before 4.0, which speak to log4j 1 directly."""
+"""(group, artifact, version). log4j-1.2-api is for brokers before 4.0, which call log4j 1 directly."""
 
 ABSENT = {"4.4.0": ("kafka-tools", "kafka-tools-api")}
-"""Release -> what Maven Central lacks of it. Nodes and kafka-storage run without; the other tools do not."""
+"""Release -> artifacts that Maven Central lacks. Only tools other than kafka-storage need them."""
 
 DEPENDENCY_TEMPLATE = """\
     <dependency>
@@ -68,7 +68,7 @@ appender.stdout.layout.pattern = [%d{yyyy-MM-dd HH:mm:ss,SSS}] %p %m (%c)%n
 rootLogger.level = ${sys:kraftctl.log.level:-INFO}
 rootLogger.appenderRef.stdout.ref = STDOUT
 """
-"""As properties: brokers before 4.0 do not bring the parser that log4j needs for YAML."""
+"""Properties, not YAML: brokers before 4.0 lack the YAML parser that log4j needs."""
 
 QUICK_JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
@@ -131,8 +131,8 @@ def resolve_kafka(
 ) -> KafkaDistribution:
     """The distribution of `version`, fetched by Maven when it is not there yet.
 
-    `progress` receives one line at a time while something is being fetched. Processes that ask at the same
-    moment wait for the first of them. Raises KafkaUnavailableError.
+    `progress` receives one line at a time while something is being fetched. Concurrent processes wait for the
+    first one. Raises KafkaUnavailableError.
     """
     directory = cache_directory() / f"kafka-{version}"
     directory.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def resolve_kafka(
 
 
 def _no_progress(line: str) -> None:
-    """Silence."""
+    """Print nothing."""
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _resolve_with_maven(version: str, directory: Path, pom: str, progress: Calla
 
 
 def _run_maven(command: list[str], progress: Callable[[str], None]) -> list[str]:
-    """Runs Maven; tells of every fifth jar as it arrives; returns the last lines of the output."""
+    """Runs Maven, reporting every fifth jar; returns the last lines of the output."""
     tail: list[str] = []
     fetched = 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:

@@ -1,4 +1,4 @@
-"""Brokers and controllers as processes: Apache Kafka's own, and kraftctl."""
+"""Brokers and controllers as processes: those of Apache Kafka, and kraftctl."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from kraftctl_protocol.log_file_names import META_PROPERTIES, PARTITION_DIRECTOR
 START_TIMEOUT_S = 120.0
 
 BROKER_READY = r"from RECOVERY to RUNNING"
-"""STARTING to STARTED says nothing: a broker that fails in start-up prints it too, before it shuts down."""
+"""STARTING to STARTED does not help: a broker that fails in start-up prints it too, before it shuts down."""
 
 JAVA_CONTROLLER_READY = r"Kafka Server started"
 
 
 class Node:
-    """What brokers and controllers have in common: a directory, a properties file, one process at a time."""
+    """The common part of brokers and controllers: a directory, a properties file, one process at a time."""
 
     def __init__(self, name: str, node_id: int, directory: Path, port: int) -> None:
         self.name = name
@@ -89,14 +89,14 @@ class Node:
         write_properties(self.properties_file, {**self.properties, "log.dirs": directories})
 
     def format(self) -> None:
-        """Makes the directory one that the process accepts."""
-        raise AssertionError("a subclass knows")
+        """Formats the directory for the process."""
+        raise AssertionError("overridden by every node")
 
     def command(self) -> list[str]:
-        raise AssertionError("a subclass knows")
+        raise AssertionError("overridden by every node")
 
     def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
-        raise AssertionError("a subclass knows")
+        raise AssertionError("overridden by every node")
 
     def await_log(self, pattern: str, timeout_s: float = 60.0) -> str:
         """A line printed since the last start in which `pattern` is found."""
@@ -113,7 +113,7 @@ class Node:
             self.process.kill()
 
     def pause(self) -> None:
-        """Stops the process without its knowing, like a very long collector pause."""
+        """Suspends the process, like a very long pause of the garbage collector."""
         assert self.process is not None
         self.process.signal(signal.SIGSTOP)
 
@@ -123,7 +123,7 @@ class Node:
 
 
 class Controller(Node):
-    """What Kafka's controllers and ours have in common."""
+    """The common part of Kafka's controllers and kraftctl."""
 
     NAME_PREFIX: ClassVar[str]
 
@@ -151,7 +151,7 @@ class Controller(Node):
         self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
 
     def format_flags(self) -> list[str]:
-        """Arguments of `kafka-storage format`, and thus of `kraftctl format`."""
+        """Arguments of `kafka-storage format` and `kraftctl format`."""
         flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
         if self.initial_controllers is not None:
             flags += ["--initial-controllers", self.initial_controllers]
@@ -161,7 +161,7 @@ class Controller(Node):
 
 
 class JavaController(Controller):
-    """Apache Kafka's own controller: proves the harness, and is the other side of comparisons."""
+    """Apache Kafka's own controller, for tests of the harness and for comparisons."""
 
     NAME_PREFIX = "java-controller"
 
@@ -212,7 +212,7 @@ class JavaController(Controller):
 
 
 class KraftctlController(Controller):
-    """kraftctl as a process of its own, run by the interpreter that runs us."""
+    """kraftctl as a process of its own, run by the current interpreter."""
 
     NAME_PREFIX = "kraftctl"
 
@@ -259,7 +259,7 @@ class JavaBroker(Node):
         heap: str = "400m",
         further_directories: Sequence[str] = (),
     ) -> None:
-        """`quorum` is what quorum_properties() says about the controllers.
+        """`quorum` is the result of quorum_properties().
 
         `further_directories` names log directories besides the first one (KIP-858).
         """
@@ -281,7 +281,7 @@ class JavaBroker(Node):
         return [self.log_directory, *[self.directory / name for name in self.further_directories]]
 
     def format(self) -> None:
-        """Writes meta.properties, all that a broker asks of its directories."""
+        """Writes meta.properties, the only file that a broker needs."""
         for directory in self.log_directories():
             write_meta_properties(directory, cluster_id=self.cluster_id, node_id=self.node_id)
 
@@ -320,7 +320,7 @@ def quorum_properties(controller_ports: Mapping[int, int], *, dynamic: bool) -> 
 
 
 def kraftctl_command(*arguments: str) -> list[str]:
-    """Runs kraftctl with our own interpreter, or as $KRAFTCTL_COMMAND says."""
+    """Runs kraftctl with the current interpreter, or with $KRAFTCTL_COMMAND."""
     configured = os.environ.get("KRAFTCTL_COMMAND")
     return [*(configured.split() if configured else [sys.executable, "-m", "kraftctl"]), *arguments]
 

@@ -1,4 +1,4 @@
-"""Awaiting what no one tells us about: conditions of other processes, asked until a deadline."""
+"""Polls a condition of another process until a deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POLL_INTERVAL_S = 0.1
 def await_result(
     ask: Callable[[], T | None], what: str, timeout_s: float = 30.0, interval_s: float = POLL_INTERVAL_S
 ) -> T:
-    """The first answer of `ask` that is neither None nor False. Raises TimeoutError naming `what`."""
+    """The first result of `ask` that is neither None nor False. Raises TimeoutError naming `what`."""
     deadline = time.monotonic() + timeout_s
     pause = threading.Event()
     while True:

@@ -1,4 +1,4 @@
-"""TCP ports for processes that are told their port before they start."""
+"""Free TCP ports for processes that take their port as a setting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _handed_out: set[int] = set()
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now and that this process has not handed out before."""
+    """A free loopback port that this process has not returned before."""
     candidates = [port for port in CANDIDATES if port not in _handed_out]
     random.SystemRandom().shuffle(candidates)
     for port in candidates:
@@ -23,7 +23,7 @@ def free_port() -> int:
 
 
 def accepts_connections(port: int, host: str = "localhost") -> bool:
-    """Whether somebody listens there; the connection is closed at once."""
+    """Whether a process listens there; the connection is closed immediately."""
     try:
         with socket.create_connection((host, port), timeout=1.0):
             return True

@@ -1,4 +1,4 @@
-"""Child processes that never outlive us, with their output in a file and its lines awaitable."""
+"""Child processes that end with their parent; their output goes to a file, and its lines can be awaited."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PR_SET_PDEATHSIG = 1
 
 
 class ProcessFailedError(Exception):
-    """A child ended, or stayed silent too long; the message ends with its last lines."""
+    """A child ended or did not print a line in time; the message ends with its last lines."""
 
 
 class ManagedProcess:
     """One child process.
 
-    It gets a session of its own, so that Ctrl-C in a terminal reaches only us and we decide the order in
-    which children end. On Linux the kernel kills it when the thread that started it dies: start it from the
+    It gets its own session, so that Ctrl-C in a terminal reaches only the parent, which decides the order in
+    which children end. On Linux the kernel kills it when the thread that started it ends: start it from the
     main thread.
     """
 
@@ -126,12 +126,12 @@ class ManagedProcess:
             return self.kill()
 
     def kill(self) -> int:
-        """SIGKILL to it and whatever it has started; returns the exit status."""
+        """SIGKILL to it and its child processes; returns the exit status."""
         self.kill_group()
         return self.wait(30.0)
 
     def kill_group(self) -> None:
-        """SIGKILL to whatever is left of its session, which it may have outlived itself."""
+        """SIGKILL to the remaining processes of its session, also after it has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -155,6 +155,6 @@ _LIBC = ctypes.CDLL(ctypes.util.find_library("c") or None) if sys.platform == "l
 
 
 def _die_with_parent() -> None:
-    """In the child, before exec: SIGKILL when the parent goes away, however it goes."""
+    """In the child, before exec: SIGKILL when the parent ends, for any reason."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

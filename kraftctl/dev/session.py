@@ -1,4 +1,4 @@
-"""The cluster of `kraftctl dev`: up with progress, watched while it runs, down without a trace."""
+"""The cluster of `kraftctl dev`: starts it with progress, watches it, and stops it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIRST_BROKER_PORT = 9092
 CONTROLLER_PORT = 9090
 
 STATE_FILE = "cluster.json"
-"""Remembers what must stay the same when a directory is used again."""
+"""Keeps the identity and the ports of a cluster for its next run."""
 
 WATCH_INTERVAL_S = 0.5
 
@@ -33,7 +33,7 @@ BROKER_RESTART_PAUSE_S = 20
 """Longer than broker.session.timeout.ms (9 s): time to see a killed broker fenced."""
 
 EXPORT_INTERVAL = "10 seconds"
-"""Shorter than an export needs in earnest: who plays with a cluster wants to see what it did."""
+"""Shorter than in production, so that changes appear quickly."""
 
 EXPORTER_ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
@@ -51,7 +51,7 @@ class DevError(Exception):
 
 
 class StopRequestedError(Exception):
-    """Ctrl-C or SIGTERM, as an exception in the main thread: start-up is given up wherever it is."""
+    """Ctrl-C or SIGTERM, as an exception in the main thread: it interrupts the start-up."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class DevState:
 
 
 def run_session(options: DevOptions) -> int:
-    """Runs the cluster until a signal (0) or until one of its nodes ends by itself (1)."""
+    """Runs the cluster until a signal (0) or until one of its nodes fails (1)."""
     with _StopSignals() as stop:
         session = DevSession(options)
         try:
@@ -102,7 +102,7 @@ class DevSession:
         self._exporter: ManagedProcess | None = None
 
     def start(self) -> None:
-        """Everything up, in order, telling what it does. Raises DevError and what nodes raise."""
+        """Start everything in order, with progress. Raises DevError and the errors of nodes."""
         options = self._options
         kafka = resolve_kafka(options.kafka_version, print_progress)
         if options.temporary:
@@ -136,7 +136,7 @@ class DevSession:
         print(_what_to_try(cluster, self._directory, self._exporter is not None), flush=True)
 
     def watch(self, stop: _StopSignals) -> int:
-        """Runs until a signal; starts nodes again that somebody has killed to see what happens.
+        """Runs until a signal; restarts nodes that were killed.
 
         Raises ProcessFailedError when a node ends by itself.
         """
@@ -146,12 +146,12 @@ class DevSession:
                 if not node.running:
                     self._restart_if_killed(node, stop)
             if self._exporter is not None and not self._exporter.running:
-                print_progress(f"The exporter has ended; the cluster goes on. See {self._exporter.log_file}")
+                print_progress(f"The exporter has ended, the cluster runs on. See {self._exporter.log_file}")
                 self._exporter = None
         return 0
 
     def stop(self) -> None:
-        """Everything down: the exporter, the brokers, the controller."""
+        """Stop the exporter, the brokers, the controller."""
         if self._exporter is not None:
             self._exporter.signal(signal.SIGTERM)
         if self._cluster is not None:
@@ -199,7 +199,7 @@ class _StopSignals:
         self._before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
 
     def request_only(self) -> None:
-        """From now on a signal is noted and does not interrupt: we are stopping already."""
+        """From now on a signal is noted and does not interrupt the stop."""
         self._raise = False
 
     def __enter__(self) -> _StopSignals:

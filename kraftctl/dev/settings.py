@@ -1,4 +1,4 @@
-"""The settings of the nodes we start: one table for `kraftctl dev`, the tests and docker-compose.yml."""
+"""The settings of the nodes: one table for `kraftctl dev`, the tests and docker-compose.yml."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARED_SETTINGS = {
     "controller.listener.names": CONTROLLER_LISTENER,
     "listener.security.protocol.map": f"{CONTROLLER_LISTENER}:PLAINTEXT,{BROKER_LISTENER}:PLAINTEXT",
 }
-"""What every node of the cluster has to agree on."""
+"""Settings that are the same on every node."""
 
 BROKER_SETTINGS = {
     **SHARED_SETTINGS,
@@ -71,7 +71,7 @@ CONTROLLER_SETTINGS = {
 
 
 def replication_for(brokers: int) -> dict[str, str]:
-    """What a cluster of fewer than three brokers has to set differently, on brokers and controllers."""
+    """Settings of a cluster with fewer than three brokers, for brokers and controllers."""
     replicas = min(brokers, 3)
     return {
         **dict.fromkeys(REPLICATION_SETTINGS, str(replicas)),
@@ -80,17 +80,16 @@ def replication_for(brokers: int) -> dict[str, str]:
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
-    """Writes a properties file as Kafka reads it. Values may not need escaping beyond a backslash."""
+    """Writes a properties file as Kafka reads it. Only backslashes in values are escaped."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{key}={value}".replace("\\", "\\\\") for key, value in sorted(properties.items())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def write_meta_properties(log_directory: Path, *, cluster_id: str, node_id: int) -> str:
-    """Makes `log_directory` a formatted one, as far as a broker or a static voter is concerned.
+    """Formats `log_directory` for a broker or a static voter.
 
-    They need meta.properties and nothing else, so there is no reason to start a JVM for it. Returns the
-    directory id.
+    They need only meta.properties, so no JVM is started. Returns the directory id.
     """
     directory_id = random_uuid(random.SystemRandom())
     log_directory.mkdir(parents=True, exist_ok=True)

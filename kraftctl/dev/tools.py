@@ -49,7 +49,7 @@ class KafkaTools:
         self._distribution = distribution
 
     def write_scripts(self, directory: Path) -> None:
-        """Puts every tool into `directory` as an executable of its name, for people."""
+        """Writes an executable script for every tool into `directory`."""
         directory.mkdir(parents=True, exist_ok=True)
         for tool, main_class in MAIN_CLASSES.items():
             command = self._distribution.command(main_class, heap="256m", log_level="ERROR")
@@ -66,7 +66,7 @@ class KafkaTools:
         return ToolResult(done.stdout + done.stderr, done.returncode)
 
     def output(self, tool: str, *arguments: str, stdin: str = "", timeout_s: float = 120.0) -> str:
-        """Like run, for when it has to succeed. Raises ToolFailedError."""
+        """The output of `run`. Raises ToolFailedError when the tool fails."""
         result = self.run(tool, *arguments, stdin=stdin, timeout_s=timeout_s)
         if result.exit_code != 0:
             raise ToolFailedError(

@@ -44,7 +44,7 @@ class VoterChange:
     `offset` is that of the KRaftVoters record; `added` is None when a voter is removed.
     """
 
-    def __init__(self, request_id: int, epoch: int, deadline_ms: int, *, ack_when_committed: bool) -> None:
+    def __init__(self, *, request_id: int, epoch: int, deadline_ms: int, ack_when_committed: bool) -> None:
         self.request_id = request_id
         self.epoch = epoch
         self.deadline_ms = deadline_ms

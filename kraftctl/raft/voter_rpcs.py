@@ -74,8 +74,12 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
 
 
 def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool) -> VoterChange:
-    deadline_ms = core.now_ms + core.config.request_timeout_ms
-    return VoterChange(event.request_id, core.state.epoch, deadline_ms, ack_when_committed=ack_when_committed)
+    return VoterChange(
+        request_id=event.request_id,
+        epoch=core.state.epoch,
+        deadline_ms=core.now_ms + core.config.request_timeout_ms,
+        ack_when_committed=ack_when_committed,
+    )
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:

@@ -79,9 +79,6 @@ class VoterSet:
         known = self.nodes.get(node.key.id)
         return known is not None and known.is_voter(node.key) and known != node
 
-    def supports(self, kraft_version: int) -> bool:
-        return all(node.supports(kraft_version) for node in self.nodes.values())
-
     def with_voter(self, node: VoterNode) -> VoterSet | None:
         """None when the id votes already, in whatever directory."""
         if node.key.id in self.nodes:
@@ -100,12 +97,6 @@ class VoterSet:
         if not self.is_voter(node.key):
             return None
         return VoterSet([node if other.key.id == node.key.id else other for other in self.nodes.values()])
-
-    def has_overlapping_majority(self, other: VoterSet) -> bool:
-        """True when at most one voter came and at most one went: any two majorities then meet."""
-        mine = {node.key for node in self.nodes.values()}
-        theirs = {node.key for node in other.nodes.values()}
-        return len(mine - theirs) <= 1 and len(theirs - mine) <= 1
 
     def to_record(self) -> VotersRecord:
         return VotersRecord(version=0, voters=[_to_record_voter(node) for node in self.nodes.values()])

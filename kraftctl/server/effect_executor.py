@@ -1,10 +1,9 @@
 """Carries out the effects of a node, in order, each done before the next begins.
 
-No effect waits for a disk where the node runs. Those that change files run on the storage thread; what
-follows them waits, effects and events alike, and connections are served meanwhile. Appends do not wait for
-the disk, and their flush reports by an event. What has to be read from files is read on the storage thread,
-too, in the order in which it was asked for, so nothing is cut or deleted while it is read; nothing waits for
-a read.
+No effect waits for a disk on the thread of the node. Effects that change files run on the storage thread;
+the effects and events after them wait, while connections are served. Appends do not wait for the disk, and
+the end of a flush is an event. Files are read on the storage thread, too, in the order of the effects, so
+nothing is truncated or deleted while it is read; nothing waits for a read.
 """
 
 from __future__ import annotations

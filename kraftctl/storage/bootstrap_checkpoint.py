@@ -1,7 +1,7 @@
-"""KIP-1170: the bootstrap records that formatting leaves, in bootstrap.checkpoint or in the 0-0 checkpoint.
+"""KIP-1170: the bootstrap records that formatting writes, in bootstrap.checkpoint or in the 0-0 checkpoint.
 
 Up to Kafka 4.3 they are in bootstrap.checkpoint of every log directory, and the 0-0 checkpoint of a dynamic
-quorum has only control records. Kafka 4.4 puts them behind those, into the 0-0 checkpoint that every
+quorum has only control records. Kafka 4.4 puts them after those, into the 0-0 checkpoint that every
 controller gets, and writes no bootstrap.checkpoint. kraftctl writes the older layout: Kafka 4.4 reads both.
 """
 
@@ -41,19 +41,19 @@ def write_bootstrap_checkpoint(log_dir: Path, records: list[RecordAndVersion], w
 def read_bootstrap_checkpoint(log_dir: Path) -> BootstrapMetadata:
     """The records to start an empty cluster with; the default ones when no file has any.
 
-    As with Kafka 4.4, those of the 0-0 checkpoint go before bootstrap.checkpoint, unless there is a newer
-    snapshot: then the cluster is not empty, and nobody needs either. Raises StorageError when a file is
-    damaged or its records lack metadata.version.
+    As in Kafka 4.4, the 0-0 checkpoint takes precedence over bootstrap.checkpoint, unless there is a newer
+    snapshot: then the cluster is not empty, and neither is needed. Raises StorageError when a file is damaged
+    or its records lack metadata.version.
     """
     bootstrap = _read_zero_checkpoint(log_dir) or _read_file(log_dir)
     return default_bootstrap_metadata() if bootstrap is None else bootstrap
 
 
 def check_bootstrap(log_dir: Path, bootstrap: BootstrapMetadata, supported: dict[str, VersionRange]) -> None:
-    """For an empty log, which will begin with these records. Raises StorageError.
+    """Check the records that an empty log will begin with. Raises StorageError.
 
-    Kafka 4.4 prefers the 0-0 checkpoint to a bootstrap.checkpoint that differs without a word. Which of them
-    was meant cannot be known, and the other one's users and levels would be lost: better not to start.
+    Kafka 4.4 prefers the 0-0 checkpoint and silently ignores a bootstrap.checkpoint that differs. It is
+    unknown which of them is right, and the users and levels of the other would be lost: the start is refused.
     """
     unsupported = why_records_unsupported(bootstrap.records, supported)
     if unsupported is not None:

@@ -84,7 +84,7 @@ class CheckpointReader:
     def _unknown(self, offset: int, error: UnknownRecordError) -> StorageError:
         return StorageError(
             f"{self.path}: record {offset} is of type {error.record_type} in version {error.version}, which"
-            " kraftctl does not know: a newer release has written it. Next step: start a controller of that"
+            " kraftctl does not know: a newer release wrote it. Next step: start a controller of that"
             " release on this directory instead."
         )
 
@@ -93,7 +93,7 @@ class CheckpointReader:
 
 
 class CheckpointHeader:
-    """The control records in front. `voters` is None below kraft.version 1."""
+    """The control records of the first batch. `voters` is None below kraft.version 1."""
 
     def __init__(self, messages: list[Message]) -> None:
         self.last_contained_log_timestamp_ms = -1

@@ -1,16 +1,16 @@
 """Compares log, quorum-state, leader-epoch-checkpoint and recovery point at start, before it writes anything.
 
-| what is found | what becomes of it |
+| found | outcome |
 |---|---|
 | the log is gone, or quorum-state is | this replica does not vote until it has fetched everything again |
-| the same, and it is the only voter | without the log: refused; without quorum-state: nobody else voted |
-| the log ends before the recovery point | refused: it was cut, or an older copy took its place |
+| the same, and it is the only voter | without the log: refused; without quorum-state: no other node voted |
+| the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
 | a batch of a later epoch than quorum-state | refused: an epoch is in quorum-state before its first batch |
 | leader-epoch-checkpoint differs below the recovery point | refused |
 
-Kafka's controller may have run in the directory in between: it appends, truncates in a later epoch, votes in
-later epochs, and leaves the recovery point as it was.
+Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
+later epochs, and does not update the recovery point.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Contradictions:
 
     @property
     def durable_end(self) -> DurableEnd | None:
-        """What recovery may take for granted. None: nobody knows, or somebody else has written since."""
+        """The part of the log that is known to be durable. None: unknown, or another program wrote since."""
         if self._point.recovering:
             return None
         if self._election is not None and self._election.epoch > self._point.quorum_epoch:
@@ -84,21 +84,21 @@ class Contradictions:
         if election.epoch < point.quorum_epoch:
             raise StorageError(
                 f"{self._quorum_state.path} is of epoch {election.epoch}, but this replica took part in epoch"
-                f" {point.quorum_epoch} ({self._file.path}): an older copy has taken its place, and votes are"
-                f" missing. {REPLACE_THIS_REPLICA}"
+                f" {point.quorum_epoch} ({self._file.path}): it is an older copy, and votes are missing."
+                f" {REPLACE_THIS_REPLICA}"
             )
-        is_forgotten = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
-        if election.epoch == point.quorum_epoch and is_forgotten:
+        vote_is_missing = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
+        if election.epoch == point.quorum_epoch and vote_is_missing:
             raise StorageError(
                 f"{self._quorum_state.path} does not hold the vote for {point.voted_id} that this replica"
-                f" gave in epoch {point.quorum_epoch} ({self._file.path}): an older copy has taken its place."
+                f" gave in epoch {point.quorum_epoch} ({self._file.path}): it is an older copy."
                 f" {REPLACE_THIS_REPLICA}"
             )
 
     def judge(self, log: MetadataLog) -> None:
-        """Called when every batch of `log` was read, before anything is written. Raises StorageError."""
+        """Called after every batch of `log` is read and before anything is written. Raises StorageError."""
         if self._point.recovering:
-            self._recover(log, "it had not fetched everything again when it stopped")
+            self._recover(log, "it stopped before it had fetched everything again")
             return
         log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
         votes_are_gone = self._election is None and self._has_taken_part(log)
@@ -124,14 +124,14 @@ class Contradictions:
         return voters.is_only_voter(self._replica)
 
     def _recover(self, log: MetadataLog, reason: str) -> None:
-        """The state is on the disk before anything else is: a crash must not make this replica forget it."""
+        """Written before anything else: this replica must know it is recovering after a crash too."""
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
         self._file.begin(
             RecoveryPoint(self._replica.directory_id, quorum_epoch=self.recovering_epoch, recovering=True)
         )
         self.notices.append(
-            f"This replica is recovering and does not vote: {reason}. It votes again when it has fetched"
-            f" everything that is committed from a leader of epoch {self.recovering_epoch} or later. If the"
+            f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
+            f" all committed records from a leader of epoch {self.recovering_epoch} or later. If the"
             " other voters alone are no majority, as in a quorum of one or two, restore the directory from a"
             " backup (docs/operations/lost-disk.md)"
         )
@@ -139,8 +139,8 @@ class Contradictions:
     def _begin_alone(self, log: MetadataLog) -> None:
         self.restored_epoch = max(self._point.quorum_epoch, log.last_epoch)
         self.notices.append(
-            f"{self._quorum_state.path} is missing over a log that is whole. This node is the only voter, so"
-            f" nobody else can have been elected: it begins again from epoch {self.restored_epoch}"
+            f"{self._quorum_state.path} is missing, but the log is whole. This node is the only voter, so"
+            f" no other node can have been elected: it starts again from epoch {self.restored_epoch}"
         )
 
     def _check_end(self, log: MetadataLog) -> None:
@@ -152,12 +152,12 @@ class Contradictions:
         next_step = RESTORE_THE_ONLY_VOTER if self._is_only_voter(log) else REPLACE_THIS_REPLICA
         raise StorageError(
             f"{log.last_segment_path} ends at offset {log.end_offset} in epoch {log.last_epoch}, but up to"
-            f" offset {point.end_offset} in epoch {point.log_epoch} everything was on the disk"
-            f" ({self._file.path}): it was cut or deleted, or an older copy has taken its place. {next_step}"
+            f" offset {point.end_offset} in epoch {point.log_epoch} everything was durable"
+            f" ({self._file.path}): it was truncated, deleted or replaced by an older copy. {next_step}"
         )
 
     def _check_leader_epochs(self, log: MetadataLog) -> None:
-        """Beyond the recovery point the log is right: a crash may come between it and the checkpoint."""
+        """After the recovery point the log is right: a crash may separate it from the checkpoint."""
         if not self._leader_epochs or not log.epochs:
             return
         start = max(self._leader_epochs[0][1], log.epochs[0][1])

@@ -1,4 +1,4 @@
-"""KIP-853: what the control records on disk say about voters and kraft.version."""
+"""KIP-853: voters and kraft.version in the control records on disk."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 
 READ_BYTES_MAX = 4 * 1024 * 1024
-"""Of the log at a time."""
+"""How much of the log one read takes."""
 
 
 class ControlHistory:
     """(offset, value) of every KRaftVoters and KRaftVersion record, rising.
 
-    What the newest snapshot says counts as written at its last contained offset: -1 for the 0-0
+    The records of the newest snapshot count as written at its last contained offset: -1 for the 0-0
     checkpoint of a formatted dynamic quorum.
     """
 
@@ -27,7 +27,7 @@ class ControlHistory:
 
 
 def read_control_history(log: MetadataLog, snapshots: SnapshotStore) -> ControlHistory:
-    """Scan the newest snapshot and the log behind it. Raises StorageError or DecodeError."""
+    """Scan the newest snapshot and the log after it. Raises StorageError or DecodeError."""
     history = ControlHistory()
     latest = snapshots.latest_id()
     if latest is not None:

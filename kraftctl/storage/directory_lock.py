@@ -1,7 +1,7 @@
 """The `.lock` file of a log directory: one process at a time, whether it is ours or Kafka's.
 
 Java's FileLock is a POSIX record lock on the whole file, so the same kind is taken here. Such a lock belongs
-to the process and ends with it; a second attempt within this process is refused by a list of our own.
+to the process and ends with it; a list of held locks refuses a second attempt within this process.
 """
 
 from __future__ import annotations

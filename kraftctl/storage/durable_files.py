@@ -29,14 +29,14 @@ def replace_file(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
-    """os.write until everything is written: a nearly full disk takes a part of it first."""
+    """os.write until everything is written: a nearly full disk accepts only a part."""
     view = memoryview(content)
     while len(view) > 0:
         view = view[os.write(descriptor, view) :]
 
 
 def write_all_at(descriptor: int, content: bytes, position: int) -> None:
-    """As write_all, from byte `position` of the file on."""
+    """Like write_all, but starting at byte `position` of the file."""
     view = memoryview(content)
     while len(view) > 0:
         written = os.pwrite(descriptor, view, position)
@@ -54,7 +54,7 @@ def fsync_directory(directory: Path) -> None:
 
 
 def create_directory(directory: Path) -> None:
-    """Create `directory` and its parents so that a power failure does not forget them."""
+    """Create `directory` and its parents so that they survive a power failure."""
     missing: list[Path] = []
     parent = directory
     while not parent.exists():

@@ -1,4 +1,4 @@
-"""What storage says when a file cannot be trusted, read or written."""
+"""The errors of storage: a file cannot be trusted, read or written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class StorageError(Exception):
 class CorruptLogError(StorageError):
     """Bytes in the middle of the metadata log are not what was written.
 
-    `position` is the byte in `file` where trust ends, `offset` the first record offset that is lost.
+    `position` is the byte in `file` where the damage begins, `offset` the first record offset that is lost.
     """
 
     def __init__(self, file: str, position: int, offset: int, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Formatting: the files a node finds at its first start (KIP-631, KIP-853, KIP-1022).
+"""Formats directories: writes the files of a node's first start (KIP-631, KIP-853, KIP-1022).
 
 Written per directory in this order: bootstrap.checkpoint, the 0-0 checkpoint with the first voters (only for
 a dynamic quorum), the recovery point of a replica that never took part (these two only where the metadata log
@@ -33,7 +33,7 @@ from kraftctl_protocol.uuids import uuid_to_string
 
 
 class Formatter:
-    """What to write where. `format` checks everything before it writes anything."""
+    """Decides which file goes where. `format` checks everything before it writes anything."""
 
     def __init__(
         self,
@@ -105,16 +105,16 @@ class Formatter:
                     " directory that is empty (docs/operations/lost-disk.md)."
                 )
         if self.metadata_log_dir in ensemble.empty and not self.has_dynamic_quorum:
-            self._refuse_to_forget()
+            self._refuse_lost_votes()
 
-    def _refuse_to_forget(self) -> None:
+    def _refuse_lost_votes(self) -> None:
         """A static voter is known by its node id: a new directory id would not make it another voter."""
         point = read_recovery_point(self.metadata_log_dir)
         if point is not None and point.quorum_epoch > 0:
             raise StorageError(
                 f"{self.metadata_log_dir / RECOVERY_POINT_NAME} is of a voter that took part in epoch"
-                f" {point.quorum_epoch}. In a static quorum a formatted directory would let it vote again as"
-                " if it had not. Next step: restore meta.properties, with directory.id="
+                f" {point.quorum_epoch}. In a static quorum a formatted directory would let it vote twice in"
+                " one epoch. Next step: restore meta.properties, with directory.id="
                 f"{uuid_to_string(point.directory_id)}; without its log it then recovers before it votes"
                 " (docs/operations/lost-disk.md). For a new cluster use an empty directory."
             )

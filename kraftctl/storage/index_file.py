@@ -63,7 +63,7 @@ class IndexFile:
         os.ftruncate(self._descriptor, self._entries_max * self._entry.size)
 
     def trim(self) -> None:
-        """Cut the file behind the last entry, as Kafka does when a segment is rolled or closed."""
+        """Cut the file after the last entry, as Kafka does when a segment is rolled or closed."""
         os.ftruncate(self._descriptor, len(self.offsets) * self._entry.size)
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 
 def read_meta_properties(log_dir: Path) -> MetaProperties | None:
-    """None when `log_dir` has not been formatted. Raises StorageError when the file is no good."""
+    """None when `log_dir` has not been formatted. Raises StorageError when the file is unusable."""
     path = log_dir / META_PROPERTIES
     try:
         properties = read_properties(path)
@@ -65,7 +65,7 @@ class MetaPropertiesEnsemble:
     def verify(self, cluster_id: str | None, node_id: int | None) -> None:
         """Refuse, with StorageError, directories that belong to different clusters, nodes, or to each other.
 
-        None stands for "whatever the first directory says".
+        With None the value of the first directory applies.
         """
         owners: dict[bytes, Path] = {}
         for log_dir, meta in self.formatted.items():
@@ -115,7 +115,7 @@ class MetaPropertiesEnsemble:
 def load_meta_properties(
     log_dir: Path, node_id: int, rng: random.Random, wall_ms: int
 ) -> tuple[MetaProperties, bytes]:
-    """At start: the checked properties of `log_dir` and its directory id, which is added when missing.
+    """For the start: the checked properties of `log_dir` and its directory id, which is added when missing.
 
     Raises StorageError when the directory is not formatted or belongs to another node.
     """

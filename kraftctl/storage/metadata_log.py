@@ -3,8 +3,7 @@
 Bytes become durable in two steps: `append` keeps them in memory, without any system call, and `flush`
 writes them, forces them to the disk and says how far. Three threads may share a log: one appends and reads
 what is in memory (`append`, `read_recent`, `epoch_at`), one flushes, and one reads files (`read`) or cuts
-the log (`truncate_to`, `truncate_fully_and_start_at`, `delete_segments_before`), which is done while nobody
-appends.
+the log (`truncate_to`, `truncate_fully_and_start_at`, `delete_segments_before`), never during an append.
 
 After a failed write or fsync the kernel may have dropped the very pages it failed to write, so the log
 refuses all further work: only a restart, which reads what really is on disk, can continue.
@@ -43,7 +42,7 @@ SEGMENT_MS = 7 * 24 * 60 * 60 * 1000
 """Kafka's metadata.log.segment.ms, measured between batch timestamps."""
 
 UNWRITTEN_BYTES_MAX = 256 * 1024 * 1024
-"""How much may be appended while the disk takes nothing, before another replica had better lead."""
+"""How much may be appended while the disk accepts no writes. Beyond it another replica should lead."""
 
 OFFSET_MAX = 2**63 - 1
 
@@ -51,7 +50,7 @@ _start_offset_of = itemgetter(1)
 
 
 class MetadataLog:
-    """`start_offset` is inclusive, `end_offset` exclusive. Make one with `MetadataLog.open`."""
+    """`start_offset` is inclusive, `end_offset` exclusive. Create it with `MetadataLog.open`."""
 
     def __init__(self, directory: Path, segment_bytes: int, segment_ms: int, index_bytes_max: int) -> None:
         self.directory = directory
@@ -69,9 +68,9 @@ class MetadataLog:
         self._base_offsets: list[int] = []
         self._recent = RecentBatches()
         self._lock = threading.Lock()
-        """Of `_recent`, `_segments` and the offsets: never held during a system call."""
+        """Guards `_recent`, `_segments` and the offsets; never held during a system call."""
         self._files_lock = threading.Lock()
-        """Of the files that are written; taken before `_lock`. An append never waits for it."""
+        """Guards the written files; taken before `_lock`. An append never waits for it."""
         self._directory_changed = False
         self._written_epochs: list[tuple[int, int]] | None = None
         self._failure: str | None = None
@@ -89,12 +88,12 @@ class MetadataLog:
         epoch_max: int | None = None,
         judge: Callable[[MetadataLog], None] | None = None,
     ) -> MetadataLog:
-        """Open or create the log in `directory`; everything it then reports is on disk.
+        """Open or create the log in `directory`; everything it reports after that is on disk.
 
         `start_epoch` is the epoch of the snapshot that ends where the log starts: what `last_epoch` says
         while the log is empty. `durable_end` and `epoch_max` are as in `recover_segments`; `judge` may refuse
         the log that was read, before other files are brought in line with it. Raises CorruptLogError,
-        StorageError, OSError, or what `judge` raises. `recovery` tells what was repaired.
+        StorageError, OSError, or what `judge` raises. `recovery` lists the repairs.
         """
         create_directory(directory)
         log = cls(directory, segment_bytes, segment_ms, index_bytes_max)
@@ -142,12 +141,12 @@ class MetadataLog:
 
     @property
     def last_epoch(self) -> int:
-        """The epoch of the last batch; of the snapshot in front of an empty log; 0 in a new log."""
+        """The epoch of the last batch; of the snapshot before an empty log; 0 in a new log."""
         return self.epochs[-1][0] if self.epochs else self._start_epoch
 
     @property
     def is_in_service(self) -> bool:
-        """Not closed, and nothing failed: what it says of itself is true of the disk."""
+        """Not closed and without failures: its offsets describe the disk."""
         return self._failure is None
 
     @property
@@ -164,7 +163,7 @@ class MetadataLog:
         """Take in whole record batches, for the next `flush` to write; returns the end offset.
 
         Raises StorageError, with nothing appended, when `batches` is empty, damaged, or does not continue
-        the log (next offset, epoch not falling), and when the disk has taken nothing for too long.
+        the log (next offset, epoch not falling), and when the disk has accepted no writes for too long.
         """
         self._refuse_after_failure()
         try:
@@ -188,14 +187,14 @@ class MetadataLog:
         if self._recent.unwritten_bytes >= UNWRITTEN_BYTES_MAX:
             raise StorageError(
                 f"{self._recent.unwritten_bytes} bytes wait to be written to {self.directory}: the disk"
-                " takes nothing. Next step: check the disk, then restart; what was acknowledged meanwhile is"
-                " on the disks of the other voters."
+                " accepts no writes. Next step: check the disk, then restart; the acknowledged records are on"
+                " the disks of the other voters."
             )
 
     def flush(self) -> int:
         """Write and force to the disk what was appended so far; returns the end offset that is now durable.
 
-        Raises StorageError when the disk does not take or confirm it; the log then refuses all further work.
+        Raises StorageError when the disk does not accept or confirm it; the log then refuses further work.
         """
         with self._files_lock:
             self._refuse_after_failure()
@@ -248,7 +247,7 @@ class MetadataLog:
     def _roll(self) -> None:
         """Start a new segment where the last one ends, after that is on disk.
 
-        Only the last segment may then have a torn tail, and a gap between segments is never a crash's doing.
+        Only the last segment may then have a torn tail, and a crash never causes a gap between segments.
         """
         last = self._segments[-1]
         try:
@@ -285,7 +284,7 @@ class MetadataLog:
 
         Nothing from `end_offset` on, which is where a batch begins. Empty at the end of the log. May stop
         at the end of a segment. Raises ValueError outside the log, StorageError when the disk cannot read
-        it, and CorruptLogError when the disk gives something else than was written.
+        it, and CorruptLogError when the disk returns other bytes than were written.
         """
         found = self.read_recent(offset, max_bytes, end_offset)
         if found is not None:
@@ -295,7 +294,7 @@ class MetadataLog:
         return batches_before(segment.read(offset, max_bytes, self.epoch_at), end_offset)
 
     def read_recent(self, offset: int, max_bytes: int, end_offset: int = OFFSET_MAX) -> bytes | None:
-        """As `read`, but None when that would take a disk."""
+        """Like `read`, but returns None if the disk would have to be read."""
         self._refuse_after_failure()
         with self._lock:
             if offset == self.end_offset:
@@ -329,7 +328,7 @@ class MetadataLog:
                     raise self._out_of_service(
                         f"truncating {self.directory} to offset {offset} failed: {error}"
                     ) from error
-            # Else what is cut was never in a file.
+            # Otherwise the truncated batches were never in a file.
             with self._lock:
                 self.end_offset = end_offset
                 self.epochs = [entry for entry in self.epochs if entry[1] < end_offset]
@@ -341,7 +340,7 @@ class MetadataLog:
         for segment in reversed(self._segments[keep:]):
             segment.delete()
         if keep < len(self._segments):
-            fsync_directory(self.directory)  # or a crash could bring them back behind a gap
+            fsync_directory(self.directory)  # or a crash could restore them after a gap
         self._set_segments(self._segments[:keep])
         last = self._segments[-1]
         last.truncate_to(offset)

@@ -26,10 +26,10 @@ NO_VOTERS = VoterSet([])
 
 
 class MetadataPartition:
-    """Make one with `MetadataPartition.open`. `notices` says what had to be repaired.
+    """Create it with `MetadataPartition.open`. `notices` lists what was repaired.
 
-    What it reports as durable is in the recovery point before anybody hears of it. `flush` may run in another
-    thread beside everything else.
+    What it reports as durable is already in the recovery point. `flush` may run in another thread,
+    concurrently with everything else.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MetadataPartition:
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
         self._cutting = threading.Lock()
-        """Held while the log loses records: a flush that ended before must not note them as durable after."""
+        """Held while the log is truncated: an earlier flush must not note removed records as durable."""
 
     @classmethod
     def open(
@@ -97,7 +97,7 @@ class MetadataPartition:
         return partition
 
     def _begin(self, contradictions: Contradictions) -> None:
-        """From here on the recovery point is kept in step."""
+        """Write the recovery point, which is kept current from here on."""
         state = self.quorum_state.read()
         if contradictions.restored_epoch is not None:
             state = ElectionState(epoch=contradictions.restored_epoch)
@@ -123,7 +123,7 @@ class MetadataPartition:
         if latest is not None and _is_beyond(latest, log.last_epoch, log.end_offset):
             self.notices.append(
                 f"the snapshot {latest} is newer than the log, which ends at offset {log.end_offset} in epoch"
-                f" {log.last_epoch}: the log starts over at the snapshot"
+                f" {log.last_epoch}: the log starts again at the snapshot"
             )
             log.truncate_fully_and_start_at(latest)
         if log.start_offset > 0 and (latest is None or latest.offset < log.start_offset):
@@ -147,24 +147,24 @@ class MetadataPartition:
         return self.quorum_state.read()
 
     def write_quorum_state(self, state: ElectionState) -> None:
-        """Durably, in this order: a quorum-state older than the recovery point is then always an old copy."""
+        """Durable, in this order: a quorum-state older than the recovery point is always an old copy."""
         self.quorum_state.write(state)
         self.recovery_point.note_election(state)
 
     def note_recovered(self) -> None:
-        """Durably: what was lost is known again."""
+        """Durable: this replica has fetched again what it lost."""
         self.recovery_point.note_recovered()
         self.recovering_epoch = None
 
     def flush(self) -> int:
-        """As MetadataLog.flush; may run in another thread."""
+        """Like MetadataLog.flush; may run in another thread."""
         end_offset = self.log.flush()
         with self._cutting:
             self._note_durable()
         return end_offset
 
     def _note_durable(self) -> None:
-        """Not what a flush returned: a truncation may have come in between."""
+        """Reads the offset again: a truncation may have followed the flush."""
         end_offset = self.log.durable_end_offset
         self.recovery_point.note_durable(self.log.epoch_at(end_offset - 1), end_offset)
 
@@ -190,7 +190,7 @@ class MetadataPartition:
         return self.snapshots.write(snapshot_id, batches)
 
     def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None:
-        """Drop the whole log: a downloaded snapshot has taken its place (KIP-630)."""
+        """Drop the whole log: a downloaded snapshot replaces it (KIP-630)."""
         with self._cutting:
             self.log.truncate_fully_and_start_at(snapshot_id)
             self.recovery_point.note_cut(snapshot_id.epoch, snapshot_id.offset)
@@ -224,7 +224,7 @@ class MetadataPartition:
         return wall_ms - written_ms > retention_ms
 
     def close(self) -> None:
-        """Flush and close. What the recovery point says is exact then, unless something had failed."""
+        """Flush and close. The recovery point is then exact, unless something failed."""
         stopped = False
         try:
             was_in_service = self.log.is_in_service
@@ -237,17 +237,17 @@ class MetadataPartition:
 
 
 def _is_beyond(snapshot_id: OffsetAndEpoch, last_epoch: int, end_offset: int) -> bool:
-    """All of a snapshot is committed: a log that ends before it has nothing that counts and is not in there,
-    of whatever epoch its tail is."""
+    """All of a snapshot is committed: a log that ends before it has no committed record that the snapshot
+    lacks, whatever the epoch of its tail."""
     if snapshot_id == BOOTSTRAP_SNAPSHOT_ID:
         return False
     return snapshot_id.epoch > last_epoch or snapshot_id.offset > end_offset
 
 
 def _adopted(replica: ReplicaKey, quorum_state: QuorumStateStore) -> RecoveryPoint:
-    """Of Kafka or an older version, or new. Made before anything can be refused: the advice needs the file.
+    """For a directory of Kafka or of an older version, or a new one; written before anything is refused.
 
-    `stopped`, since nobody knows up to where the log was flushed.
+    `stopped`, since it is unknown how far the log was flushed.
     """
     directory = quorum_state.path.parent
     has_log = any(path.stat().st_size > 0 for path in directory.glob(f"*{LOG_SUFFIX}"))

@@ -19,7 +19,7 @@ _ENTRY = struct.Struct(">ii")
 
 
 class OffsetIndex(IndexFile):
-    """Leads from offsets to positions."""
+    """Finds positions by offset."""
 
     def __init__(self, path: Path, base_offset: int, size_bytes_max: int = INDEX_BYTES_MAX) -> None:
         super().__init__(path, base_offset, size_bytes_max, _ENTRY)
@@ -49,7 +49,7 @@ class OffsetIndex(IndexFile):
         return self.values[at] if at >= 0 else 0
 
     def encoded(self, start: int = 0) -> bytes:
-        """As IndexFile.encoded."""
+        """See IndexFile.encoded."""
         base = self.base_offset
         return b"".join(
             [

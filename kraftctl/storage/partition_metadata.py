@@ -1,4 +1,4 @@
-"""The `partition.metadata` file: says that a directory belongs to the metadata topic (KIP-516)."""
+"""The `partition.metadata` file: marks a directory of the metadata topic (KIP-516)."""
 
 from __future__ import annotations
 

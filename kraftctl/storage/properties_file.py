@@ -10,8 +10,8 @@ from kraftctl_protocol.java_properties import PropertiesError, decode_properties
 def read_properties(path: Path) -> dict[str, str]:
     """The properties in the file `path`. A later line wins over an earlier one with the same key.
 
-    Raises OSError when the file cannot be read, which says why in words a person can act on when it is
-    not there, and PropertiesError when it cannot be understood.
+    Raises OSError when the file cannot be read, with a next step if it does not exist, and PropertiesError
+    when it cannot be parsed.
     """
     try:
         data = path.read_bytes()

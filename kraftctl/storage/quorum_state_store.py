@@ -1,7 +1,7 @@
 """The quorum-state file: epoch, leader and vote, in Kafka's JSON (KIP-595 version 0, KIP-853 version 1).
 
-A vote is a promise: the file is replaced atomically and durably before anybody hears of it. A version that is
-not known here is refused, never guessed (KAFKA-15412): it may hold a vote.
+A vote is a promise: the file is replaced atomically and durably before the vote is sent. An unknown version
+is refused, never guessed (KAFKA-15412): it may hold a vote.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class QuorumStateStore:
             raise self._unusable(f"{type(error).__name__}: {error}") from error
 
     def write(self, state: ElectionState) -> None:
-        """Replace the file durably, in `state.data_version`. Raises StorageError when that is not certain."""
+        """Replace the file durably, in `state.data_version`. Raises StorageError when that fails."""
         content = json.dumps(_encode(state), separators=(",", ":")).encode()
         try:
             replace_file(self.path, content)

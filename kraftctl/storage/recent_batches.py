@@ -1,4 +1,4 @@
-"""The end of the metadata log in memory: what is not written yet, and what followers are about to fetch."""
+"""The end of the metadata log in memory: batches that are not written yet, or about to be fetched."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from bisect import bisect_right
 from kraftctl_protocol.batch_framing import BatchPlace
 
 RECENT_BYTES_MAX = 4 * 1024 * 1024
-"""Of batches that are written: a replica in touch is a fraction of a second behind."""
+"""Limit of the batches that are already written: a live replica lags by less than a second."""
 
 PlacedBatch = tuple[BatchPlace, bytes]
-"""The batch, and what its header says; the position in there means nothing."""
+"""The place and the bytes of a batch; the position is unused."""
 
 
 class RecentBatches:
     """The batches from some offset up to the end of the log, without a gap.
 
-    Not safe for threads: the log's lock is held around every call, so nothing in here waits or takes long.
+    Not safe for threads: the log's lock is held around every call, so nothing here blocks.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class RecentBatches:
         del self._batches[:count]
 
     def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes | None:
-        """As MetadataLog.read; None when the batch that contains `offset` is not here."""
+        """Like MetadataLog.read; None when the batch that contains `offset` is not here."""
         offsets = self._base_offsets
         if not offsets or offset < offsets[0]:
             return None

@@ -1,11 +1,11 @@
 """Reading the metadata log at start: every batch is checked; a torn tail is cut, other damage is refused.
 
 A crash in the middle of a write leaves bytes at the end of the log that are not a batch. They were never
-flushed, hence never acknowledged, and are cut. A power failure may lose one of several unflushed pages and
-keep those behind it; what lies beyond the recovery point is cut as well, for it was never acknowledged
-either. Damage below the recovery point is something else: those batches may be committed, and dropping them
-could make this voter break its word (KIP-595 Durability). Where no recovery point tells the two apart, damage
-with intact batches behind it is refused: that costs a refetch from the other voters, cutting could cost data.
+flushed, so never acknowledged, and are cut. A power failure may lose one of several unflushed pages and keep
+those after it; everything after the recovery point is cut as well, since it was never acknowledged either.
+Batches before the recovery point may be committed: dropping them could break the promise of this voter
+(KIP-595 Durability), so damage there is refused. Without a recovery point, damage with intact batches after
+it is refused: that costs a refetch from the other voters, cutting could cost data.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SCAN_BYTES = 4 * 1024 * 1024
 
 
 class DurableEnd(NamedTuple):
-    """Up to `offset` (exclusive) the log was forced to the disk. `is_exact`: nothing behind it counts."""
+    """The log was flushed up to `offset` (exclusive). `is_exact`: everything after it may be dropped."""
 
     offset: int
     is_exact: bool
@@ -63,7 +63,7 @@ class CutTail:
 
 
 class RecoveryReport:
-    """What recovery read and changed. `removed_files` were left over from an interrupted deletion or roll."""
+    """The result of recovery. `removed_files` were left over from an interrupted deletion or roll."""
 
     def __init__(self) -> None:
         self.segments_count = 0
@@ -72,7 +72,7 @@ class RecoveryReport:
         self.removed_files: list[str] = []
 
     def notices(self) -> list[str]:
-        """Lines a person should see; empty after a clean stop."""
+        """Lines for the operator; empty after a clean stop."""
         lines = [] if self.cut_tail is None else [str(self.cut_tail)]
         return lines + [f"removed leftover {file}" for file in self.removed_files]
 
@@ -86,7 +86,7 @@ def segment_base_offsets(directory: Path) -> list[int]:
             if base_offset is None:
                 raise StorageError(
                     f"{path} is not the name of a log segment (20 digits expected). Next step: move the file"
-                    " out of the directory; nothing that kraftctl or Kafka writes is called that."
+                    " out of the directory; neither kraftctl nor Kafka writes files of that name."
                 )
             offsets.append(base_offset)
     return sorted(offsets)
@@ -112,7 +112,7 @@ def recover_segments(
     """Scan `segments` (rising) and return those that remain; `visit` sees every good batch in order.
 
     Raises CorruptLogError or StorageError when the directory must not be used. `epoch_max` is the epoch of
-    quorum-state. What is None is not known.
+    quorum-state. None means unknown.
     """
     last_epoch = 0
     for at, segment in enumerate(segments):
@@ -155,7 +155,7 @@ def _scan_segment(
 
 
 def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
-    """As scan_batches, over an open file that is read in pieces."""
+    """Scan an open file like scan_batches, reading it in pieces."""
 
     def read(position: int, size_bytes: int) -> bytes:
         return os.pread(descriptor, size_bytes, position)
@@ -177,7 +177,7 @@ def _cut_torn_tail(
     report: RecoveryReport,
     durable_end: DurableEnd | None,
 ) -> None:
-    """Cut `segment` at the damage and drop what lies behind it, unless that could lose what is committed."""
+    """Cut `segment` at the damage and drop everything after it, unless that could lose committed records."""
     file_size = os.fstat(segment.descriptor).st_size
     rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
     offset = segment.end_offset
@@ -207,7 +207,7 @@ def _was_never_durable(offset: int, durable_end: DurableEnd | None) -> bool:
 def _drop(
     later: list[Segment], next_offset: int, report: RecoveryReport, durable_end: DurableEnd | None
 ) -> bool:
-    """Delete segments just begun at the crash; False, and nothing is, if one has a batch that counts."""
+    """Delete the `later` segments, begun just before the crash; none, and False, if one has a valid batch."""
     if not _was_never_durable(next_offset, durable_end):
         for segment in later:
             data = os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)

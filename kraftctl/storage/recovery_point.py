@@ -1,12 +1,12 @@
-"""The `metadata-recovery-point` file: what this replica has promised, kept apart from the log that proves it.
+"""The `metadata-recovery-point` file: the promises of this replica, stored apart from the log.
 
 It lies beside meta.properties, not in __cluster_metadata-0, so that it is still there when that directory was
-moved away. It says up to where the log was on the disk and in which epoch this replica last took part; a log
-or a quorum-state that knows less has been lost, cut or replaced (docs/adr/0006).
+moved away. It records how far the log was flushed and in which epoch this replica last took part; a log or a
+quorum-state that ends earlier was lost, truncated or replaced (docs/adr/0006).
 
-Two lines of a fixed length, each with a checksum. The one with the higher sequence counts. The line that was
-forced to the disk last is not touched before the other one has been forced, too: however a write ends, one
-good line remains.
+Two lines of a fixed length, each with a checksum. The one with the higher sequence is valid. The line that
+was flushed last is not overwritten before the other one is flushed, too: however a write ends, one good line
+remains.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ class RecoveryPoint(NamedTuple):
     """The highest epoch that this replica took part in: its quorum-state is never of an earlier one."""
 
     voted_id: int = NOT_VOTED
-    """Whom it voted for in that epoch."""
+    """The candidate that it voted for in that epoch."""
 
     log_epoch: int = 0
-    """Of the record before `end_offset`."""
+    """The epoch of the record before `end_offset`."""
 
     end_offset: int = 0
     """Up to here (exclusive) the log has been forced to the disk."""
 
     recovering: bool = False
-    """It lost log or votes, and has not fetched everything again that it may have promised."""
+    """It lost its log or its votes, and has not yet fetched again everything it may have acknowledged."""
 
     stopped: bool = False
-    """The log ended at `end_offset` when this replica stopped: what lies behind, somebody else wrote."""
+    """The log ended at `end_offset` when this replica stopped: another program wrote everything after it."""
 
 
 class RecoveryPointFile:
@@ -106,7 +106,7 @@ class RecoveryPointFile:
             self._forced_ms = self._now_ms()
 
     def note_election(self, state: ElectionState) -> None:
-        """Durably: this replica takes part in the epoch of `state`, which quorum-state holds already."""
+        """Durable: this replica takes part in the epoch of `state`, which is already in quorum-state."""
         with self._lock:
             point = self._begun()
             is_later = state.epoch > point.quorum_epoch
@@ -126,20 +126,20 @@ class RecoveryPointFile:
                 self._force()
 
     def note_cut(self, log_epoch: int, end_offset: int) -> None:
-        """Durably: the log is about to end at `end_offset`, or has just begun to."""
+        """Durable: the log is about to be truncated to `end_offset`, or just was."""
         with self._lock:
             self._write(self._begun()._replace(log_epoch=log_epoch, end_offset=end_offset))
             self._force()
 
     def note_recovered(self) -> None:
-        """Durably: this replica votes. Both lines say so, and none that it did not yet."""
+        """Durable: this replica votes. Written to both lines, so that neither says it is recovering."""
         with self._lock:
             for _ in range(2):
                 self._write(self._begun()._replace(recovering=False))
                 self._force()
 
     def close(self, *, stopped: bool) -> None:
-        """Durably: nothing more is written. Not `stopped`: the log may not end where the file says."""
+        """Durable: nothing more is written. Not `stopped`: the log may end elsewhere than the file states."""
         with self._lock:
             if self._descriptor < 0:
                 return
@@ -173,13 +173,13 @@ class RecoveryPointFile:
 
     def _not_written(self, error: OSError) -> StorageError:
         return StorageError(
-            f"cannot write {self.path}: {error}. This node must not promise anything that it could forget."
+            f"cannot write {self.path}: {error}. This node must not make promises that it could lose."
             " Next step: check the disk, then restart."
         )
 
 
 def create_recovery_point(log_dir: Path, directory_id: bytes) -> None:
-    """Of a replica that never took part, replacing what is there. Raises OSError."""
+    """Write the file of a replica that never took part, replacing an existing one. Raises OSError."""
     replace_file(log_dir / FILE_NAME, _encode(1, RecoveryPoint(directory_id)) + b"\n".rjust(LINE_BYTES))
 
 
@@ -212,7 +212,7 @@ def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:
 
 
 def _encode(sequence: int, point: RecoveryPoint) -> bytes:
-    """In one expression: every commit waits for it."""
+    """One expression, for speed: every commit waits for it."""
     text = (
         f"version={VERSION} sequence={sequence} directory.id={uuid_to_string(point.directory_id)}"
         f" quorum.epoch={point.quorum_epoch} voted.id={point.voted_id} log.epoch={point.log_epoch}"

@@ -1,8 +1,8 @@
-"""What an operator does when the metadata log of a replica cannot be used: the one place for this advice.
+"""Advice to the operator of a replica whose metadata log cannot be used.
 
-A replica that comes back under the same identity with an empty log has forgotten what it acknowledged and
-whom it voted for. If it votes, a leader may be elected that lacks committed records. So either its identity
-goes with its memory, or the recovery point stays and keeps it from voting (docs/operations/lost-disk.md).
+A replica that restarts under the same identity with an empty log has lost its acknowledgements and its votes.
+If it votes, a leader without committed records may be elected. So either it gets a new identity, or its
+recovery point stays and keeps it from voting (docs/operations/lost-disk.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ REPLACE_THIS_REPLICA = (
 )
 
 RESTORE_THE_ONLY_VOTER = (
-    "This node is the only voter, so nobody else has what is missing. Next step: restore the directory from a"
-    " backup; or, to begin a new cluster without this data, format an empty directory."
+    "This node is the only voter, so no other node has the missing data. Next step: restore the directory"
+    " from a backup; or, to begin a new cluster without this data, format an empty directory."
 )

@@ -36,10 +36,10 @@ _WALK_BYTES = 16 * 1024
 
 
 class Segment:
-    """What is written is trusted: recovery and append have checked every batch before it is `remembered`.
-    What is read back is not: a disk may give something else than it was given.
+    """Batches in memory are trusted: recovery and append check every batch before it is `remembered`. Bytes
+    read from the disk are not: they may differ from what was written.
 
-    One thread may `read` beside another one that appends and flushes; everything else is done alone.
+    One thread may `read` while another appends and flushes; everything else needs exclusive access.
     """
 
     def __init__(self, directory: Path, base_offset: int, index_bytes_max: int = INDEX_BYTES_MAX) -> None:
@@ -53,7 +53,7 @@ class Segment:
         self._max_timestamp_ms = NO_TIMESTAMP
         self._offset_of_max_timestamp = base_offset
         self._bytes_since_index_entry = 0
-        self._lock = threading.Lock()  # of the offset index and of how far the file goes; never held for long
+        self._lock = threading.Lock()  # guards the offset index and the end of the file; never held for long
         self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         self.offset_index = OffsetIndex(
             directory / segment_file_name(base_offset, INDEX_SUFFIX), base_offset, index_bytes_max
@@ -63,7 +63,7 @@ class Segment:
         )
 
     def append(self, batches: list[PlacedBatch]) -> None:
-        """Write whole batches at the end of the file, all at once.
+        """Write whole batches at the end of the file, in one write.
 
         After an OSError the caller must `cut_back`: some of it may have been written.
         """
@@ -84,7 +84,7 @@ class Segment:
             self.end_offset = batches[-1][0].last_offset + 1
 
     def remember(self, place: BatchPlace) -> None:
-        """Take in a batch that recovery found in the file, at `place.position` of it."""
+        """Add a batch that recovery found in the file, at `place.position` of it."""
         self._note(place, place.position)
         self.size_bytes = place.position + place.size_bytes
         self.end_offset = place.last_offset + 1
@@ -112,7 +112,7 @@ class Segment:
         """Whether Kafka would append this batch here instead of rolling a new segment.
 
         Batches of `ahead_bytes`, from `first_ahead` on, come before it. Exact when there are none (0 bytes;
-        it is the first itself), else it may also be False because that is not known yet.
+        it is the first itself), otherwise False may also mean unknown.
         """
         size_bytes = self.size_bytes + ahead_bytes
         if size_bytes == 0:
@@ -133,7 +133,7 @@ class Segment:
         """Whole batches from the one that contains `offset`: at most `max_bytes`, but at least one batch.
 
         `epoch_at` says which epoch a batch at an offset has. Raises StorageError when the disk cannot read
-        them, and CorruptLogError when it gives something else than was written.
+        them, and CorruptLogError when it returns other bytes than were written.
         """
         with self._lock:
             near = self.offset_index.position_for(offset)
@@ -198,7 +198,7 @@ class Segment:
         if len(data) != size_bytes:
             raise StorageError(
                 f"{self.path} lost bytes while in use: {size_bytes} bytes expected at byte {position},"
-                f" {len(data)} found. Next step: stop this node and find out who changed the file."
+                f" {len(data)} found. Next step: stop this node and find out what changed the file."
             )
         return data
 
@@ -206,7 +206,7 @@ class Segment:
         return CorruptLogError(str(self.path), position, offset, reason)
 
     def truncate_to(self, offset: int) -> None:
-        """Cut the batch that contains `offset` and everything behind it; the caller flushes."""
+        """Cut the batch that contains `offset` and everything after it; the caller flushes."""
         if offset >= self.end_offset:
             return
         near = self.offset_index.position_for(offset)
@@ -216,8 +216,8 @@ class Segment:
         self.cut_back()
 
     def cut_back(self) -> None:
-        """Drop what lies behind `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
-        torn tail, or a write that failed half-way. Index files are left to `write_indexes`."""
+        """Drop everything after `size_bytes` and `end_offset`, from the file and from memory: a truncation, a
+        torn tail, or a write that failed halfway. `write_indexes` updates the index files."""
         os.ftruncate(self.descriptor, self.size_bytes)
         self.needs_flush = True
         self.offset_index.truncate_to(self.end_offset)

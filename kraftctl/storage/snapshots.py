@@ -1,7 +1,7 @@
 """Checkpoint files in the directory of the metadata log (KIP-630): `<end offset>-<epoch>.checkpoint`.
 
 A snapshot is written under a temporary name, flushed, made read-only and renamed: a file with the final name
-is always complete. Deleting renames first, too. Leftovers of both are removed at start.
+is always complete. A file is renamed before it is deleted, too. Leftovers of both are removed at start.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ READ_ONLY = 0o400
 
 
 class SnapshotWriter:
-    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` makes it exist."""
+    """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` creates it."""
 
     def __init__(self, directory: Path, snapshot_id: OffsetAndEpoch) -> None:
         create_directory(directory)
@@ -45,7 +45,7 @@ class SnapshotWriter:
         self.size_bytes += len(data)
 
     def verify(self) -> None:
-        """Read back what was written: a downloaded checkpoint is not trusted before. Raises StorageError."""
+        """Read back what was written: a downloaded checkpoint is not trusted yet. Raises StorageError."""
         for _ in CheckpointReader(self._path).records():
             pass
 
@@ -61,19 +61,19 @@ class SnapshotWriter:
         return self._final_path
 
     def abort(self) -> None:
-        """Forget what was written."""
+        """Remove what was written."""
         os.close(self._descriptor)
         self._path.unlink(missing_ok=True)
 
 
 class SnapshotStore:
-    """The finished checkpoints of one directory. `write` may run beside everything else."""
+    """The finished checkpoints of one directory. `write` may run concurrently with everything else."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.removed_files: list[str] = []
         self._sizes: dict[OffsetAndEpoch, int] = {}
-        self._lock = threading.Lock()  # of `_sizes`
+        self._lock = threading.Lock()  # guards `_sizes`
 
     @classmethod
     def open(cls, directory: Path) -> SnapshotStore:
@@ -94,7 +94,7 @@ class SnapshotStore:
         return [info.snapshot_id for info in self.infos()]
 
     def infos(self) -> list[SnapshotInfo]:
-        """As `ids`."""
+        """In the order of `ids`."""
         with self._lock:
             sizes = sorted(self._sizes.items())
         return [SnapshotInfo(snapshot_id, size_bytes) for snapshot_id, size_bytes in sizes]
@@ -106,7 +106,7 @@ class SnapshotStore:
         return self.directory / checkpoint_file_name(snapshot_id)
 
     def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes]) -> SnapshotInfo:
-        """Write a whole checkpoint durably. Raises StorageError, and then there is none."""
+        """Write a whole checkpoint durably. Raises StorageError, leaving no file."""
         try:
             writer = SnapshotWriter(self.directory, snapshot_id)
             try:
@@ -128,7 +128,7 @@ class SnapshotStore:
         return SnapshotWriter(self.directory, snapshot_id)
 
     def add(self, frozen: SnapshotWriter) -> SnapshotInfo:
-        """Take in a checkpoint that was just frozen."""
+        """Add a checkpoint that was just frozen."""
         with self._lock:
             self._sizes[frozen.snapshot_id] = frozen.size_bytes
         return SnapshotInfo(frozen.snapshot_id, frozen.size_bytes)

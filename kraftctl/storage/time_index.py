@@ -16,13 +16,13 @@ _ENTRY = struct.Struct(">qi")
 
 
 class TimeIndex(IndexFile):
-    """Timestamps and offsets both rise strictly; an entry that would not is left out."""
+    """Timestamps and offsets both rise strictly; other entries are left out."""
 
     def __init__(self, path: Path, base_offset: int, size_bytes_max: int = INDEX_BYTES_MAX) -> None:
         super().__init__(path, base_offset, size_bytes_max, _ENTRY)
 
     def is_full(self, entries_count: int = 0) -> bool:
-        """As OffsetIndex.is_full; one slot is kept for the entry that closes the segment."""
+        """Like OffsetIndex.is_full, with one slot reserved for the entry that closes the segment."""
         return len(self.values) + entries_count >= self._entries_max - 1
 
     def append(self, timestamp_ms: int, offset: int) -> None:
@@ -45,7 +45,7 @@ class TimeIndex(IndexFile):
         return self.values[-1], self.offsets[-1]
 
     def encoded(self, start: int = 0) -> bytes:
-        """As IndexFile.encoded."""
+        """See IndexFile.encoded."""
         base = self.base_offset
         return b"".join(
             [

@@ -138,7 +138,7 @@ def _without(reachable: Versions, removed: Versions) -> Versions:
 
 
 def read_expression(field: FieldSpec, flexible: Versions, reachable: Versions) -> str:
-    """What the field's bytes say, for every version in `reachable`."""
+    """The expression that reads the field, for every version in `reachable`."""
     return choose(
         field.nullable,
         reachable,
@@ -244,7 +244,7 @@ def write_statements(
 
 
 def _write_struct(field: FieldSpec, value: str, out: str, reachable: Versions) -> list[str]:
-    """Where a struct may be null, a byte before it tells: -1 or 1."""
+    """A nullable struct follows a byte: -1 for null, 1 otherwise."""
     write = f"{value}.write({out}, version)"
     marked = [f"if {value} is None:", f"{INDENT}write_int8({out}, -1)", "else:"]
     marked += [f"{INDENT}write_int8({out}, 1)", f"{INDENT}{write}"]

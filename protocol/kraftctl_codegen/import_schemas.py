@@ -41,7 +41,7 @@ ALWAYS = frozenset(
         "QuorumStateData",
     ]
 )
-"""What no listener and no record type tells: headers, control records, files, and what clients need."""
+"""Not named by any listener or record type: headers, control records, files, and what clients need."""
 
 Schemas = dict[str, dict[str, Any]]
 

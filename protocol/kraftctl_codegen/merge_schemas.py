@@ -1,7 +1,7 @@
 """The union of one message as two Kafka releases define it.
 
 The newer release decides every version it accepts. Versions that only the older one accepts get their fields,
-ranges and nullability from there. A field that only the older one has goes behind the field it followed.
+ranges and nullability from there. A field that only the older one has is placed after the field it followed.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ class _StructReader:
 
 
 def parse_default(name: str, type_: str, raw: Any, nullable: bool, struct: StructSpec | None) -> Default:
-    """The value a field has when nobody set it; None if that is null.
+    """The default of the field; None if that is null.
 
     An array that is not null by default is empty (returned as b""); a struct that is not null by default is
     one of its own defaults (returned as "").

@@ -1,11 +1,11 @@
-"""Where record batches begin and end, and which of them can be trusted: the frame of format 2 (KIP-98).
+"""Finds record batches in bytes and checks that each is whole and undamaged: the frame of format 2 (KIP-98).
 
 Layout of a batch: int64 base offset, int32 length of what follows, int32 partition leader epoch, int8 magic,
 uint32 CRC-32C of all that comes after it, int16 attributes, int32 last offset delta, int64 base timestamp,
 int64 max timestamp, int64 producer id, int16 producer epoch, int32 base sequence, int32 count, records.
 
-What the CRC does not cover is checked against the neighbours: offsets follow one another without a gap and
-epochs never fall. The records themselves are the business of `record_batch`.
+Fields that the CRC does not cover are checked against the neighbours: offsets have no gaps and epochs never
+fall. `record_batch` decodes the records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONTROL_BIT: Final = 0x20
 _MAGIC_BYTE: Final = b"\x02"
 
 ANY_OFFSET: Final = -1
-"""As the offset that is expected next: a batch at any offset will do."""
+"""Passed as `next_offset`: the first batch may have any offset."""
 
 
 @mypyc_attr(acyclic=True)
@@ -69,9 +69,9 @@ class BatchPlace:
 
 
 class InvalidBatchError(Exception):
-    """No trustworthy batch starts at `position`.
+    """No valid batch starts at `position`.
 
-    `needed_bytes` is how long the batch claims to be when that is merely more than the buffer holds, else 0.
+    `needed_bytes` is the stated length of the batch if only the buffer is too short for it, else 0.
     """
 
     def __init__(self, position: int, reason: str, needed_bytes: int = 0) -> None:
@@ -87,12 +87,12 @@ def base_offset_at(buffer: bytes, position: int) -> int:
 
 
 def batch_size(buffer: bytes, position: int) -> int:
-    """How many bytes the batch at `position` claims to have; its first `PREFIX_BYTES` must be there."""
+    """The stated length of the batch at `position`, in bytes; its first `PREFIX_BYTES` must be there."""
     return int(read_i32_be(buffer, position + 8)) + PREFIX_BYTES
 
 
 def stated_crc(buffer: bytes, position: int) -> int:
-    """The checksum that the batch at `position` claims to have."""
+    """The checksum that the batch at `position` states."""
     return int(read_i32_be(buffer, position + CRC_POSITION)) & 0xFFFFFFFF
 
 
@@ -107,7 +107,7 @@ def scan_batches(
     """The batches of `buffer`, which must start with offset `next_offset` in epoch `last_epoch` or later.
 
     `base_position` is added to every reported position. Raises InvalidBatchError at the first batch that is
-    cut short, damaged or out of line; all batches yielded before it are good.
+    cut short, damaged or out of order; all batches yielded before it are valid.
     """
     at = 0
     size_bytes = len(buffer)
@@ -130,7 +130,7 @@ def scan_pieces(
     piece_bytes: int,
     verify_crc: bool = True,
 ) -> Iterator[BatchPlace]:
-    """As `scan_batches`, over the bytes from `position` to `end` of a file that is read in pieces.
+    """Scans the bytes from `position` to `end` of a file, read in pieces, like `scan_batches`.
 
     `read(position, size_bytes)` returns fewer bytes where the file has become shorter. Without `verify_crc`
     only headers are read and checked.
@@ -180,7 +180,7 @@ def _place_at(
         or epoch < last_epoch
         or delta < 0
     ):
-        raise InvalidBatchError(position, _why_out_of_line(buffer, at, next_offset, last_epoch))
+        raise InvalidBatchError(position, _why_invalid(buffer, at, next_offset, last_epoch))
     if position + size_bytes > end:
         raise InvalidBatchError(position, "the batch is cut short", size_bytes)
     if verify_crc:
@@ -199,7 +199,7 @@ def _place_at(
     )
 
 
-def _why_out_of_line(buffer: bytes, at: int, next_offset: int, last_epoch: int) -> str:
+def _why_invalid(buffer: bytes, at: int, next_offset: int, last_epoch: int) -> str:
     magic = int.from_bytes(buffer[at + MAGIC_POSITION : at + MAGIC_POSITION + 1], "big", signed=True)
     if magic != MAGIC:
         return f"not a record batch of magic {MAGIC} (magic {magic})"
@@ -219,8 +219,8 @@ def _why_out_of_line(buffer: bytes, at: int, next_offset: int, last_epoch: int) 
 def find_intact_batch(data: bytes, next_offset: int, start: int = 0) -> int | None:
     """The first position, from `start` on, where a whole batch with a matching checksum starts, or None.
 
-    Tells a torn tail (nothing intact behind the damage) from corruption in the middle. Only base offsets
-    of `next_offset` or later count, so that an old batch inside a record's bytes does not.
+    Distinguishes a torn tail (nothing intact after the damage) from corruption in the middle. Only base
+    offsets of `next_offset` or later count: an old batch inside the bytes of a record does not.
     """
     magic_at = data.find(_MAGIC_BYTE, start + MAGIC_POSITION)
     while magic_at >= 0:

@@ -1,7 +1,7 @@
-"""Control records: how the raft layer talks through its own log (KIP-595, KIP-630, KIP-853).
+"""Control records: what the raft layer writes to its own log (KIP-595, KIP-630, KIP-853).
 
-The key is an int16 version (0) and an int16 type; the value is a message without any frame around it, whose
-first field is its own version.
+The key is an int16 version (0) and an int16 type; the value is a message without a frame, whose
+first field is its version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CURRENT_KEY_VERSION = 0
 
 
 class ControlRecordType(IntEnum):
-    """The types that a metadata log or a snapshot contains."""
+    """The control record types in a metadata log or a snapshot."""
 
     LEADER_CHANGE = 2
     SNAPSHOT_HEADER = 3
@@ -33,7 +33,7 @@ class ControlRecordType(IntEnum):
 
 
 class UnknownControlRecordError(DecodeError):
-    """A well-formed key of a type that is not one of ours."""
+    """A well-formed key of an unknown type."""
 
     def __init__(self, control_type: int) -> None:
         super().__init__(f"unknown control record type {control_type}")
@@ -57,9 +57,9 @@ def encode_control_key(control_type: int) -> bytes:
 
 
 def decode_control_key(key: bytes | None) -> int:
-    """The type that a key names, known or not; DecodeError when it is too short.
+    """The type in the key, known or not; DecodeError when it is too short.
 
-    Newer versions of the key may only add bytes behind the type.
+    Newer versions of the key may only add bytes after the type.
     """
     if key is None or len(key) < KEY_BYTES:
         raise DecodeError("control record without a key of four bytes")
@@ -70,7 +70,7 @@ def decode_control_key(key: bytes | None) -> int:
 
 
 def encode_control_value(message: Message) -> bytes:
-    """The value of a control record; `message.version` says in which version it is written."""
+    """The value of a control record; `message.version` says in which version to write it."""
     if isinstance(message, LeaderChangeMessage):
         return message.encode(message.version)
     if isinstance(message, SnapshotHeaderRecord):
@@ -109,7 +109,7 @@ def _checked(version: int, highest: int) -> int:
 
 
 def control_type_of(message: Message) -> ControlRecordType:
-    """Under which type a message is written."""
+    """The type to write a message under."""
     if isinstance(message, LeaderChangeMessage):
         return ControlRecordType.LEADER_CHANGE
     if isinstance(message, SnapshotHeaderRecord):
@@ -124,7 +124,7 @@ def control_type_of(message: Message) -> ControlRecordType:
 
 
 def encode_control_record(message: Message) -> tuple[int, bytes]:
-    """Type and value, as `record_batch.encode_control_batch` wants them."""
+    """Type and value, as `record_batch.encode_control_batch` takes them."""
     return int(control_type_of(message)), encode_control_value(message)
 
 

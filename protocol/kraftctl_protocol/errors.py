@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Errors(IntEnum):
-    """As Kafka's `Errors`; the value is the code on the wire."""
+    """The members of Kafka's `Errors`; the value is the code on the wire."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -157,7 +157,7 @@ class Errors(IntEnum):
 
 
 def error_of(code: int) -> Errors:
-    """The error with this code; UNKNOWN_SERVER_ERROR for a code nobody has defined."""
+    """The error with this code; UNKNOWN_SERVER_ERROR for an undefined code."""
     if code in MESSAGES:
         return Errors(code)
     return Errors.UNKNOWN_SERVER_ERROR
@@ -201,14 +201,14 @@ RETRIABLE_CODES: Final[frozenset[int]] = frozenset(
 )
 
 MESSAGES: Final[dict[int, str]] = {
-    -1: "The server failed in a way it did not foresee.",
+    -1: "The server failed unexpectedly.",
     0: "",
     1: "The server does not hold that offset.",
     2: "The record batch is damaged or not acceptable to this topic.",
     3: "There is no such topic or partition here.",
     4: "The fetch size is not usable.",
     5: "The partition has no leader right now.",
-    6: "This node does not play the part for the partition that the request needs.",
+    6: "This node does not have the role for the partition that the request needs.",
     7: "The request was not finished in time.",
     8: "The node is shutting down or not available.",
     9: "The replica of the partition is not available.",
@@ -261,12 +261,12 @@ MESSAGES: Final[dict[int, str]] = {
     56: "The disk failed.",
     57: "The node has no such log directory.",
     58: "Authentication failed.",
-    59: "Nothing is known about the producer id any more.",
+    59: "The producer id is no longer known.",
     60: "The partition is being reassigned.",
     61: "Delegation tokens are not enabled.",
     62: "There is no such delegation token.",
     63: "The principal is neither owner nor renewer of the token.",
-    64: "This connection's way of authentication does not allow delegation token requests.",
+    64: "The authentication of this connection does not allow delegation token requests.",
     65: "Not authorized for the delegation token.",
     66: "The delegation token has expired.",
     67: "The principal type is not supported.",
@@ -275,7 +275,7 @@ MESSAGES: Final[dict[int, str]] = {
     70: "There is no such fetch session.",
     71: "The epoch of the fetch session is not current.",
     72: "The leader has no listener of the name this request came in on.",
-    73: "Deleting topics is switched off.",
+    73: "Topic deletion is disabled.",
     74: "The request carries an older leader epoch than the server's.",
     75: "The request carries a newer leader epoch than the server's.",
     76: "The client does not know the compression of the partition.",
@@ -322,7 +322,7 @@ MESSAGES: Final[dict[int, str]] = {
     117: "The telemetry subscription id is not current.",
     118: "The telemetry is larger than accepted.",
     119: "The registration is not valid.",
-    120: "Something failed; abort the transaction to go on.",
+    120: "The transaction failed: abort it before the next one.",
     121: "The state of the record does not allow the acknowledgement.",
     122: "There is no such share session.",
     123: "The epoch of the share session is not current.",

@@ -12,14 +12,14 @@ FRAME_BYTES_MAX_DEFAULT = 104_857_600
 
 
 def encode_frame(payload: bytes) -> bytes:
-    """`payload` with its size in front."""
+    """`payload` after its size."""
     return len(payload).to_bytes(SIZE_PREFIX_BYTES, "big") + payload
 
 
 class FrameDecoder:
     """Bytes in, whole frames out; holds at most one unfinished frame.
 
-    After a DecodeError the stream cannot be understood any more: close the connection.
+    After a DecodeError the stream is unusable: close the connection.
     """
 
     def __init__(self, max_frame_bytes: int = FRAME_BYTES_MAX_DEFAULT) -> None:
@@ -30,7 +30,7 @@ class FrameDecoder:
 
     @property
     def held_bytes(self) -> int:
-        """How much of an unfinished frame is waiting here."""
+        """The bytes of an unfinished frame."""
         return self._held_bytes
 
     def feed(self, data: bytes) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Which header version goes with a request or response (KIP-482: flexible versions have tagged fields)."""
+"""The header version of each request and response (KIP-482: flexible versions have tagged fields)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def request_header_version(api_key: int, version: int) -> int:
 def response_header_version(api_key: int, version: int) -> int:
     """1 for a flexible response, else 0; DecodeError for an unknown API.
 
-    ApiVersions is always answered in header version 0: the client does not know yet what we speak (KIP-511).
+    ApiVersions responses always have header version 0: the client does not know the server yet (KIP-511).
     """
     if api_key == API_VERSIONS_KEY:
         return 0

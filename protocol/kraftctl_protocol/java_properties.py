@@ -1,4 +1,4 @@
-"""Java's .properties syntax, because server.properties, meta.properties and clients' files are written in it.
+"""Java's .properties syntax, used by server.properties, meta.properties and clients' configurations.
 
 Follows the grammar of java.util.Properties: `key=value`, `key:value` or `key value`, comments with `#` or
 `!`, a backslash that continues the line or escapes a character, and `\\uXXXX`.
@@ -112,7 +112,7 @@ def _unicode_escape(digits: str, line_number: int) -> str:
 
 
 def _join_surrogates(text: str) -> str:
-    """Java writes characters beyond U+FFFF as two escapes; Python wants one character."""
+    """Join the two escapes that Java writes for a character beyond U+FFFF."""
     if not any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

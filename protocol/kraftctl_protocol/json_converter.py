@@ -32,7 +32,7 @@ def camel_case(wire_name: str) -> str:
 
 
 def to_json(message: Message, version: int, serialize_records: bool = True) -> dict[str, Any]:
-    """The JSON object of `message`; EncodeError if `version` cannot say it.
+    """The JSON object of `message`; EncodeError if `version` cannot express it.
 
     Without `serialize_records`, record data is replaced by its size, under `<name>SizeInBytes`. With it the
     data itself is there, so that nothing is lost; Kafka's converters write an empty string instead.

@@ -1,4 +1,4 @@
-"""What the files of a metadata log are called (KIP-595, KIP-630): segments, checkpoints and their directory.
+"""Names of the files of a metadata log (KIP-595, KIP-630): segments, checkpoints and their directory.
 
 A segment is named after its base offset, a checkpoint after the end offset and epoch of what it contains. A
 checkpoint being written or deleted has a further suffix, so that a file with the plain name is complete.

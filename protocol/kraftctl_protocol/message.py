@@ -46,7 +46,7 @@ class Field:
         self.struct = struct
 
     def is_default(self, value: Any) -> bool:
-        """Whether `value` is what the field has when nobody set it."""
+        """Whether `value` is the default of the field."""
         if self.default == ():
             if isinstance(value, Message):
                 assert self.struct is not None
@@ -79,7 +79,7 @@ class Message:
     FIELDS: ClassVar[tuple[Field, ...]] = ()
 
     unknown_tagged_fields: list[tuple[int, bytes]] | None
-    """(tag, value) of what a newer peer said and we do not know; written back as it came."""
+    """(tag, value) of each field that only newer versions know; written back unchanged."""
 
     def write(self, writer: Writer, version: i64) -> None:
         """Appends this message. Overridden by every generated class."""
@@ -96,7 +96,7 @@ class Message:
         raise AssertionError("not a message of its own")
 
     def encode(self, version: i64) -> bytes:
-        """The bytes of this message; EncodeError if `version` cannot say it."""
+        """The bytes of this message; EncodeError if `version` cannot express it."""
         writer = Writer()
         try:
             self.write(writer, version)

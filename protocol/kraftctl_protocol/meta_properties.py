@@ -1,4 +1,4 @@
-"""What the meta.properties file says: which cluster, node and directory this is (KIP-631, KIP-858).
+"""What a meta.properties file contains: which cluster, node and directory this is (KIP-631, KIP-858).
 
 Version 0 is from clusters with ZooKeeper: its node id is `broker.id`, and no key is required. Version 1
 requires `node.id` and `cluster.id`. Kafka 3.7 added `directory.id`.

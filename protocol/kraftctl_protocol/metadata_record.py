@@ -41,7 +41,7 @@ class UnknownRecordError(DecodeError):
 
 
 def encode_metadata_record(record: Message, version: int) -> bytes:
-    """The value under which `record` goes into a data batch; EncodeError if `version` cannot say it."""
+    """The value under which `record` goes into a data batch; EncodeError if `version` cannot express it."""
     writer = Writer()
     write_uvarint(writer, FRAME_VERSION)
     write_uvarint(writer, record.API_KEY)

@@ -1,4 +1,4 @@
-"""A place in the metadata log that survives truncation: an offset and the epoch it was written in."""
+"""A position in the metadata log: an offset and the epoch of the record before it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class OffsetAndEpoch(NamedTuple):
-    """As the id of a snapshot, `offset` is exclusive: the first offset the snapshot does not hold."""
+    """In the id of a snapshot `offset` is exclusive: the first offset that the snapshot does not contain."""
 
     offset: int
     epoch: int
@@ -16,5 +16,5 @@ class OffsetAndEpoch(NamedTuple):
 
 
 BOOTSTRAP_SNAPSHOT_ID = OffsetAndEpoch(0, 0)
-"""Left behind by formatting a dynamic quorum (KIP-853), by Kafka 4.4 any quorum (KIP-1170); it never travels
-to another replica."""
+"""Written when a dynamic quorum is formatted (KIP-853), with Kafka 4.4 any quorum (KIP-1170); never sent to
+another replica."""

@@ -27,7 +27,7 @@ STRING_SIZE_MAX: Final = 32767
 """Kafka refuses longer strings in every encoding, also where the length would fit (Short.MAX_VALUE)."""
 
 EMPTY: Final[list[Any]] = []
-"""Stands for "a fresh empty list" in signatures; never stored, never changed."""
+"""The default of array parameters, replaced by a new empty list; never stored, never changed."""
 
 
 class DecodeError(Exception):
@@ -35,7 +35,7 @@ class DecodeError(Exception):
 
 
 class EncodeError(Exception):
-    """Our message cannot be said in the version asked for."""
+    """The message cannot be expressed in the requested version."""
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)

@@ -19,7 +19,7 @@ class KafkaPrincipal:
         self.token_authenticated = token_authenticated
 
     def __eq__(self, other: object) -> bool:
-        """As in Kafka, `token_authenticated` does not make a different principal."""
+        """`token_authenticated` is not compared, as in Kafka."""
         if not isinstance(other, KafkaPrincipal):
             return False
         return self.type == other.type and self.name == other.name

@@ -65,7 +65,7 @@ class BatchHeader:
     ) -> None:
         self.base_offset = base_offset
         self.size_bytes = size_bytes
-        """Of the whole batch, with the 12 bytes of base offset and length."""
+        """The size of the whole batch, including base offset and length."""
         self.partition_leader_epoch = partition_leader_epoch
         self.magic = magic
         self.crc = crc
@@ -97,7 +97,7 @@ class BatchHeader:
 
 @mypyc_attr(acyclic=True)
 class Record:
-    """One record with its absolute offset and timestamp. Headers are read over: the metadata log has none."""
+    """One record with its absolute offset and timestamp, without headers: the metadata log has none."""
 
     def __init__(self, offset: int, timestamp_ms: int, key: bytes | None, value: bytes | None) -> None:
         self.offset = offset
@@ -161,7 +161,7 @@ def encode_control_batch(
 
 
 def _start_body(attributes: int, count: int, timestamp_ms: int) -> BytesWriter:
-    """Everything that the checksum covers, up to the records."""
+    """The fields that the checksum covers, up to the records."""
     assert count > 0, "a batch has at least one record"
     body = BytesWriter()
     write_i16_be(body, attributes)
@@ -271,8 +271,8 @@ def read_batch(buffer: bytes, position: int, verify_crc: bool = True) -> RecordB
 def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = False) -> list[RecordBatch]:
     """All batches of `buffer`; DecodeError when one is damaged.
 
-    With `partial_tail` an unfinished last batch is left out instead: a Java leader cuts a Fetch answer at its
-    byte limit, in the middle of a batch if need be.
+    With `partial_tail` an incomplete last batch is left out instead: a Java leader cuts a Fetch response at
+    its byte limit, even within a batch.
     """
     batches: list[RecordBatch] = []
     position = 0
@@ -287,7 +287,7 @@ def read_batches(buffer: bytes, verify_crc: bool = True, partial_tail: bool = Fa
 
 
 def batches_before(buffer: bytes, end_offset: int) -> bytes:
-    """The whole batches in `buffer` that begin before `end_offset`, which is where one of them begins."""
+    """The whole batches of `buffer` before `end_offset`, which is the base offset of a batch."""
     position = 0
     size = len(buffer)
     while position + PREFIX_BYTES <= size and base_offset_at(buffer, position) < end_offset:

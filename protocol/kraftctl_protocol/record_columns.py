@@ -1,7 +1,7 @@
 """Values of many metadata records, decoded straight into a buffer per field: no object per record.
 
-The buffers are laid out as Arrow wants them (little-endian numbers, ends of variable parts, a byte per value
-that says whether it is not null), and this module knows nothing else of Arrow. What it accepts and refuses is
+The buffers have the layout of Arrow (little-endian numbers, ends of variable-length values, a byte per value
+that is 0 for null); this module knows nothing else about Arrow. What it accepts and refuses is
 what the generated `read` of a record accepts and refuses, for records without structs inside.
 """
 
@@ -45,7 +45,7 @@ class Column:
 
 
 class Int32Column(Column):
-    """Of all integers that fit; one class per size on the wire."""
+    """All integer types that fit; one subclass per size on the wire."""
 
     def __init__(self, default: i64) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class Float64Column(Column):
 
 
 class VariableColumn(Column):
-    """Texts and bytes."""
+    """Strings and bytes."""
 
     def __init__(self, nullable: bool, default: bytes | None) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class StringColumn(VariableColumn):
 
 
 class UuidColumn(VariableColumn):
-    """As text. Topic and directory ids come again and again."""
+    """UUIDs as text, cached: topic and directory ids repeat often."""
 
     def __init__(self, texts: dict[bytes, bytes], default: bytes) -> None:
         super().__init__(False, _uuid_text(texts, default))
@@ -224,16 +224,16 @@ class ListColumn(Column):
 
 
 class RecordColumns:
-    """All records of one type and version."""
+    """The records of one type and version."""
 
     def __init__(self, message: type[Message], version: int, texts: dict[bytes, bytes]) -> None:
         self.message = message
         self.version = version
         self.count: i64 = 0
         self.dropped: list[int] = []
-        """Which of the `count` are no records: they turned out to be damaged halfway."""
+        """Which of the `count` are not records: they are damaged."""
         self.newer: i64 = 0
-        """How many of them have tagged fields that nobody here knows; those are read over."""
+        """How many of them have unknown tagged fields, which are skipped."""
         self._unknown_tags: i64 = 0
         self.columns: list[Column | None] = []
         """One per field of the record; None for those that the version lacks."""
@@ -261,7 +261,7 @@ class RecordColumns:
             self._plain.append(column)
 
     def read(self, reader: Reader) -> None:
-        """Takes in the record that is the rest of `reader`; DecodeError, counted as dropped, if none is."""
+        """Reads the record that fills the rest of `reader`; on DecodeError it counts as dropped."""
         self._unknown_tags = 0
         try:
             for column in self._plain:
@@ -307,16 +307,16 @@ class RecordColumns:
 
 
 class RecordsByKind:
-    """Data records of all types, each taken in by the columns of its type and version."""
+    """Data records of all types, each added to the columns of its type and version."""
 
     def __init__(self, left_out: frozenset[int]) -> None:
         self.by_kind: dict[int, RecordColumns | None] = {}
-        """By `kind_of` type and version."""
+        """Keys are made by `kind_of`."""
         self._left_out = left_out
         self._texts: dict[bytes, bytes] = _TEXTS
 
     def add(self, values: list[bytes | None]) -> list[int]:
-        """The kind of each record whose value was taken in, else `NOT_TAKEN`."""
+        """The kind of each record that was added, else `NOT_TAKEN`."""
         return [self._add(value) if value is not None else NOT_TAKEN for value in values]
 
     def _add(self, value: bytes) -> int:
@@ -354,7 +354,7 @@ _TEXTS: dict[bytes, bytes] = {}
 
 
 def kind_of(record_type: int, version: int) -> int:
-    """One number for both."""
+    """Type and version as one number."""
     return (record_type << _VERSION_BITS) | version
 
 

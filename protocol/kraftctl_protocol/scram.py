@@ -15,7 +15,7 @@ HASHES: Final[dict[int, str]] = {1: "sha256", 2: "sha512"}
 
 ITERATIONS_MIN: Final = 4_096
 ITERATIONS_MAX: Final = 16_384
-"""As in Kafka, for either mechanism."""
+"""Kafka's limit for both mechanisms."""
 
 
 def credential_record(

@@ -1,7 +1,7 @@
-"""What of a metadata record is hidden: SCRAM keys and salts, and configurations that are or may be secret.
+"""Hides secrets in metadata records: SCRAM keys and salts, and configurations that are or may be secret.
 
-The rule of Kafka's RecordRedactor, for whatever prints or exports records. Delegation tokens need nothing:
-the log has their ids, while their HMACs are computed from a key that never is in it.
+The rule of Kafka's RecordRedactor, for everything that prints or exports records. Delegation tokens need no
+redaction: the log holds their ids, and their HMACs are computed from a key that is never in the log.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.readable_configs import is_readable
 
 REDACTED: Final = "(redacted)"
-"""Stands for a configuration value; null would say that the configuration was removed."""
+"""Replaces a configuration value; null would mean that the configuration was removed."""
 
 TYPES_WITH_SECRETS: Final = frozenset({ConfigRecord.API_KEY, UserScramCredentialRecord.API_KEY})
 
 
 def redact(record: Message) -> bool:
-    """Take the secrets out of `record`, in place; whether there was any.
+    """Remove the secrets from `record`, in place; returns whether there were any.
 
-    Also what a later release may have added beside them. Keys and salts are empty afterwards.
+    Unknown tagged fields beside them are removed too. Keys and salts are empty afterwards.
     """
     if isinstance(record, UserScramCredentialRecord):
         record.salt = record.stored_key = record.server_key = b""
@@ -37,5 +37,5 @@ def redact(record: Message) -> bool:
 
 
 def shown_value(resource_type: int, name: str, value: str) -> str:
-    """The value of a configuration as a line of a log may have it."""
+    """The value of a configuration as a log line may show it."""
     return value if is_readable(resource_type, name) else REDACTED

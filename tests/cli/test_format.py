@@ -1,4 +1,4 @@
-"""`kraftctl format`: the rules of kafka-storage format, as a table, and the files it leaves."""
+"""`kraftctl format`: the rules of kafka-storage format, as a table, and the files it writes."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_feature_levels(tmp_path: Path, flags: list[str], levels: dict[str, int]
             "3.5-IV2",
             id="scram-too-old",
         ),
-        pytest.param(False, ["-I", "1@one:9093"], "no colon behind the port", id="voter-syntax"),
+        pytest.param(False, ["-I", "1@one:9093"], "no colon after the port", id="voter-syntax"),
     ],
 )
 def test_refusals_leave_nothing_behind(
@@ -230,7 +230,7 @@ def test_interrupted_format_can_be_repeated(tmp_path: Path) -> None:
     assert header.voters.voters[0].voter_directory_id == meta.directory_id
 
 
-def test_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["format", "-t", CLUSTER_ID, "-c", str(tmp_path / "missing"), "-s"]) == 1
     assert "missing" in capsys.readouterr().err
 
@@ -291,9 +291,9 @@ def test_bad_scram_arguments(argument: str, reason: str) -> None:
         pytest.param("one:9093:x", "no node id", id="no-id"),
         pytest.param("@one:9093:x", "no node id", id="empty-id"),
         pytest.param("a@one:9093:x", "not a number", id="id"),
-        pytest.param("1@one", "no host with a colon", id="no-port"),
+        pytest.param("1@one", "no host followed by a colon", id="no-port"),
         pytest.param("1@[::1:9093:x", r"no \] follows", id="bracket"),
-        pytest.param("1@[::1]9093:x", "in front of the port", id="no-colon-after-bracket"),
+        pytest.param("1@[::1]9093:x", "before the port", id="no-colon-after-bracket"),
         pytest.param("1@one:70000:x", "from 0 to 65535", id="port"),
         pytest.param("1@one:9093:x", "not a UUID", id="directory"),
         pytest.param(f"{VOTERS},{VOTERS}", "more than once", id="twice"),

@@ -1,4 +1,4 @@
-"""Directories and settings of the nodes we start, and the state that a development cluster keeps."""
+"""Directories and settings of nodes, and the saved state of a development cluster."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_replication_fits_the_brokers_there_are(brokers: int, replicas: str, in_
 
 
 def test_ports() -> None:
-    """A free port is free, is not handed out twice, and tells when somebody listens."""
+    """A free port is free, is not returned twice, and shows when a process listens."""
     port = free_port()
     assert can_listen(port)
     assert free_port() != port

@@ -29,7 +29,7 @@ def test_every_error_has_a_message() -> None:
         pytest.param(0, Errors.NONE, id="none"),
         pytest.param(-1, Errors.UNKNOWN_SERVER_ERROR, id="unknown-server-error"),
         pytest.param(41, Errors.NOT_CONTROLLER, id="not-controller"),
-        pytest.param(30000, Errors.UNKNOWN_SERVER_ERROR, id="code-nobody-defined"),
+        pytest.param(30000, Errors.UNKNOWN_SERVER_ERROR, id="undefined-code"),
     ],
 )
 def test_error_of(code: int, expected: Errors) -> None:

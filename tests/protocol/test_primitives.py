@@ -136,7 +136,7 @@ def test_a_text_that_cannot_be_written() -> None:
 
 
 def test_an_array_longer_than_the_rest_allocates_nothing() -> None:
-    """A count of two thousand million elements in ten bytes ends at once."""
+    """A count of two thousand million elements in ten bytes fails immediately."""
     with pytest.raises(DecodeError):
         MetadataRequest.decode(bytes.fromhex("7fffffff") + bytes(6), 1)
     with pytest.raises(DecodeError):
@@ -179,7 +179,7 @@ def test_unknown_tags_are_written_in_the_order_of_tags() -> None:
 
 @pytest.mark.parametrize("cls", MESSAGES)
 def test_null_where_it_is_not_allowed(cls: type[Message]) -> None:
-    """What may be None in some version refuses it in the others; compiled, all else refuses it at once."""
+    """A field that is nullable in some versions only refuses None in the others."""
     for version in range(cls.LOWEST_VERSION, cls.HIGHEST_VERSION + 1):
         for field in cls.FIELDS:
             if not field.in_version(version) or field.nullable_in(version) or field.tagged_in(version):

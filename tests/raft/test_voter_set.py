@@ -12,6 +12,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet, static_voter_set, voter_set_from_record
 from kraftctl_protocol.generated.voters_record import VotersRecord
+from tests.support.simulator.raft_invariants import majorities_overlap
 from tests.support.simulator.raft_transcript import directory_id, voter_node
 
 
@@ -66,11 +67,11 @@ def test_changes() -> None:
 def test_sets_that_may_follow_each_other_share_every_majority(before: set[int], after: set[int]) -> None:
     one, other = voters(*before), voters(*after)
     if len(before - after) + len(after - before) <= 1:
-        assert one.has_overlapping_majority(other)
+        assert majorities_overlap(one, other)
         for majority in combinations(before, len(before) // 2 + 1):
             for other_majority in combinations(after, len(after) // 2 + 1):
                 assert set(majority) & set(other_majority)
-    assert one.has_overlapping_majority(other) == (len(before - after) <= 1 and len(after - before) <= 1)
+    assert majorities_overlap(one, other) == (len(before - after) <= 1 and len(after - before) <= 1)
 
 
 def test_record_round_trip() -> None:

@@ -103,7 +103,7 @@ def test_a_leader_that_cannot_read_its_own_log_resigns_and_stops(tmp_path: Path)
 
 
 def flip_a_bit_in_the_middle(segment: Path) -> None:
-    """Of a record, while the process that wrote it is running."""
+    """A bit of a record, while the process that wrote it is running."""
     content = segment.read_bytes()
     batches = read_batches(content)
     count = len(batches) // 2

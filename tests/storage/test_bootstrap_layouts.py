@@ -50,7 +50,7 @@ def test_the_0_0_checkpoint_alone(tmp_path: Path) -> None:
 
 
 def test_a_0_0_checkpoint_of_control_records_leaves_it_to_the_file(tmp_path: Path) -> None:
-    """As Kafka up to 4.3 and kraftctl format a dynamic quorum."""
+    """The layout of a dynamic quorum, as Kafka up to 4.3 and kraftctl format it."""
     write_checkpoint(tmp_path, [])
     write_bootstrap_checkpoint(tmp_path, levels(25), 5_000)
     bootstrap = read_bootstrap_checkpoint(tmp_path)

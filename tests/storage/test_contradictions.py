@@ -1,4 +1,4 @@
-"""Files that say different things of the same life: refused, recovered from, or harmless, but never silent.
+"""Files of one directory that contradict each other: refused, recovered or harmless, but never silently.
 
 Every row damages a directory that a real MetadataPartition wrote: two epochs, 30 batches of 10 to a segment,
 stopped or killed.
@@ -203,7 +203,7 @@ LOST = [
 @pytest.mark.parametrize("stops", [True, False], ids=["stopped", "killed"])
 @pytest.mark.parametrize(("damage", "end_offset"), LOST)
 def test_lost_memory_does_not_vote(tmp_path: Path, damage: Damage, end_offset: int, stops: bool) -> None:
-    """It recovers, still does after the next starts, and votes only when it was told so."""
+    """It recovers, still does after restarts, and votes only after note_recovered."""
     log_dir = tmp_path / "data"
     partition = live(log_dir)
     if stops:
@@ -266,7 +266,7 @@ def test_votes_that_are_lost_before_the_first_record_count(tmp_path: Path) -> No
 
 
 def test_the_only_voter_without_quorum_state_begins_again_from_its_epoch(tmp_path: Path) -> None:
-    """Nobody else can have been elected, and nobody could give it anything."""
+    """No other node can have been elected, and none has the missing records."""
     log_dir = tmp_path / "data"
     live(log_dir).close()
     delete("quorum-state")(log_dir)
@@ -308,7 +308,7 @@ def test_a_missing_leader_epoch_checkpoint_is_rebuilt(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_recovery_point_is_adopted(tmp_path: Path) -> None:
-    """Of Kafka, or of an older version."""
+    """A directory of Kafka, or of an older version."""
     log_dir = tmp_path / "data"
     live(log_dir).close()
     (log_dir / FILE_NAME).unlink()
@@ -331,7 +331,7 @@ def garble_quorum_state(log_dir: Path) -> None:
     ],
 )
 def test_the_advice_is_right_for_a_directory_that_was_never_adopted(tmp_path: Path, damage: Damage) -> None:
-    """Its first start is refused; what is moved away then must not be forgotten."""
+    """Its first start is refused; a log moved away after that must be noticed."""
     log_dir = tmp_path / "data"
     live(log_dir).close()
     (log_dir / FILE_NAME).unlink()
@@ -343,7 +343,7 @@ def test_the_advice_is_right_for_a_directory_that_was_never_adopted(tmp_path: Pa
 
 
 def write_tail_out_of_order(log_dir: Path) -> Path:
-    """As a power failure may leave what was not flushed; returns the segment with the hole."""
+    """Punch a hole, as a power failure may leave in unflushed bytes; returns the segment."""
     partition = live(log_dir)
     for offset in range(30, 45):
         partition.log.append(batch(offset, 2))
@@ -356,7 +356,7 @@ def write_tail_out_of_order(log_dir: Path) -> Path:
 
 
 def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
-    """Intact batches lie behind the hole; none of it was ever flushed, hence never acknowledged."""
+    """Intact batches follow the hole; none of them was flushed, so none was acknowledged."""
     log_dir = tmp_path / "data"
     path = write_tail_out_of_order(log_dir)
     partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
@@ -368,7 +368,7 @@ def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
 
 
 def test_without_recovery_point_the_same_tail_is_refused(tmp_path: Path) -> None:
-    """Nobody knows up to where it was flushed."""
+    """It is unknown how far the log was flushed."""
     log_dir = tmp_path / "data"
     path = write_tail_out_of_order(log_dir)
     (log_dir / FILE_NAME).unlink()
@@ -407,7 +407,7 @@ def test_kafka_may_truncate_and_append_in_between(tmp_path: Path, stops: bool) -
     [pytest.param(True, 2, id="after-a-clean-stop"), pytest.param(False, 3, id="in-a-later-epoch")],
 )
 def test_what_kafka_appended_is_not_cut_for_a_hole(tmp_path: Path, stops: bool, epoch: int) -> None:
-    """The recovery point knows nothing of it: damage with intact batches behind is refused, as ever."""
+    """The recovery point does not cover it: damage with intact batches after it is refused."""
     log_dir = tmp_path / "data"
     partition = live(log_dir)
     if stops:

@@ -47,7 +47,7 @@ def test_cut_at_every_byte(tmp_path: Path) -> None:
 
 
 def test_flip_every_byte(tmp_path: Path) -> None:
-    """Whatever is flipped: the start is refused, or exactly the last batch is cut and the loss is told.
+    """Whatever is flipped: the start is refused, or exactly the last batch is cut and the loss is reported.
 
     The epoch of the last batch lies outside the checksum; it may only be read as a *later* epoch.
     """

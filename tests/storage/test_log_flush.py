@@ -1,4 +1,4 @@
-"""MetadataLog in two threads: what is in memory, what is written, and what a flush may claim."""
+"""MetadataLog in two threads: batches in memory, batches in files, and the end offset of a flush."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_disk_that_takes_nothing_for_too_long(tmp_path: Path, monkeypatch: pyt
     log = MetadataLog.open(tmp_path)
     for offset in range(3):
         log.append(batch(offset))
-    with pytest.raises(StorageError, match="takes nothing"):
+    with pytest.raises(StorageError, match="accepts no writes"):
         log.append(batch(3))
     assert (log.flush(), log.append(batch(3))) == (3, 4)
     log.close()
@@ -172,7 +172,7 @@ def test_the_checkpoint_of_epochs_names_none_that_is_in_no_file(
 
 @pytest.mark.parametrize("seed", seeds(5))
 def test_files_do_not_depend_on_how_often_is_flushed(tmp_path: Path, seed: int) -> None:
-    """Segments roll where Kafka rolls them, batch by batch, however many are written at once."""
+    """Segments roll where Kafka rolls them, batch by batch, however many are written together."""
     rng = random.Random(seed)
     open_log = partial(
         MetadataLog.open,

@@ -1,4 +1,4 @@
-"""MetadataLog against a model: append, truncate, reopen, read; then what must be refused."""
+"""MetadataLog against a model: append, truncate, reopen, read; then the refusals."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
 class LogModel(RuleBasedStateMachine):
     """A list of batches is the model; small segments and index files make every border frequent.
 
-    `written_end` is how far they are in files: what a process that is killed leaves behind.
+    `written_end` is how far they are in files: what a killed process leaves on the disk.
     """
 
     @initialize(directory=st.just(None))

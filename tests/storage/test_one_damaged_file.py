@@ -1,4 +1,4 @@
-"""Random lives, and then one file is damaged: the next start refuses, recovers, or has everything.
+"""Random histories of a replica; then one file is damaged: the start refuses, recovers, or has everything.
 
 "Everything" is what storage ever confirmed: every flushed batch, byte by byte, and the last vote.
 """
@@ -29,7 +29,7 @@ LIVES = scaled(120)
 
 
 class Life:
-    """What a voter does, in any order that raft would; and what it was told to be on the disk."""
+    """The steps of a voter, in an order that raft allows; and what was reported as durable."""
 
     def __init__(self, log_dir: Path, rng: random.Random) -> None:
         self.log_dir = log_dir

@@ -1,4 +1,4 @@
-"""The disk dies at every single call of a busy life: what was promised is not lost, nothing is invented."""
+"""The disk fails at every call of a long history: acknowledged data is not lost, and none is invented."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Life:
         self.promises.start = offset
 
     def _start_over(self, offset: int) -> None:
-        """As after a snapshot was fetched: it exists before the log is dropped."""
+        """The state after a snapshot was fetched: it exists before the log is dropped."""
         self.promises.pending_batches = {}
         self.promises.snapshots = set()
         snapshot_id = OffsetAndEpoch(offset, self.epoch)

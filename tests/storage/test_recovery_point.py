@@ -1,4 +1,4 @@
-"""The recovery point: two lines of which one is always good, exact after a kill, a second old at most."""
+"""The recovery point: one of two lines is always valid; exact after a kill, else at most a second old."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_stop_notes_what_it_flushes(tmp_path: Path) -> None:
 
 
 def test_it_does_not_say_stopped_after_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log may end behind what it says: a hole there is the failure's doing, and is cut."""
+    """The log may end after the recovery point: a hole there comes from the failure and is cut."""
     partition = open_partition(tmp_path)
     partition.log.append(batch(0))
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Checkpoint files: complete or not there; and the partition directory as a whole at start."""
+"""Checkpoint files are complete or absent; the partition directory is consistent at start."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
 
 
 def test_a_log_cut_back_to_its_start_ends_in_the_epoch_of_the_snapshot(tmp_path: Path) -> None:
-    """What a deposed leader wrote behind the snapshot is gone, and with it the epoch in which it led."""
+    """Records that a deposed leader wrote after the snapshot are gone, and with them its epoch."""
     partition = open_partition(tmp_path)
     for offset in range(20):
         partition.log.append(batch(offset, epoch=1 if offset < 10 else 3))

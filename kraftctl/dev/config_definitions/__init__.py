@@ -1,1 +1,1 @@
-"""Imports facts about configuration keys from Kafka's jars into `kraftctl.metadata.config_definitions`."""
+"""Imports configuration definitions from Kafka's jars into `kraftctl.metadata.config_definitions`."""

@@ -1,4 +1,4 @@
-"""`python -m kraftctl.dev.config_definitions [--check]`: writes the data modules, or compares them."""
+"""`python -m kraftctl.dev.config_definitions [--check]`: writes the generated modules, or compares them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     stale = [path for path, text in files.items() if _current(path) != text]
     if "--check" in arguments:
         for path in stale:
-            print(f"not what Kafka's jars say: {path}")
+            print(f"differs from Kafka's jars: {path}")
         return 1 if stale else 0
     for path in stale:
         path.write_text(files[path])

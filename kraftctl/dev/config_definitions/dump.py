@@ -1,4 +1,4 @@
-"""Asks Kafka's own classes for their configuration definitions, by running a small Java program."""
+"""Reads the configuration definitions from Kafka's classes with a small Java program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns the dumped facts into Python data modules."""
+"""Renders the dumped definitions as Python modules."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _validator(dumped: str) -> str:
         return "RangeOr(1, 9, -1)"
     if shown.startswith("[latest, earliest, by_duration"):
         return "OffsetResetStrategy()"
-    raise ValueError(f"a rule not known here: {dumped}")
+    raise ValueError(f"unknown validator: {dumped}")
 
 
 def _field(dumped: str, name: str) -> str:

@@ -1,12 +1,12 @@
 /* A shim for LD_PRELOAD that keeps a journal of what a process does to the files of one directory.
  *
- * The kernel gives a process back what it wrote, whether or not it ever reached the disk. The journal says what
- * was written, and what was forced to the disk before that: from it tests/support/lying_disk/disk_model.py
- * computes what a power failure leaves. Each call is made as well. It can also be slow, or fail.
+ * Reads return what was written, whether or not it ever reached the disk. The journal records what was written
+ * and what was forced to the disk: from it tests/support/lying_disk/disk_model.py computes what survives a power
+ * failure. Each call is also executed. Rules can make it slow, or let it fail.
  *
  *   LYING_DISK_ROOT     the directory that is watched, an absolute path without symbolic links
  *   LYING_DISK_JOURNAL  the file that records are appended to, outside of the root; one process at a time
- *   LYING_DISK_CONTROL  a file that may come and go, read at each call. One rule a line:
+ *   LYING_DISK_CONTROL  a file that may be created and removed, read at each call. One rule per line:
  *                           CALL stall MILLISECONDS [PART OF THE PATH]
  *                           CALL fail ERRNO [PART OF THE PATH]
  *                       CALL is open, write, truncate, fsync, rename, unlink, link or mkdir. A stall ends early
@@ -14,8 +14,8 @@
  *
  * A lock is held around a call and its record, so that the journal has the order of the calls. An fsync has two
  * records and no lock between them: what is written after its begin may or may not be covered by it.
- * What is not noticed: mmap, fallocate, sendfile, copies of descriptors, and stdio. LyingDisk.settle compares the
- * journal with the directory, so that a program which begins to use those fails its test.
+ * Not recorded: mmap, fallocate, sendfile, copies of descriptors, and stdio. LyingDisk.settle compares the
+ * journal with the directory, so that a program that uses those fails its test.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ enum kind {
 };
 
 struct header {
-    uint32_t size_bytes; /* of the whole record */
+    uint32_t size_bytes; /* the size of the whole record */
     uint8_t kind;
     uint8_t unused[3];
     int64_t time_ns; /* CLOCK_MONOTONIC, which all processes share */
@@ -55,7 +55,7 @@ static const char *root, *control;
 static size_t root_length;
 static int journal = -1;
 static int64_t tickets;
-static char *paths[DESCRIPTORS_MAX]; /* of the descriptors that are watched */
+static char *paths[DESCRIPTORS_MAX]; /* of watched descriptors */
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(name) \
@@ -129,7 +129,7 @@ static const char *path_of(int descriptor)
     return journal >= 0 && descriptor >= 0 && descriptor < DESCRIPTORS_MAX ? paths[descriptor] : NULL;
 }
 
-/* The absolute path into `found`; whether it is watched. */
+/* Stores the absolute path in `found`; returns whether it is watched. */
 static int resolve(int directory, const char *path, char *found)
 {
     char link[64], base[PATH_MAX];
@@ -172,7 +172,7 @@ static uint64_t inode_of(const char *path)
 
 /* Rules */
 
-/* The rule for `call` on `path`: its action into `action`, its number returned; -1 without one. */
+/* Stores the action of the rule for `call` on `path` in `action`; returns its number, -1 without a rule. */
 static long rule_for(const char *call, const char *path, char *action)
 {
     char rules[RULES_BYTES_MAX], *rest = NULL;
@@ -192,7 +192,7 @@ static long rule_for(const char *call, const char *path, char *action)
     return -1;
 }
 
-/* Waits as the rules say, without the lock. -1 with errno when the call is to fail. */
+/* Waits according to the rules, without the lock. Returns -1 with errno when the call has to fail. */
 static int obey(const char *call, const char *path)
 {
     char action[8];
