@@ -87,8 +87,8 @@ class Contradictions:
                 f" {point.quorum_epoch} ({self._file.path}): it is an older copy, and votes are missing."
                 f" {REPLACE_THIS_REPLICA}"
             )
-        is_forgotten = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
-        if election.epoch == point.quorum_epoch and is_forgotten:
+        vote_is_missing = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
+        if election.epoch == point.quorum_epoch and vote_is_missing:
             raise StorageError(
                 f"{self._quorum_state.path} does not hold the vote for {point.voted_id} that this replica"
                 f" gave in epoch {point.quorum_epoch} ({self._file.path}): it is an older copy."
