@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_tidy import FILES, ROOT, name_of
+from tests.test_tidy import FILES, OURS, ROOT, name_of
 
 PAGES = [path for path in FILES if path.suffix == ".md"]
 
@@ -17,6 +17,9 @@ FILE = re.compile(rf"`((?:{ROOTS})/[\w./-]+)")
 
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 """Relative to the page."""
+
+NAME = re.compile(r"`(?:\w+\.)*(\w*_\w*)`")
+"""A function or a test; `Class.method` is looked for by its last part."""
 
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -44,6 +47,25 @@ def test_what_pages_name_exists() -> None:
         for name in missing(page, page.read_text())
     }
     assert found == set()
+
+
+def unknown(text: str) -> Iterator[str]:
+    """Names in `text` that no source has."""
+    words: set[str] = set()
+    for path in OURS:
+        words.update(re.findall(r"\w*_\w*", path.read_text()))
+    yield from (name for name in NAME.findall(text) if name not in words)
+
+
+def test_what_the_pages_about_kips_name_is_in_the_sources() -> None:
+    pages = sorted((ROOT / "docs" / "kips").glob("*.md"))
+    assert pages
+    assert list(unknown("".join(page.read_text() for page in pages))) == []
+
+
+def test_a_name_that_has_changed_is_noticed() -> None:
+    gone = "_".join(("settle", "everything", "else"))
+    assert list(unknown(f"`unknown`, `name_of`, `Leader.{gone}`, `{gone}`")) == [gone, gone]
 
 
 def test_a_file_that_has_moved_is_noticed() -> None:

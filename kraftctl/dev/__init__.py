@@ -1,1 +1,1 @@
-"""What `kraftctl dev` and the interoperability tests share: real Kafka, as processes of ours."""
+"""Runs real Kafka and kraftctl as child processes, for `kraftctl dev` and the interoperability tests."""

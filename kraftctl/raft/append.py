@@ -23,7 +23,7 @@ def append_records(core: RaftCore, leader: Leader, values: list[bytes]) -> int:
 
 
 def append_start_of_epoch(core: RaftCore, leader: Leader) -> None:
-    """LeaderChange, without which nothing can be committed; and the voters, if the log lacks them."""
+    """Append LeaderChange, without which nothing can be committed, and the voters if the log lacks them."""
     records = [(int(ControlRecordType.LEADER_CHANGE), encode_control_value(_leader_change(leader)))]
     kraft_version = core.history.kraft_version()
     if kraft_version >= 1 and _must_write_voters(core):
@@ -55,7 +55,7 @@ def request_flush(core: RaftCore) -> None:
 
 
 def log_flushed(core: RaftCore, end_offset: int) -> None:
-    """Durable now; as a leader's own vote it may complete a majority."""
+    """The log is on disk up to `end_offset`. On a leader this may complete a majority."""
     core.log.flushed(end_offset)
     request_flush(core)
     leader = core.leader()
@@ -65,7 +65,7 @@ def log_flushed(core: RaftCore, end_offset: int) -> None:
 
 
 def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
-    """Announce new commits first to the local state machine, then to whoever waits for them."""
+    """Announce new commits first to the local state machine, then to the replicas that wait for them."""
     if leader.advance_high_watermark():
         core.raise_high_watermark(leader.high_watermark)
         wake_fetches(core, leader)
@@ -81,7 +81,7 @@ def _append_batch(
 
 
 def _must_write_voters(core: RaftCore) -> bool:
-    """They were only in the 0-0 checkpoint, which never travels, or this replica has changed."""
+    """They are only in the 0-0 checkpoint, which is never sent, or this replica has changed."""
     offset = core.history.last_offset()
     assert offset != STATIC_VOTERS_OFFSET, "kraft.version 1 without voters in the log or a snapshot"
     return offset == BOOTSTRAP_VOTERS_OFFSET or core.voters.needs_update(core.local_node())

@@ -96,15 +96,15 @@ class RaftCore:
         return self.history.current.is_voter(self.key)
 
     def may_vote(self) -> bool:
-        """A voter that knows its log and its votes. While it recovers, it follows as an observer does."""
+        """Whether this is a voter that has its log and its votes. Until it has recovered, it only follows."""
         return self.is_voter() and self.recovering_epoch is None
 
     def is_only_voter(self) -> bool:
-        """A replica that has lost its log cannot know that it is."""
+        """A replica that has lost its log does not know the voters."""
         return self.history.current.is_only_voter(self.key) and self.recovering_epoch is None
 
-    def has_nobody_to_ask(self) -> bool:
-        """The only voter; but one that others have just left still fetches, or they could not commit that."""
+    def has_no_peers(self) -> bool:
+        """Whether this is the only voter, and no leader needs its fetches to commit the change to that."""
         if not self.is_only_voter():
             return False
         return not isinstance(self.state, Follower) or self.history.last_offset() < max(
@@ -121,7 +121,7 @@ class RaftCore:
         )
 
     def default_listener(self) -> str:
-        """Controllers reach each other by the first of their listeners."""
+        """Controllers use the first of their listeners to reach each other."""
         return next(iter(self.endpoints))
 
     def leader(self) -> Leader | None:
@@ -139,11 +139,11 @@ class RaftCore:
         return self.now_ms + timeout_ms + (self.random_below(timeout_ms) if timeout_ms > 0 else 0)
 
     def fetch_deadline_ms(self) -> int:
-        """When a voter that follows takes its leader for lost, if it does not answer until then."""
+        """When the fetch timeout of a voter ends, if its leader does not answer before."""
         return self.now_ms + self.config.fetch_timeout_ms if self.may_vote() else NEVER_MS
 
     def raise_high_watermark(self, offset: int) -> None:
-        """Announce what is committed. A new leader's view starts lower than the old one's: not told."""
+        """Announce what is committed. The lower offset that a new leader may know is ignored."""
         assert offset <= self.log.end_offset
         if offset > self.high_watermark:
             self.high_watermark = offset

@@ -1,7 +1,7 @@
 """KIP-630: a follower whose log lacks what the leader has only in a snapshot downloads that, slice by slice.
 
-1. The answer to a Fetch names a snapshot: `begin_download`.
-2. FetchSnapshot takes the place of Fetch; each slice goes to the disk at once, under a temporary name.
+1. The response to a Fetch names a snapshot: `begin_download`.
+2. FetchSnapshot takes the place of Fetch; each slice is written immediately, under a temporary name.
 3. With the last slice the file is checked and gets its name: `SnapshotDownloaded`.
 4. It takes the place of the whole log. All of it is committed, so nothing that counts is lost.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR, INFO, FinishSnapshot, SaveSnapshotSlice, StartOver
 from kraftctl.raft.events import SnapshotDownloaded
-from kraftctl.raft.fetching import contradict, still_in_touch
+from kraftctl.raft.fetching import contradict, leader_answered
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.states import Follower, SnapshotDownload
 from kraftctl.raft.voter_set import voter_set_from_record
@@ -21,15 +21,15 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 
 def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch) -> bool:
-    """Ask for this snapshot from now on; False when that makes no sense."""
+    """Fetch this snapshot from now on. False when the request of the leader makes no sense."""
     if snapshot_id.epoch < 0 or snapshot_id.offset < 1:
-        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which is the id of no snapshot")
+        core.notice(ERROR, f"The leader names {snapshot_id}, which is not a snapshot id")
         return False
     if snapshot_id.offset < core.high_watermark:
         contradict(core, f"wants the log to start over at snapshot {snapshot_id}")
         return False
     if core.log.snapshot(snapshot_id) is not None:
-        core.notice(ERROR, f"The leader wants {snapshot_id} to be fetched, which this replica has")
+        core.notice(ERROR, f"The leader names snapshot {snapshot_id}, which this replica has")
         return False
     if core.damaged_downloads.is_pausing(core.now_ms):
         return False
@@ -40,11 +40,11 @@ def begin_download(core: RaftCore, state: Follower, snapshot_id: OffsetAndEpoch)
 
 
 def take_slice(core: RaftCore, state: Follower, partition: PartitionSnapshot) -> None:
-    """After an answer that is of no use the next one is not asked for at once."""
+    """Write the slice. After an unusable response the next request waits for a backoff."""
     download = state.download
     if download is None or download.is_complete:
         return
-    still_in_touch(core, state, usable=_take_slice(core, state, download, partition))
+    leader_answered(core, state, usable=_take_slice(core, state, download, partition))
 
 
 def _take_slice(
@@ -53,16 +53,14 @@ def _take_slice(
     if partition.error_code != Errors.NONE:
         state.download = None
         name = error_of(partition.error_code).name
-        core.notice(
-            INFO, f"Fetching snapshot {download.snapshot_id} ended with {name}: asking for another one"
-        )
+        core.notice(INFO, f"Fetching snapshot {download.snapshot_id} ended with {name}: fetching another one")
         return False
     snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
     data = partition.unaligned_records or b""
     if snapshot_id != download.snapshot_id or partition.position != download.position or not data:
         core.notice(
             ERROR,
-            f"Wanted byte {download.position} of snapshot {download.snapshot_id},"
+            f"Expected byte {download.position} of snapshot {download.snapshot_id},"
             f" got {len(data)} bytes from {partition.position} of {snapshot_id}",
         )
         state.download = None
@@ -76,7 +74,7 @@ def _take_slice(
 
 
 def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
-    """The file has its name, or was thrown away. Nothing else happened since it was asked for."""
+    """The file has its final name, or was discarded. No other event came after `FinishSnapshot`."""
     state = core.state
     if isinstance(state, Follower):
         state.download = None
@@ -90,7 +88,7 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
         )
         return
     core.damaged_downloads.reset()
-    assert core.leader() is None, "whoever downloads follows"
+    assert core.leader() is None, "only a follower downloads"
     assert snapshot_id.offset >= core.high_watermark
     core.log.add_snapshot(SnapshotInfo(snapshot_id, event.size_bytes))
     core.log.truncate_fully_to(snapshot_id)

@@ -22,7 +22,7 @@ class WriteQuorumState(Value):
 class AppendBatch(Value):
     """Append one encoded record batch to the log (not yet flushed). Offsets are both inclusive.
 
-    Whoever replays the log skips control batches but counts their offsets.
+    Replay skips control batches but counts their offsets.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class AppendBatch(Value):
 class FlushLog(Value):
     """Fsync the log up to `end_offset` off the loop, then report `LogFlushed`.
 
-    Never asked for twice at a time: appends that arrive meanwhile share the next flush.
+    At most one is in progress: appends that arrive meanwhile share the next flush.
     """
 
     def __init__(self, end_offset: int) -> None:
@@ -55,7 +55,7 @@ class TruncateLog(Value):
 class SaveSnapshotSlice(Value):
     """Write `data` at `position` of a checkpoint that is being downloaded; position 0 begins it anew.
 
-    At most one download is under way: another one's beginning is this one's end.
+    At most one download is in progress: another one ends this one.
     """
 
     def __init__(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
@@ -74,14 +74,14 @@ class FinishSnapshot(Value):
 
 
 class StartOver(Value):
-    """Drop the whole log and all older snapshots: the log goes on, empty, where `snapshot_id` ends."""
+    """Drop the whole log and all older snapshots: the log continues, empty, where `snapshot_id` ends."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
         self.snapshot_id = snapshot_id
 
 
 class Respond(Value):
-    """Send this answer."""
+    """Send this response."""
 
     def __init__(self, request_id: int, response: Message) -> None:
         self.request_id = request_id
@@ -92,8 +92,8 @@ class RespondFetch(Value):
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
     batches), and send `response_with` them.
 
-    At most `max_bytes`, yet always at least one batch. Voters are given what is not committed
-    yet, observers are not: what they never saw they never have to forget.
+    At most `max_bytes`, yet always at least one batch. Voters are sent what is not committed
+    yet. Observers are not, so they never have to truncate it.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class RespondFetchSnapshot(Value):
 
 
 class HighWatermarkUpdated(Value):
-    """Everything below `offset` (exclusive) is committed, for ever. Only rises, even across epochs."""
+    """Everything below `offset` (exclusive) is committed. It never decreases, even across epochs."""
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
@@ -154,14 +154,14 @@ class BecameLeader(Value):
 
 
 class LeadershipLost(Value):
-    """This node led `epoch` and does no more: whatever is not committed may vanish."""
+    """No longer leader of `epoch`: what is not committed may be truncated."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch
 
 
 class LeaderChanged(Value):
-    """The leader of `epoch` became known (`leader_id` -1: unknown). Also emitted for ourselves."""
+    """The leader of `epoch` became known (`leader_id` -1: unknown), even if it is this node."""
 
     def __init__(self, leader_id: int, epoch: int) -> None:
         self.leader_id = leader_id
@@ -186,11 +186,11 @@ class SendRequest(Value):
 
 
 class NoteRecovered(Value):
-    """Note durably that this replica knows again what it may have forgotten: from now on it votes."""
+    """Note durably that this replica has recovered its log: from now on it votes."""
 
 
 class Halt(Value):
-    """End the process: going on could lose what is committed. `text` says why, and what to do next."""
+    """End the process: continuing could lose committed records. `text` says why, and what to do next."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""What a replica never forgets about elections: the `quorum-state` file (KIP-595, KIP-853)."""
+"""What a replica stores about elections: the `quorum-state` file (KIP-595, KIP-853)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ UNKNOWN_LEADER_ID = -1
 NOT_VOTED = -1
 
 EPOCH_MAX = (1 << 31) - 2
-"""The last one that an election can follow: epochs are int32."""
+"""The last epoch that an election can follow: epochs are int32."""
 
 
 class ElectionState(Value):
     """One epoch with its elected leader, if known, and the vote this replica gave in it, if any.
 
-    `current_voters` is written to files of data version 0 only, where nobody reads it.
+    `current_voters` is written to files of data version 0 only, and never read.
     """
 
     def __init__(

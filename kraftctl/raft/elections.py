@@ -2,12 +2,12 @@
 
 1. A voter that misses its leader, or knows none, becomes Prospective and asks for pre-votes.
 2. With a majority of them it becomes Candidate of the next epoch, votes for itself, asks for votes.
-3. With a majority of those it leads: it writes LeaderChange, and only when that is committed it
-   knows what is.
-4. Whoever hears of a higher epoch, in whatever message, joins it.
+3. With a majority of those it leads: it writes LeaderChange, and knows the high watermark only when that
+   is committed.
+4. A replica that learns of a higher epoch, from any message, joins it.
 5. A leader found in its own quorum-state file at start has resigned: its epoch is over.
 
-A single voter takes steps 1 to 3 at once.
+A single voter takes steps 1 to 3 immediately.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EPOCH_USED_UP: Final = (
 
 
 def start(core: RaftCore) -> None:
-    """Take up what the quorum-state file remembers. A single voter becomes leader immediately."""
+    """Continue from the quorum-state file. A single voter becomes leader immediately."""
     start_as(core, _initial_state(core))
     if core.state.epoch > EPOCH_MAX:
         core.emit(Halt(f"No election can follow epoch {core.state.epoch}: {EPOCH_USED_UP}"))
@@ -60,7 +60,7 @@ def _initial_state(core: RaftCore) -> EpochState:
     stored = core.stored_election or ElectionState(epoch=0)
     known_epoch = max(core.log.last_epoch(), core.recovering_epoch or 0)
     if stored.epoch < known_epoch:
-        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica has been in {known_epoch}")
+        core.notice(WARN, f"quorum-state knows epoch {stored.epoch}, this replica was in epoch {known_epoch}")
         return Unattached(known_epoch, deadline_ms=_waiting_voter_deadline_ms(core))
     if stored.leader_id == core.key.id:
         return Resigned(
@@ -91,7 +91,7 @@ def _initial_state(core: RaftCore) -> EpochState:
 
 
 def become_unattached(core: RaftCore, epoch: int, leader_id: int = -1) -> None:
-    """Join an epoch whose leader is not known, or not reachable. Elections under way keep their patience."""
+    """Join an epoch whose leader or its endpoints are unknown. A running election keeps its deadline."""
     old = core.state
     deadline_ms = _waiting_voter_deadline_ms(core)
     if deadline_ms != NEVER_MS and _keeps_deadline(core):
@@ -119,7 +119,7 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
 
 
 def become_prospective(core: RaftCore) -> None:
-    """Ask before disturbing: the epoch stays (KIP-996)."""
+    """Ask for pre-votes in the current epoch (KIP-996)."""
     assert core.may_vote()
     transition(core, _prospective(core, core.state.voted_key))
     _continue_if_won(core)
@@ -156,7 +156,7 @@ def become_leader(core: RaftCore) -> None:
 
 
 def resign(core: RaftCore) -> None:
-    """Stop leading, and stay out of the next election long enough for somebody else to win it."""
+    """Stop leading, and wait an election timeout so that another voter can win."""
     leader = core.leader()
     assert leader is not None
     transition(
@@ -176,7 +176,7 @@ def resign(core: RaftCore) -> None:
 
 
 def record_vote(core: RaftCore, voter_id: int, granted: bool) -> None:
-    """An answer to our (pre-)vote request arrived."""
+    """Count the response of a voter to our Vote request, real or preliminary."""
     state = core.state
     if isinstance(state, Prospective):
         state.election.record(voter_id, granted)
@@ -192,7 +192,7 @@ def record_vote(core: RaftCore, voter_id: int, granted: bool) -> None:
 
 
 def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
-    """Remember on disk whom we voted for; it may win, so our own patience starts anew."""
+    """Write the vote to disk. The candidate may win, so our own election timeout restarts."""
     old = core.state
     assert old.voted_key is None
     assert candidate.id != core.key.id
@@ -212,7 +212,7 @@ def add_vote(core: RaftCore, candidate: ReplicaKey) -> None:
 
 
 def is_consistent_leader(core: RaftCore, epoch: int, leader_id: int) -> bool:
-    """No epoch has two leaders, and nobody tells us that we lead unless we do."""
+    """No epoch has two leaders, and no message names this node leader unless it is."""
     if leader_id == core.key.id:
         return core.leader() is not None and epoch == core.state.epoch
     return (
@@ -242,7 +242,7 @@ def _continue_if_won(core: RaftCore) -> None:
 
 
 def end_lost_pre_election(core: RaftCore, state: Prospective) -> None:
-    """Back to the leader, if there is one to go back to."""
+    """Follow the known leader again, if there is one."""
     if state.leader_id >= 0 and state.leader_endpoints:
         become_follower(core, state.epoch, state.leader_id, state.leader_endpoints)
     else:
@@ -282,7 +282,7 @@ def _other_voter_ids(core: RaftCore) -> list[int]:
 
 
 def _keeps_deadline(core: RaftCore) -> bool:
-    """Joining epoch after epoch must not postpone our own election for ever."""
+    """Joining epoch after epoch must not postpone our own election indefinitely."""
     state = core.state
     if isinstance(state, Prospective):
         return not state.election.is_lost()

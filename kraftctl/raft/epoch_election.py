@@ -7,7 +7,7 @@ from kraftctl.raft.voter_set import VoterSet
 
 
 class EpochElection:
-    """The voters at its start decide. `None` is a vote not in yet."""
+    """The voters at its start decide. `None`: that voter has not answered yet."""
 
     def __init__(self, voters: VoterSet, own_id: int) -> None:
         self.keys: dict[int, ReplicaKey] = {node.key.id: node.key for node in voters.nodes.values()}
@@ -32,5 +32,5 @@ class EpochElection:
         return len(self.granting_voter_ids()) >= self.majority()
 
     def is_lost(self) -> bool:
-        """Even if everybody who is silent granted, it would not be enough."""
+        """Even if all voters that have not answered granted, it would not be a majority."""
         return len(self.granting_voter_ids()) + len(self.unrecorded_voter_ids()) < self.majority()

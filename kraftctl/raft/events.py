@@ -33,14 +33,14 @@ class RequestReceived(Value):
 
 
 class RequestCancelled(Value):
-    """Nobody waits for this answer any more: its connection closed."""
+    """The connection of this request closed: it needs no response."""
 
     def __init__(self, request_id: int) -> None:
         self.request_id = request_id
 
 
 class ResponseReceived(Value):
-    """A peer answered the `SendRequest` of this `send_id`; `response` is None when it never will."""
+    """A peer answered the `SendRequest` of this `send_id`; `response` is None when there will be none."""
 
     def __init__(self, send_id: int, response: Message | None) -> None:
         self.send_id = send_id
@@ -55,7 +55,7 @@ class LogFlushed(Value):
 
 
 class SnapshotCreated(Value):
-    """A checkpoint file got its final name; replicas may be sent to it from now on."""
+    """A checkpoint file got its final name; fetch responses may name it from now on."""
 
     def __init__(self, snapshot_id: OffsetAndEpoch, size_bytes: int) -> None:
         self.snapshot_id = snapshot_id
@@ -86,7 +86,7 @@ class LogStartChanged(Value):
 
 
 class ResignRequested(Value):
-    """The controller gave up this epoch (its own failure); ignored when the epoch has passed."""
+    """The controller failed in this epoch and renounces it; ignored when the epoch has passed."""
 
     def __init__(self, epoch: int) -> None:
         self.epoch = epoch

@@ -1,4 +1,4 @@
-"""KIP-595, KIP-630: the answer to a Fetch, now or when there is something to tell."""
+"""KIP-595, KIP-630: the response to a Fetch, now or when there are records or a new high watermark."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ CURRENT_LEADER_FROM_VERSION = 12
 
 
 def has_news(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
-    """Whether a replica whose log is a prefix of ours would learn anything from an answer now."""
+    """Whether a response now has anything new for a replica whose log is a prefix of ours."""
     if fetch.fetch_offset < _readable_end_offset(core, leader, fetch):
         return True
     return leader.high_watermark > fetch.request_high_watermark
 
 
 def _readable_end_offset(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> int:
-    """Observers read what is committed: a flush follows every append, and one answer then tells both."""
+    """Observers read what is committed: one response then has the records and the high watermark."""
     return core.log.end_offset if leader.is_voter(fetch.key) else leader.high_watermark
 
 
 def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """All there is to know for a replica whose log is a prefix of ours; maybe nothing."""
+    """Respond to a replica whose log is a prefix of ours; possibly without anything new."""
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     end_offset = _readable_end_offset(core, leader, fetch)
     if fetch.fetch_offset < end_offset:
@@ -49,7 +49,7 @@ def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
 def answer_elsewhere(
     core: RaftCore, leader: Leader, fetch: ParkedFetch, kind: int, place: OffsetAndEpoch
 ) -> None:
-    """Tell a replica that its log is not a prefix of ours where to truncate, or which snapshot to load."""
+    """Name where a replica must truncate, or which snapshot it must load: its log is not a prefix of ours."""
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     partition = response.responses[0].partitions[0]
     if kind == SNAPSHOT:
@@ -65,7 +65,7 @@ def answer_error(core: RaftCore, request_id: int, listener_name: str, version: i
 
 
 def wake_fetches(core: RaftCore, leader: Leader) -> None:
-    """More is committed: answer whoever did not know."""
+    """More is committed: respond to every replica that does not know it yet."""
     for fetch in core.parked.all():
         if not fetch.delayed and has_news(core, leader, fetch):
             core.parked.remove(fetch.request_id)
@@ -73,7 +73,7 @@ def wake_fetches(core: RaftCore, leader: Leader) -> None:
 
 
 def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
-    """More is appended: voters must have it, or it will never be committed."""
+    """More is appended: voters must fetch it before it can be committed."""
     if len(leader.voter_states) == 1 and leader.is_voter(core.key):
         return
     for fetch in core.parked.all():
@@ -83,7 +83,7 @@ def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
 
 
 def answer_expired_fetches(core: RaftCore) -> None:
-    """Nothing happened for as long as they wanted to wait."""
+    """Their maximum wait is over."""
     for fetch in core.parked.take_expired(core.now_ms):
         leader = core.leader()
         if leader is None:
@@ -93,7 +93,7 @@ def answer_expired_fetches(core: RaftCore) -> None:
 
 
 def fail_parked_fetches(core: RaftCore, error: Errors) -> None:
-    """This node does not lead any more: let them ask whoever does."""
+    """This node is no longer the leader: the replicas must find the new one."""
     for fetch in core.parked.all():
         core.parked.remove(fetch.request_id)
         answer_parked_error(core, fetch, error)

@@ -1,4 +1,4 @@
-"""KIP-595: what every answer of its leader means to a follower, whether it is of use or not."""
+"""KIP-595: what a follower does on every response of its leader, usable or not."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from kraftctl.raft.effects import Halt
 from kraftctl.raft.states import Follower
 
 
-def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
-    """The leader lives. What is of no use again and again is asked for at growing intervals.
+def leader_answered(core: RaftCore, state: Follower, *, usable: bool) -> None:
+    """Restart the fetch timer. After unusable responses the intervals between fetches grow.
 
-    They stay below the fetch timeout: the leader must not miss this voter, nor this voter its leader.
+    They stay below the fetch timeout: neither check-quorum nor that timeout may end the leader.
     """
     state.leader_answered(core.now_ms, core.fetch_deadline_ms())
     if usable:
@@ -24,7 +24,7 @@ def still_in_touch(core: RaftCore, state: Follower, *, usable: bool) -> None:
 
 
 def contradict(core: RaftCore, what_the_leader_wants: str) -> None:
-    """The leader lacks what is committed. Either way out loses data: a person has to look at both logs."""
+    """The leader lacks committed records. Any choice could lose data: a person must compare the logs."""
     committed = max(core.high_watermark, core.log.start_offset)
     core.emit(
         Halt(

@@ -6,7 +6,7 @@ from kraftctl.raft.append import request_flush
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
-from kraftctl.raft.fetching import contradict, still_in_touch
+from kraftctl.raft.fetching import contradict, leader_answered
 from kraftctl.raft.states import Follower
 from kraftctl.raft.voter_set import voter_set_from_record
 from kraftctl_protocol.control_record import (
@@ -23,7 +23,7 @@ from kraftctl_protocol.record_batch import RecordBatch, read_batches
 
 
 def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
-    """After an answer that is of no use the next one is not asked for at once."""
+    """Apply a response of the leader. After an unusable one the next Fetch waits for a backoff."""
     diverging = partition.diverging_epoch
     snapshot_id = partition.snapshot_id
     if diverging.epoch >= 0:
@@ -34,11 +34,11 @@ def follow(core: RaftCore, state: Follower, partition: PartitionData) -> None:
         usable = _append(core, state, partition.records or b"")
         core.raise_high_watermark(min(partition.high_watermark, core.log.end_offset))
         state.leader_high_watermark = max(state.leader_high_watermark, partition.high_watermark)
-    still_in_touch(core, state, usable=usable)
+    leader_answered(core, state, usable=usable)
 
 
 def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
-    """Down to where both logs still agree; never below what is committed, and always between two batches.
+    """Truncate to where both logs agree: never below what is committed, always between two batches.
 
     Batches of one epoch are the same in both logs: where the leader's part of it ends, there ours has a
     boundary, too. Of another epoch only our own boundary is one; the next answer then names an earlier epoch.
@@ -61,7 +61,7 @@ def _truncate(core: RaftCore, diverging: OffsetAndEpoch) -> bool:
 
 
 def _append(core: RaftCore, state: Follower, records: bytes) -> bool:
-    """All batches of the answer that continue the log; the others are asked for again."""
+    """Append the batches that continue the log; the others are fetched again."""
     try:
         batches = read_batches(records)
     except DecodeError as error:

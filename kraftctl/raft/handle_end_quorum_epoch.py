@@ -21,7 +21,7 @@ from kraftctl_protocol.metadata_topic import METADATA_PARTITION, METADATA_TOPIC,
 
 
 def handle_end_quorum_epoch(core: RaftCore, event: RequestReceived) -> None:
-    """A follower of that leader does not wait its fetch timeout out."""
+    """A follower of that leader does not wait for its fetch timeout."""
     request = event.request
     assert isinstance(request, EndQuorumEpochRequest)
     error = request_error(core, request.cluster_id, is_valid=is_for_metadata_log(request))
@@ -63,7 +63,7 @@ def _election_backoff_ms(core: RaftCore, partition: EndedEpoch) -> int:
 
 
 def election_backoff_ms(position: int, successor_count: int, backoff_ms_max: int) -> int:
-    """The first in line starts at once, each one after it waits twice as long as the one before."""
+    """The first successor starts immediately, each further one waits twice as long as the one before it."""
     if position == 0:
         return 0
     if position >= successor_count:

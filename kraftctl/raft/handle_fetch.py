@@ -11,7 +11,7 @@
 | 7 | we lead | NOT_LEADER_OR_FOLLOWER |
 | 8 | we did not send it to ourselves | UNKNOWN_SERVER_ERROR |
 
-A broker dies of a partition level INVALID_REQUEST, so row 3 refuses nothing that one would send.
+A broker halts on a partition level INVALID_REQUEST, so row 3 refuses nothing that a broker sends.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
 
 
 def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int) -> None:
-    """Answer at once if the replica has to learn anything, else let it wait for that."""
+    """Respond immediately if there is anything new for the replica, else park the Fetch."""
     _note_lost_records(core, leader, fetch)
     kind, place = _compare_logs(core, fetch)
     if kind != VALID:
@@ -73,20 +73,20 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
 
 
 def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """What a voter has fetched from in our epoch, it had on disk: it never comes back with less."""
+    """A voter had on disk everything below its fetch offset in our epoch: a lower offset is a loss."""
     voter = leader.voter_states.get(fetch.key.id)
     if voter is None or not voter.matches(fetch.key) or fetch.fetch_offset >= voter.end_offset:
         return
     core.notice(
         WARN,
         f"Voter {fetch.key} fetches from offset {fetch.fetch_offset}, although it had everything up to"
-        f" {voter.end_offset} on disk: it has lost a part of its log",
+        f" {voter.end_offset} on disk: it has lost part of its log",
     )
     voter.end_offset = fetch.fetch_offset
 
 
 def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpoch]:
-    """An empty replica is better served by a snapshot, however much of the log still exists."""
+    """An empty replica loads a snapshot, even if the log still begins at 0."""
     if fetch.fetch_offset == 0:
         snapshot_id = core.log.latest_snapshot_id()
         if snapshot_id is not None and snapshot_id != BOOTSTRAP_SNAPSHOT_ID:
@@ -95,7 +95,7 @@ def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpo
 
 
 def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
-    """What a replica fetches from, it has on disk. Returns whether it keeps asking the same thing."""
+    """Note what the replica has on disk. Returns whether it repeats the same Fetch."""
     replica = leader.replica(fetch.key, core.now_ms)
     replica.update(
         fetch_offset=fetch.fetch_offset,
@@ -113,7 +113,7 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
 
 
 def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
-    """Our answers do not help this replica; without a pause it would ask hundreds of times a second."""
+    """The replica cannot use our responses; without a pause it would fetch hundreds of times a second."""
     fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
     core.parked.park(fetch)
 

@@ -71,7 +71,7 @@ def _serve(
 def _answer_slice(
     core: RaftCore, event: RequestReceived, info: SnapshotInfo, position: int, max_bytes: int
 ) -> None:
-    """The reader insists on the id and position it asked for."""
+    """The response must repeat the id and the position of the request."""
     partition = _partition(core, Errors.NONE)
     partition.snapshot_id = SnapshotId(end_offset=info.snapshot_id.offset, epoch=info.snapshot_id.epoch)
     partition.size = info.size_bytes

@@ -1,7 +1,7 @@
-"""KIP-595, KIP-853, KIP-996: what answers to our own requests mean, and what they tell about epochs.
+"""KIP-595, KIP-853, KIP-996: responses to our own requests, and the epochs and leaders that they name.
 
-Any answer may name a newer epoch or the leader of this one; that is acted upon before anything else
-in it (`learn`). Errors nobody expects are noted, and the peer is left alone for a moment.
+Any response may name a newer epoch or the leader of this one; that comes before anything else
+in it (`learn`). Unexpected errors are logged, and the peer gets no request for a moment.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from kraftctl_protocol.metadata_topic import (
 )
 
 IGNORED_ERRORS = frozenset([Errors.UNKNOWN_LEADER_EPOCH, Errors.INVALID_VOTER_KEY])
-"""They say that the other side lags behind, or is another replica than we thought."""
+"""The peer lags behind, or is another replica than we thought."""
 
 EPOCH_ERRORS = frozenset([Errors.FENCED_LEADER_EPOCH, Errors.NOT_LEADER_OR_FOLLOWER])
-"""They say that we lag behind; the answer names the epoch to join."""
+"""We lag behind; the response names the epoch to join."""
 
 
 PeerResponse = (
@@ -42,7 +42,7 @@ PeerResponse = (
 
 
 class NamedEpoch:
-    """What every answer says besides its own subject: an error, an epoch and, if known, its leader."""
+    """What every response contains: an error, an epoch and, if known, its leader."""
 
     def __init__(self, error_code: int, leader_id: int, epoch: int) -> None:
         self.error = error_of(error_code)
@@ -82,7 +82,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
     is_resignation = isinstance(response, EndQuorumEpochResponse)
     is_own_epoch = is_resignation and isinstance(known, Resigned) and named.epoch == known.epoch
     if not is_own_epoch and not learn(core, named, _endpoints(core, named.leader_id, response)):
-        # The same epoch and leader again would only bring the same answer, at once.
+        # The same epoch and leader again would only bring the same response immediately.
         return core.state is not known or is_resignation
     if named.error != Errors.NONE and not isinstance(response, FetchSnapshotResponse):
         return _unexpected(core, peer, named.error)
@@ -95,7 +95,7 @@ def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
         isinstance(response, VoteResponse) and response.error_code == Errors.UNSUPPORTED_VERSION
     )
     if is_without_pre_vote and isinstance(core.state, Prospective):
-        core.notice(INFO, f"{peer.id} knows no pre-votes: standing for election at once")
+        core.notice(INFO, f"{peer.id} does not support pre-votes: becoming a candidate")
         become_candidate(core)
         return True
     return _unexpected(core, peer, error_of(response.error_code))
@@ -122,7 +122,7 @@ def _named_epoch(response: PeerResponse) -> NamedEpoch | None:
 
 
 def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) -> bool:
-    """What the answer says about its own subject."""
+    """Handle what only this kind of response contains."""
     state = core.state
     if isinstance(response, VoteResponse):
         record_vote(core, peer.id, response.topics[0].partitions[0].vote_granted)
@@ -143,15 +143,16 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
 
 
 def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
-    """Join the epoch that an answer names. Whether the rest of the answer is still of interest."""
+    """Join the epoch that a response names. Returns whether the rest of the response still matters."""
     epoch, leader_id = named.epoch, named.leader_id
     if epoch < core.state.epoch or named.error in IGNORED_ERRORS:
         return False
     if uses_epochs_up(core, epoch):
-        core.notice(ERROR, f"An answer names epoch {epoch}, which leaves no room for elections after it")
+        core.notice(ERROR, f"A response names epoch {epoch}, which leaves no room for elections after it")
         return False
     if not is_consistent_leader(core, epoch, leader_id):
-        core.notice(ERROR, f"An answer names {leader_id} leader of {epoch}, against {core.state!r}")
+        text = f"A response names {leader_id} leader of {epoch}, which contradicts {core.state!r}"
+        core.notice(ERROR, text)
         return False
     old_epoch = core.state.epoch
     join_epoch(core, epoch, leader_id, endpoints)
@@ -159,7 +160,7 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
 
 
 def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoints:
-    """Answers name the leader under the listener that was asked; older ones not at all."""
+    """Responses name the leader's endpoint for the listener that we use; older versions none."""
     if leader_id < 0:
         return {}
     for node in response.node_endpoints:

@@ -4,7 +4,7 @@
 |---|---|---|
 | 1 | the cluster id is ours, or absent | top level INCONSISTENT_CLUSTER_ID |
 | 2 | exactly one topic and partition: the metadata log | top level INVALID_REQUEST |
-| 3 | the candidate's log ends before the epoch it stands for (pre-vote: not after it) | INVALID_REQUEST |
+| 3 | the candidate's log ends before the epoch of its election (pre-vote: not after it) | INVALID_REQUEST |
 | 4 | the epoch is not behind ours | FENCED_LEADER_EPOCH |
 | 5 | the candidate has an id, and its epoch leaves room for others | INVALID_REQUEST |
 | 6 | it means this replica, in this directory | INVALID_VOTER_KEY |
@@ -13,13 +13,13 @@ A granted vote is on disk before the answer leaves. Who may raise our epoch, bet
 
 | request of a larger epoch | Kafka | here |
 |---|---|---|
-| pre-vote | the epoch is joined, on disk | nothing changes: it is a question (KIP-996) |
+| pre-vote | the epoch is joined, on disk | nothing changes (KIP-996) |
 | Vote of one of our voters | the epoch is joined | the epoch is joined |
-| Vote of another replica, while a leader is heard of | the epoch is joined, the leader resigns | refused |
-| the same while none is heard of | the epoch is joined, the logs decide | as in Kafka |
+| Vote of another replica, while the leader is active | the epoch is joined, the leader resigns | refused |
+| the same while no leader is active | the epoch is joined, the logs decide | as in Kafka |
 
-A candidate that is not among our voters need not be a stranger: it may be in a voter set that has not reached
-us (KIP-853). It has a majority of that set behind it, so it wins without us, and we follow when it leads.
+A candidate that is not among our voters may be in a voter set that this replica has not fetched yet
+(KIP-853). It then wins with a majority of that set, and this replica follows when it leads.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def handle_vote(core: RaftCore, event: RequestReceived) -> None:
 
 
 def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
-    """Of a request whose epoch is larger than ours."""
+    """Whether a request of a larger epoch may raise ours."""
     if partition.pre_vote:
         return False
-    return core.voters.is_voter(_candidate(partition)) or not _hears_leader(core)
+    return core.voters.is_voter(_candidate(partition)) or not _is_leader_active(core)
 
 
-def _hears_leader(core: RaftCore) -> bool:
+def _is_leader_active(core: RaftCore) -> bool:
     """Whether this replica leads, or follows a leader that answers its fetches in time."""
     state = core.state
     if isinstance(state, Leader):
@@ -101,7 +101,7 @@ def _vote(core: RaftCore, partition: PartitionData) -> bool:
 
 
 def may_grant_pre_vote(state: EpochState) -> bool:
-    """KIP-996: not while a leader is heard of. A follower that never fetched in this epoch hears of none."""
+    """KIP-996: not while the leader is active. To a follower that never fetched in this epoch it is not."""
     if isinstance(state, Leader):
         return False
     return not (isinstance(state, Follower) and state.has_fetched_from_leader)
@@ -110,7 +110,7 @@ def may_grant_pre_vote(state: EpochState) -> bool:
 def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: bool) -> bool:
     """One vote per epoch, and none in an epoch that has a leader.
 
-    The same candidate may ask again, but its log is compared again: it may have lost what it had (KIP-595).
+    The same candidate may ask again, but its log is compared again: it may have lost records (KIP-595).
     """
     if isinstance(state, Leader | Candidate | Follower | Resigned):
         return False
@@ -122,7 +122,7 @@ def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: 
 
 def _partition_error(core: RaftCore, partition: PartitionData) -> Errors:
     last_epoch, epoch = partition.last_offset_epoch, partition.replica_epoch
-    # Nobody has written in an epoch that is still to be won; a pre-vote names the current one.
+    # No record exists of an epoch that is not won yet; a pre-vote names the current one.
     is_illegal_epoch = last_epoch > epoch if partition.pre_vote else last_epoch >= epoch
     if partition.last_offset < 0 or last_epoch < 0 or is_illegal_epoch:
         return Errors.INVALID_REQUEST
@@ -130,7 +130,7 @@ def _partition_error(core: RaftCore, partition: PartitionData) -> Errors:
 
 
 def _answer(core: RaftCore, event: RequestReceived, error: Errors, granted: bool, asked_epoch: int) -> None:
-    """Of the epoch asked for when that is larger: candidates ignore answers of older ones, and ask again."""
+    """The response names the requested epoch if it is larger: candidates ignore responses of older epochs."""
     state = core.state
     is_of_own_epoch = asked_epoch <= state.epoch
     partition = VoteAnswer(

@@ -31,7 +31,7 @@ def join_leader(
 def _endpoints(
     core: RaftCore, request: BeginQuorumEpochRequest | EndQuorumEpochRequest, leader_id: int
 ) -> Endpoints:
-    """Leaders before KIP-853 send none, nor does Kafka in EndQuorumEpoch: the voter set knows them."""
+    """Leaders before KIP-853 send none, nor does Kafka in EndQuorumEpoch: then the voter set has them."""
     if request.leader_endpoints:
         return {endpoint.name: (endpoint.host, endpoint.port) for endpoint in request.leader_endpoints}
     return core.voters.endpoints(leader_id)

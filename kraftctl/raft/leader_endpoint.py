@@ -1,4 +1,4 @@
-"""KIP-853: an answer names where the leader listens, under the listener that was asked, if that is known."""
+"""KIP-853: a response names the leader's endpoint for the listener that received the request, if known."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def name_leader_endpoint(
     | BeginQuorumEpochResponse
     | EndQuorumEpochResponse,
 ) -> None:
-    """A broker dies of an answer that names a new leader without an endpoint of it."""
+    """A broker halts on a response that names a new leader without its endpoint."""
     if version < (FROM_VERSION_OF_FETCH if isinstance(response, FetchResponse) else FROM_VERSION):
         return
     leader_id = core.state.leader_id

@@ -1,4 +1,4 @@
-"""KIP-595: which epoch wrote which part of the log, and so where a replica's log parts from ours."""
+"""KIP-595: which epoch wrote which part of the log, and so where a replica's log diverges from ours."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class LogState:
         return base_offset
 
     def wants_flush(self) -> bool:
-        """At most one flush is asked for at a time; it is the group commit of all appends before it."""
+        """At most one flush is in progress; it is the group commit of all appends before it."""
         return self.flushed_offset < self.end_offset and not self._flush_in_flight
 
     def begin_flush(self) -> None:
@@ -117,7 +117,7 @@ class LogState:
         self.epochs.truncate_to(end_offset)
 
     def truncate_fully_to(self, snapshot_id: OffsetAndEpoch) -> None:
-        """The log is empty and goes on from a downloaded snapshot (KIP-630)."""
+        """The log is empty and continues from a downloaded snapshot (KIP-630)."""
         self.start_offset = snapshot_id.offset
         self.end_offset = snapshot_id.offset
         self.flushed_offset = snapshot_id.offset
@@ -126,7 +126,7 @@ class LogState:
         self.start_at(snapshot_id.offset)
 
     def start_at(self, start_offset: int) -> None:
-        """Retention removed everything below `start_offset`, snapshots too."""
+        """Retention removed everything below `start_offset`, including snapshots."""
         self.start_offset = max(self.start_offset, start_offset)
         self.epochs.start_at(self.start_offset)
         self.snapshots = [info for info in self.snapshots if info.snapshot_id.offset >= self.start_offset]

@@ -1,4 +1,4 @@
-"""KIP-595: fetches that wait for something to tell; long polls keep an idle quorum quiet."""
+"""KIP-595: fetches that wait for records or a new high watermark, so that an idle quorum is quiet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 class ParkedFetch:
     """A validated Fetch. `request_high_watermark` is what the replica knows already.
 
-    A `delayed` fetch waits for its deadline only: its replica asked the same thing too often.
+    A `delayed` fetch waits for its deadline only: its replica repeated the same Fetch.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ParkedFetch:
 
 
 class ParkedFetches:
-    """In order of arrival, so that answers leave in that order too."""
+    """In order of arrival, so that responses leave in that order."""
 
     def __init__(self) -> None:
         self._by_request_id: dict[int, ParkedFetch] = {}
@@ -70,7 +70,7 @@ class ParkedFetches:
         return list(self._by_request_id.values())
 
     def has_expired(self, now_ms: int) -> bool:
-        """Cheap; true as well for a deadline of a fetch that is answered already."""
+        """Cheap; also true if the fetch of that deadline was answered before."""
         return bool(self._deadlines) and self._deadlines[0][0] <= now_ms
 
     def take_expired(self, now_ms: int) -> list[ParkedFetch]:
@@ -82,7 +82,7 @@ class ParkedFetches:
         return expired
 
     def next_deadline_ms(self) -> int | None:
-        """Of the fetch that waits longest; answered ones leave their heap entry behind until here."""
+        """The earliest deadline. Heap entries of answered fetches are dropped here."""
         while self._deadlines:
             deadline_ms, request_id = self._deadlines[0]
             if request_id in self._by_request_id:

@@ -36,8 +36,8 @@ FIRST_BOOTSTRAP_ID = -2
 
 
 def send_requests(core: RaftCore) -> None:
-    """A quorum of one has nobody to ask, even while a stranger's epoch has unseated it."""
-    if core.has_nobody_to_ask():
+    """A quorum of one sends no requests, even after a replica outside of it has raised the epoch."""
+    if core.has_no_peers():
         return
     core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
     state = core.state
@@ -65,7 +65,7 @@ def _send_votes(core: RaftCore, election: EpochElection, *, pre_vote: bool) -> N
 
 
 def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
-    """KAFKA-16536: also later, to voters that do not fetch: they may have forgotten where we are."""
+    """KAFKA-16536: repeated to voters that do not fetch: they may not know the leader any longer."""
     if core.now_ms < leader.begin_quorum_deadline_ms:
         return
     period_ms = core.config.fetch_timeout_ms // 2
@@ -77,7 +77,7 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
 
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:
-    """From the leader; while it does not answer, from whoever may know of another one (KAFKA-19354)."""
+    """From the leader. While it does not answer, from the bootstrap servers (KAFKA-19354)."""
     if core.now_ms < state.retry_at_ms:
         return
     endpoint = state.leader_endpoints.get(core.default_listener())
@@ -104,12 +104,12 @@ def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:
 
 
 def _may_fetch(core: RaftCore) -> bool:
-    """KAFKA-17332: a leader takes a fetch for a promise that everything before it is on disk."""
+    """KAFKA-17332: to a leader, a Fetch means that everything below its offset is on disk."""
     return core.log.flushed_offset == core.log.end_offset
 
 
 def _bootstrap_peers(core: RaftCore) -> list[Peer]:
-    """The configured ones, and the other voters: none of the former may vote any more."""
+    """The configured servers and the other voters: perhaps no configured one is a voter any longer."""
     servers = core.config.bootstrap_servers or []
     own = core.endpoints.get(core.default_listener())
     peers = [
@@ -139,7 +139,7 @@ def send(core: RaftCore, peer: Peer | None, request: Message) -> int:
 
 
 def _vote_request_to(core: RaftCore, voter: ReplicaKey, *, pre_vote: bool) -> VoteRequest:
-    """Claims what is on disk only: after the vote is given, a power failure must not take any of it."""
+    """Names only what is on disk: a power failure after the vote must not lose any of it."""
     flushed_end = core.log.flushed_end()
     partition = vote_request.PartitionData(
         partition_index=METADATA_PARTITION,
@@ -174,7 +174,7 @@ def _begin_quorum_epoch_request_to(core: RaftCore, voter: ReplicaKey) -> BeginQu
 
 
 def _end_quorum_epoch_request_of(core: RaftCore, state: Resigned) -> EndQuorumEpochRequest:
-    """Kafka's leaders do not name their endpoints here; who followed them knows them."""
+    """Kafka's leaders do not send their endpoints here: their followers have them."""
     partition = end_quorum_epoch_request.PartitionData(
         partition_index=METADATA_PARTITION,
         leader_id=core.key.id,
@@ -190,7 +190,7 @@ def _end_quorum_epoch_request_of(core: RaftCore, state: Resigned) -> EndQuorumEp
 
 
 def _fetch_request_of(core: RaftCore) -> FetchRequest:
-    """What we fetch from, we have on disk: nobody may send this before the log is flushed."""
+    """Everything below the fetch offset is on disk: not to be sent before the log is flushed."""
     assert core.log.flushed_offset == core.log.end_offset
     partition = fetch_request.FetchPartition(
         partition=METADATA_PARTITION,

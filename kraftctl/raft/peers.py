@@ -32,7 +32,7 @@ class Peer:
 
 
 class Peers:
-    """Answers to requests of a former state or epoch find no trace of their question here."""
+    """Responses to requests of a former state or epoch match no peer here."""
 
     def __init__(self) -> None:
         self._by_address: dict[tuple[int, str, int], Peer] = {}
@@ -47,7 +47,7 @@ class Peers:
         return peer
 
     def reset(self) -> None:
-        """A new state asks new questions, of everybody, at once."""
+        """A new state sends its own requests, to every peer, immediately."""
         self._by_address = {}
 
     def has_any_in_flight(self) -> bool:
@@ -66,7 +66,7 @@ class Peers:
         return self._last_send_id
 
     def answered(self, send_id: int) -> Peer | None:
-        """Who answered; None when the question is forgotten or was given up."""
+        """The peer that answered; None when the request timed out or belongs to a former state."""
         for peer in self._by_address.values():
             if peer.send_id == send_id:
                 peer.send_id = NOTHING_IN_FLIGHT
@@ -74,7 +74,7 @@ class Peers:
         return None
 
     def expire(self, now_ms: int, backoff_ms: int) -> None:
-        """Give up what took too long; end pauses that are over."""
+        """Time out requests that took too long; end backoffs that are over."""
         for peer in self._by_address.values():
             if peer.send_id != NOTHING_IN_FLIGHT and peer.timeout_at_ms <= now_ms:
                 peer.send_id = NOTHING_IN_FLIGHT

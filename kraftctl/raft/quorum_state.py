@@ -1,4 +1,4 @@
-"""KIP-595, KIP-853, KIP-996: the legal transitions between states, as a table; the way to take them."""
+"""KIP-595, KIP-853, KIP-996: the legal transitions between states, and the one function that takes them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def start_as(core: RaftCore, state: EpochState) -> None:
 
 
 def transition(core: RaftCore, new: EpochState) -> None:
-    """Take a legal step. Whatever of it must survive a crash is written before anything else follows."""
+    """Take a legal transition. The quorum-state file is written before any other effect of it."""
     old = core.state
     assert is_legal(old, new), f"illegal transition from {old!r} to {new!r}"
     core.notice(INFO, f"Transition to {new!r} from {old!r}")
@@ -75,7 +75,7 @@ def transition(core: RaftCore, new: EpochState) -> None:
 
 
 def write_quorum_state(core: RaftCore) -> None:
-    """Emit the quorum-state unless the file says so already. Soft states change nothing in it."""
+    """Write the quorum-state unless the file has it already. Prospective changes nothing in it."""
     election = election_of(core)
     stored = core.stored_election
     if stored is not None and _is_same(stored, election):

@@ -1,4 +1,4 @@
-"""The knobs of consensus, named after Kafka's `controller.quorum.*` keys."""
+"""The configuration of raft, named after Kafka's `controller.quorum.*` keys."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ OBSERVERS_MAX = 4096
 """Replica ids and directory ids come off the wire; the longest silent observer makes room."""
 
 PARKED_FETCHES_MAX = 4096
-"""One per connected replica is usual; beyond it a fetch is answered at once, without waiting."""
+"""One per connected replica is usual; beyond it a Fetch is answered immediately."""
 
 ANSWER_BYTES_MAX = 8 << 20
-"""What brokers before 4.3 ask for in one Fetch; nobody is given more, whatever is asked."""
+"""What brokers before 4.3 request in one Fetch; no response is larger, whatever the request says."""
 
 REPEATED_FETCHES_MAX = 8
-"""As many identical fetches of one replica in a row are answered at once; further ones wait."""
+"""As many identical fetches of one replica in a row are answered immediately; further ones wait."""
 
 REPEATED_FETCH_DELAY_MS = 100
-"""A replica that cannot use our answer asks again without backoff, hundreds of times a second."""
+"""A replica that cannot use our response fetches again without backoff, hundreds of times a second."""
 
 
 DAMAGED_DOWNLOAD_PAUSE_MS = 1_000
@@ -41,7 +41,7 @@ class RaftConfig:
     request_timeout_ms: int = 2000
     retry_backoff_ms: int = 20
     fetch_bytes_max: int = 1 << 20
-    """Largest answer to one Fetch; a batch larger than that still travels whole."""
+    """Largest answer to one Fetch; a larger batch is still sent whole."""
     fetch_snapshot_bytes_max: int = 1 << 20
     fetch_wait_ms_max: int = 500
     """The wait this replica asks for when it fetches itself; fixed in Kafka."""

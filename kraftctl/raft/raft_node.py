@@ -105,7 +105,7 @@ class RaftNode:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When to say `DeadlineReached`, if nothing else happens before; None: never."""
+        """When to report `DeadlineReached`, if no other event comes first; None: never."""
         deadline_ms = next_deadline_ms(self._core)
         return None if deadline_ms >= NEVER_MS else deadline_ms
 

@@ -1,4 +1,4 @@
-"""A voter that has lost its log or its votes, but not its identity, must not vote as if it were new.
+"""A voter that has lost its log or its votes, but not its identity, does not vote until it has recovered.
 
 1. It follows as an observer does, and grants no vote.
 2. A leader of the last epoch it took part in, or of a later one, has everything that its former self helped

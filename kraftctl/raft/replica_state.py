@@ -1,4 +1,4 @@
-"""KIP-595, KIP-836: how far one replica has come, as the leader learns it from its fetches."""
+"""KIP-595, KIP-836: how far one replica has fetched, as its leader knows it."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class ReplicaState:
         self.has_acknowledged_leader = True
 
     def has_nothing_to_fetch(self) -> None:
-        """It waits, as it should: what it asks again after that is no repetition."""
+        """Its Fetch is parked: the same Fetch after that is no repetition."""
         self._repeated_fetches = 0
 
     def is_repeating(self, fetch_offset: int, high_watermark: int, repeats_max: int) -> bool:
-        """Whether the same question came again and again, though it was answered each time."""
+        """Whether the replica repeats the same Fetch, although it was answered each time."""
         if self._last_asked != (fetch_offset, high_watermark):
             self._last_asked = (fetch_offset, high_watermark)
             self._repeated_fetches = 0

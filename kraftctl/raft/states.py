@@ -14,7 +14,7 @@ from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 NEVER_MS: Final = 1 << 62
-"""A deadline that does not come."""
+"""A deadline that is never reached."""
 
 
 class EpochState:
@@ -120,7 +120,7 @@ class Follower(EpochState):
 
 
 class Prospective(EpochState):
-    """KIP-996: asks whether it could win before it disturbs anybody with a higher epoch."""
+    """KIP-996: asks for pre-votes before it raises the epoch."""
 
     name: ClassVar[str] = "Prospective"
 
@@ -145,7 +145,7 @@ class Prospective(EpochState):
 
 
 class Candidate(EpochState):
-    """Stands for election in a new epoch, having voted for itself on disk."""
+    """Asks for votes in a new epoch. Its vote for itself is on disk."""
 
     name: ClassVar[str] = "Candidate"
 
@@ -157,7 +157,7 @@ class Candidate(EpochState):
 
 
 class Resigned(EpochState):
-    """Led this epoch once and never will again; tells the voters so until they know or elect."""
+    """Led this epoch and never will again; sends EndQuorumEpoch until all voters know or elect."""
 
     name: ClassVar[str] = "Resigned"
 
@@ -179,10 +179,10 @@ class Resigned(EpochState):
 
 
 class Leader(EpochState):
-    """Appends, and knows how far everybody has come. `deadline_ms` is the check-quorum of KAFKA-15489.
+    """Appends, and knows how far each replica has fetched. `deadline_ms` is the check-quorum of KAFKA-15489.
 
     `high_watermark` is exclusive and unknown until a record of this very epoch is committed:
-    only then is everything of earlier epochs safe too (KAFKA-12619).
+    only then are all records of earlier epochs committed (KAFKA-12619).
     """
 
     name: ClassVar[str] = "Leader"
@@ -256,7 +256,7 @@ class Leader(EpochState):
         return state is not None and state.matches(key)
 
     def replica(self, key: ReplicaKey, now_ms: int) -> ReplicaState:
-        """The state of a voter, else of an observer, which begins to be known here."""
+        """The state of a voter, else of an observer, which is added if it is new."""
         state = self.voter_states.get(key.id)
         if state is not None and state.matches(key):
             return state
@@ -284,7 +284,7 @@ class Leader(EpochState):
         }
 
     def update_local_end_offset(self, flushed_offset: int) -> None:
-        """Our own vote for the high watermark: what is on our disk, never what is merely written."""
+        """The leader's own part in the high watermark: what is flushed, never what is only written."""
         assert flushed_offset >= self.local_end_offset
         self.local_end_offset = flushed_offset
         state = self.voter_states.get(self.local_key.id)

@@ -49,7 +49,7 @@ def next_deadline_ms(core: RaftCore) -> int:
     change = core.voter_change
     if change is not None and change.deadline_ms < deadline_ms:
         deadline_ms = change.deadline_ms
-    if core.has_nobody_to_ask():
+    if core.has_no_peers():
         return deadline_ms
     peers_ms = core.peers.next_deadline_ms()
     if peers_ms is not None and peers_ms < deadline_ms:

@@ -10,7 +10,7 @@ from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
 from kraftctl_protocol.errors import Errors
 
 EPOCH_WITHOUT_DOUBT_MAX: Final = 1 << 30
-"""No quorum holds so many elections: up to here any epoch is believed."""
+"""No quorum holds so many elections: up to here any epoch is accepted."""
 
 EPOCH_JUMP_MAX: Final = 1_000
 """Above that an epoch may be so far ahead of ours: an int32 must not be used up by a few requests."""
@@ -24,15 +24,15 @@ def request_error(core: RaftCore, cluster_id: str | None, *, is_valid: bool) -> 
 
 
 def is_other_cluster(core: RaftCore, cluster_id: str | None) -> bool:
-    """A request without a cluster id is let in."""
+    """A request without a cluster id is accepted."""
     return cluster_id is not None and cluster_id != core.cluster_id
 
 
 def leader_only_error(core: RaftCore, request_epoch: int) -> Errors:
     """For requests that only the leader of this very epoch may answer.
 
-    A leader that shuts down says so rather than "not the leader": whoever is told the latter with
-    an unchanged epoch asks again at once, without any backoff.
+    A leader that shuts down answers BROKER_NOT_AVAILABLE: a replica that gets NOT_LEADER_OR_FOLLOWER with
+    an unchanged epoch retries immediately, without backoff.
     """
     epoch = core.state.epoch
     if request_epoch < epoch:
@@ -47,7 +47,7 @@ def leader_only_error(core: RaftCore, request_epoch: int) -> Errors:
 
 
 def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Errors:
-    """For requests from candidates and leaders. A larger epoch than ours is news, unless it is a mistake."""
+    """For requests from candidates and leaders. A larger epoch than ours is joined if it is credible."""
     if request_epoch < core.state.epoch:
         return Errors.FENCED_LEADER_EPOCH
     if remote_id < 0 or uses_epochs_up(core, request_epoch):
@@ -56,14 +56,14 @@ def voter_only_error(core: RaftCore, remote_id: int, request_epoch: int) -> Erro
 
 
 def uses_epochs_up(core: RaftCore, epoch: int) -> bool:
-    """Whether joining `epoch` could leave too few int32 epochs for the elections to come."""
+    """Whether joining `epoch` could leave too few int32 epochs for later elections."""
     if epoch <= EPOCH_WITHOUT_DOUBT_MAX:
         return False
     return epoch > EPOCH_MAX or epoch - core.state.epoch > EPOCH_JUMP_MAX
 
 
 def is_for_another_voter(core: RaftCore, voter_id: int, voter_directory_id: bytes) -> bool:
-    """KIP-853: the sender names whom it means, so that a replica with a new disk is not taken for the old."""
+    """KIP-853: the request names its voter, so that a replica with a new disk is not taken for the old."""
     if voter_id < 0:
         return False
     return not is_same_replica(ReplicaKey(voter_id, voter_directory_id), core.key)

@@ -1,7 +1,7 @@
-"""KIP-853: one voter comes, goes or moves; the request is answered when a majority of the new voters has it.
+"""KIP-853: one voter is added or removed; the request is answered when the change is committed.
 
-1. Add only: the new voter is asked with ApiVersions which kraft.version it speaks, and must be caught up.
-2. KRaftVoters is appended. It counts from now on, for this very commit too.
+1. Add only: ApiVersions of the new voter must include the finalized kraft.version, and it must be caught up.
+2. KRaftVoters is appended. It is in force from now on, for its own commit as well.
 3. It is committed: the request is answered. A leader that has removed itself resigns.
 
 At any step the request's own timeout may pass, or leadership be lost: then what was written may still be
@@ -68,7 +68,7 @@ def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
     request = ApiVersionsRequest(client_software_name="kraftctl", client_software_version="1")
     change.send_id = send(core, peer, request)
     if change.send_id == NOTHING_IN_FLIGHT:
-        _answer(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} cannot be asked right now")
+        _answer(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} cannot be reached right now")
         return
     change.added = node
     core.voter_change = change
@@ -82,21 +82,21 @@ def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: Vo
 
 
 def take_versions(core: RaftCore, send_id: int, response: Message | None) -> bool:
-    """The answer of a replica that is to vote; False when it is of no use."""
+    """Handle the ApiVersions response of the new voter; False when it is unusable."""
     change = core.voter_change
     leader = core.leader()
     if change is None or leader is None or change.added is None or change.send_id != send_id:
         return False
     node = change.added
     if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
-        _end(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} did not say which versions it speaks")
+        _end(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} did not answer ApiVersions")
         return False
     for feature in response.supported_features:
         if feature.name == KRAFT_VERSION:
             node.kraft_version_min = feature.min_version
             node.kraft_version_max = feature.max_version
     if not node.supports(core.history.kraft_version()):
-        reason = f"{node.key} does not speak kraft.version {core.history.kraft_version()}"
+        reason = f"{node.key} does not support kraft.version {core.history.kraft_version()}"
         _end(core, change, Errors.INVALID_REQUEST, reason)
         return True
     replica = leader.observer_states.get(node.key)
@@ -109,7 +109,7 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
         return True
     voters = core.voters.with_voter(node)
     if voters is None:
-        _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} votes already")
+        _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} is a voter already")
         return True
     change.offset = _write_voters(core, leader, voters)
     if not change.ack_when_committed:
@@ -131,7 +131,7 @@ def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
 
 
 def settle_change(core: RaftCore) -> None:
-    """After every event: whatever became of the change in progress."""
+    """After every event: answer the change in progress if it is committed, lost or timed out."""
     leader = core.leader()
     change = core.voter_change
     if change is not None:

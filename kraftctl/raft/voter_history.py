@@ -12,7 +12,7 @@ BOOTSTRAP_VOTERS_OFFSET = -1
 
 
 class VoterHistory:
-    """A voter set counts from its append on, not from its commit; truncation brings the former one back."""
+    """A voter set is in force from its append on, not from its commit; truncation restores the former one."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class VoterHistory:
         self.current = self.voters[-1][1] if self.voters else self.static_voters
 
     def start_over(self, end_offset: int, voters: VoterSet | None, kraft_version: int) -> None:
-        """Only what a snapshot that ends before `end_offset` (exclusive) says is known any more."""
+        """Keep only what a snapshot that ends before `end_offset` (exclusive) contains."""
         self.voters = [] if voters is None else [(end_offset - 1, voters)]
         self.kraft_versions = [] if kraft_version == 0 else [(end_offset - 1, kraft_version)]
         self.current = self.static_voters if voters is None else voters

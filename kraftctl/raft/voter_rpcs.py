@@ -3,15 +3,15 @@
 | # | must hold | else |
 |---|---|---|
 | 1 | the cluster id is ours, or absent | INCONSISTENT_CLUSTER_ID |
-| 2 | we lead (update: in this very epoch) | as for every request to a leader |
+| 2 | we lead (update: in the epoch of the request) | as for every request to a leader |
 | 3 | the voter has id and directory id; add, update: and the controllers' listener | INVALID_REQUEST |
-| 4 | this epoch has committed, so nobody else's voter change can be pending | REQUEST_TIMED_OUT |
+| 4 | this epoch has committed, so no voter change of an earlier epoch is pending | REQUEST_TIMED_OUT |
 | 5 | kraft.version is 1 (add, remove) | UNSUPPORTED_VERSION |
-| 6 | no change is under way and the latest KRaftVoters record is committed | REQUEST_TIMED_OUT |
-| 7 | add: the id does not vote yet | DUPLICATE_VOTER |
-| 8 | update: this replica votes; remove: and not alone | VOTER_NOT_FOUND |
+| 6 | no change is in progress and the latest KRaftVoters record is committed | REQUEST_TIMED_OUT |
+| 7 | add: the id is not a voter yet | DUPLICATE_VOTER |
+| 8 | update: the replica is a voter; remove: and not the only one | VOTER_NOT_FOUND |
 
-Voters that move are not followed yet: an UpdateRaftVoter that passes is UNSUPPORTED_VERSION still.
+Changes of endpoints are not supported yet: an UpdateRaftVoter that passes is answered UNSUPPORTED_VERSION.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kraftctl_protocol.generated.update_raft_voter_response import CurrentLeader
 
 
 class Refusal:
-    """Why a change of the voters is not made; `error` NONE means that nothing stands in its way."""
+    """Why a change of the voters is refused; `error` NONE: it is not."""
 
     def __init__(self, error: Errors, message: str | None = None) -> None:
         self.error = error
@@ -83,7 +83,7 @@ def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool)
 
 
 def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
-    """Its answer has no room for a reason, but names the leader."""
+    """The response has no field for a reason, but names the leader."""
     request = event.request
     assert isinstance(request, UpdateRaftVoterRequest)
     error = _check_request(core, request.cluster_id, request.current_leader_epoch).error
@@ -118,7 +118,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Re
         return refusal
     if key.id in core.voters.nodes:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
-        return Refusal(Errors.DUPLICATE_VOTER, f"The id of {key} votes already: {voters}")
+        return Refusal(Errors.DUPLICATE_VOTER, f"The id of {key} is a voter already: {voters}")
     return Refusal(Errors.NONE)
 
 

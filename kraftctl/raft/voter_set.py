@@ -80,13 +80,13 @@ class VoterSet:
         return known is not None and known.is_voter(node.key) and known != node
 
     def with_voter(self, node: VoterNode) -> VoterSet | None:
-        """None when the id votes already, in whatever directory."""
+        """None when the id is a voter already, in any directory."""
         if node.key.id in self.nodes:
             return None
         return VoterSet([*self.nodes.values(), node])
 
     def without_voter(self, key: ReplicaKey) -> VoterSet | None:
-        """None when it is not exactly this replica that votes, or when nobody would be left."""
+        """None when exactly this replica is not a voter, or is the only one."""
         node = self.nodes.get(key.id)
         if node is None or node.key != key or len(self.nodes) == 1:
             return None

@@ -3,7 +3,7 @@
 | found | outcome |
 |---|---|
 | the log is gone, or quorum-state is | this replica does not vote until it has fetched everything again |
-| the same, and it is the only voter | without the log: refused; without quorum-state: no other node voted |
+| the same, and it is the only voter | log gone: refused; quorum-state gone: it starts, no other node voted |
 | the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
 | a batch of a later epoch than quorum-state | refused: an epoch is in quorum-state before its first batch |
@@ -87,8 +87,8 @@ class Contradictions:
                 f" {point.quorum_epoch} ({self._file.path}): it is an older copy, and votes are missing."
                 f" {REPLACE_THIS_REPLICA}"
             )
-        is_forgotten = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
-        if election.epoch == point.quorum_epoch and is_forgotten:
+        vote_is_missing = point.voted_id not in (-1, election.voted_id) and not election.has_leader()
+        if election.epoch == point.quorum_epoch and vote_is_missing:
             raise StorageError(
                 f"{self._quorum_state.path} does not hold the vote for {point.voted_id} that this replica"
                 f" gave in epoch {point.quorum_epoch} ({self._file.path}): it is an older copy."

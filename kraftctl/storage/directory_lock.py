@@ -1,4 +1,4 @@
-"""The `.lock` file of a log directory: one process at a time, whether it is ours or Kafka's.
+"""The `.lock` file of a log directory: one process at a time, kraftctl or Kafka.
 
 Java's FileLock is a POSIX record lock on the whole file, so the same kind is taken here. Such a lock belongs
 to the process and ends with it; a list of held locks refuses a second attempt within this process.

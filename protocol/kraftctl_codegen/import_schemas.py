@@ -1,8 +1,8 @@
 """Imports the facts of Kafka's message definitions from released jars into `schemas/`.
 
 `python -m kraftctl_codegen.import_schemas` resolves the jars with Maven, keeps names, types, version ranges,
-tags, defaults and listeners, and leaves prose and comments behind. The newest release decides; versions that
-only the older release of `SOURCES` still speaks are added to it, so that the set is the union of both.
+tags, defaults and listeners, and drops prose and comments. The newest release decides; versions that only
+the older release of `SOURCES` supports are added, so that the set is the union of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`make export-demo`: from nothing to a page of plots about a real cluster, in two minutes.
+"""`make export-demo`: a page of plots about a real cluster, in two minutes.
 
 One kraftctl controller and three Apache Kafka brokers live through `history`, then `kraftctl-export run`
 writes their metadata log as tables and `kraftctl-export report` makes the page. The cluster is gone
@@ -26,16 +26,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from history import History  # type: ignore[import-not-found]
 
 MARKER = "export-demo.txt"
-"""In a directory that an earlier run has made, and that may thus be emptied."""
+"""Marks a directory of an earlier run, which may be emptied."""
 
 SESSION_TIMEOUT_MS = 4_000
-"""Shorter than Kafka's 9 seconds: a newcomer should not wait for a broker to be fenced."""
+"""Shorter than Kafka's 9 seconds, so that brokers are fenced sooner."""
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
-"""Access control entries are refused where nobody would look at them."""
+"""Without an authorizer, access control entries are refused."""
 
 EXPORTER_ENVIRONMENT = {
     "PYSPARK_PYTHON": sys.executable,
@@ -52,7 +52,7 @@ class Stopped(BaseException):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit code: 0 with the page there, 1 when something failed, 130 after a signal."""
+    """Exit code: 0 when the page is written, 1 after a failure, 130 after a signal."""
     parser = argparse.ArgumentParser(prog="export_demo.py", description=__doc__.splitlines()[0])
     parser.add_argument("--directory", type=Path, default=Path("export-demo"), help="[./export-demo]")
     options = parser.parse_args(arguments)
@@ -77,7 +77,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 class DemoError(Exception):
-    """It cannot be run like this; the message says what to do."""
+    """It cannot run like this; the message says what to do."""
 
 
 class Demo:
@@ -103,10 +103,10 @@ class Demo:
             broker_settings=AUTHORIZER,
         )
         tables, page = self._directory / "tables", self._directory / "report.html"
-        self._tell("start a kraftctl controller and three Apache Kafka brokers")
+        self._announce("start a kraftctl controller and three Apache Kafka brokers")
         with cluster:
-            History(cluster, self._tell).play()
-            self._tell("kraftctl-export run: the metadata log as typed Parquet tables")
+            History(cluster, self._announce).play()
+            self._announce("kraftctl-export run: the metadata log as typed Parquet tables")
             self._export(
                 "run",
                 "--bootstrap-controllers",
@@ -115,13 +115,13 @@ class Demo:
                 "--output",
                 str(tables),
             )
-            self._tell("stop the cluster")
-        self._tell("kraftctl-export report: tables to a page of plots")
+            self._announce("stop the cluster")
+        self._announce("kraftctl-export report: tables to a page of plots")
         self._export("report", "--output", str(tables), "--to", str(page))
         shutil.rmtree(self._directory / "cluster")
         return page
 
-    def _tell(self, text: str) -> None:
+    def _announce(self, text: str) -> None:
         print(f"[{time.monotonic() - self._began:5.1f} s] {text}", flush=True)
 
     def _empty_directory(self) -> None:

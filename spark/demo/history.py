@@ -1,4 +1,4 @@
-"""A short, eventful life of a three-broker cluster: something for every plot of the report."""
+"""A short history of a three-broker cluster, with events for every plot of the report."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ TIMEOUT_S = 20.0
 QUIET = {"log_level": 2}
 
 SECRET = "an-example-password"
-"""Of the demo's SCRAM user; the exporter keeps even its salt and keys out of the tables."""
+"""Password of the demo's SCRAM user; the exporter removes even its salt and keys."""
 
-Tell = Callable[[str], None]
+Announce = Callable[[str], None]
 
 
 class History:
-    """The events, one to a method, in the order of `play`."""
+    """The events, one per method, in the order of `play`."""
 
-    def __init__(self, cluster: Cluster, tell: Tell) -> None:
+    def __init__(self, cluster: Cluster, announce: Announce) -> None:
         self._cluster = cluster
-        self._tell = tell
+        self._announce = announce
         self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, **QUIET})
 
     def play(self) -> None:
@@ -57,14 +57,14 @@ class History:
         self.create_a_topic_again()
 
     def create_topics(self) -> None:
-        self._tell("create topics orders, payments and audit, and write 3,000 records")
+        self._announce("create topics orders, payments and audit, and write 3,000 records")
         await_result(lambda: len(self._live()) == 3, "three brokers are unfenced")
         self._create(NewTopic("orders", 6, 3), NewTopic("payments", 6, 3), NewTopic("audit", 3, 3))
         self._produce("orders", 2_000)
         self._produce("payments", 1_000)
 
     def set_quotas_and_users(self) -> None:
-        self._tell("a quota, a SCRAM user, an access control entry")
+        self._announce("a quota, a SCRAM user, an access control entry")
         tools = self._cluster.tools()
         server = ("--bootstrap-server", self._cluster.bootstrap_servers)
         quota = ("--alter", "--entity-type", "users", "--entity-name", "alice")
@@ -84,7 +84,7 @@ class History:
         self._done(self._admin.create_acls([entry]))
 
     def change_configs(self) -> None:
-        self._tell("change configurations: set, change, remove")
+        self._announce("change configurations: set, change, remove")
         self._set("orders", "retention.ms", "3600000")
         self._set("orders", "cleanup.policy", "compact")
         self._set("payments", "max.message.bytes", "2000000")
@@ -93,7 +93,7 @@ class History:
 
     def kill_a_broker(self) -> None:
         broker = self._cluster.broker(3)
-        self._tell("kill -9 of broker-3, wait until it is fenced, start it again")
+        self._announce("kill -9 of broker-3, wait until it is fenced, start it again")
         broker.kill()
         await_result(lambda: self._live([1, 2]) == {1, 2}, "broker 3 is fenced", TIMEOUT_S)
         self._produce("orders", 500)
@@ -102,17 +102,17 @@ class History:
 
     def stop_a_broker_in_order(self) -> None:
         broker = self._cluster.broker(2)
-        self._tell("stop broker-2 in order (controlled shutdown), start it again")
+        self._announce("stop broker-2 in order (controlled shutdown), start it again")
         broker.stop()
         broker.start()
         self._await_in_sync("orders", "payments", "audit")
 
     def elect_preferred_leaders(self) -> None:
-        self._tell("elect the preferred leaders")
+        self._announce("elect the preferred leaders")
         self._done({"election": self._admin.elect_leaders(ElectionType.PREFERRED)})
 
     def elect_uncleanly(self) -> None:
-        self._tell("topic fragile: its only replica in sync is killed, another one is elected uncleanly")
+        self._announce("topic fragile: its only replica in sync is killed, another one is elected uncleanly")
         self._create(NewTopic("fragile", 1, replica_assignment=[[1, 3]], config={"min.insync.replicas": "1"}))
         broker, survivor = self._cluster.broker(1), self._cluster.broker(3)
         survivor.kill()
@@ -130,11 +130,11 @@ class History:
         self._await_in_sync("orders", "payments", "audit", "fragile")
 
     def add_partitions(self) -> None:
-        self._tell("add partitions to orders")
+        self._announce("add partitions to orders")
         self._done(self._admin.create_partitions([NewPartitions("orders", 10)]))
 
     def reassign(self) -> None:
-        self._tell("reassign the replicas of fragile from brokers 1 and 3 to 2 and 3")
+        self._announce("reassign the replicas of fragile from brokers 1 and 3 to 2 and 3")
         plan = self._cluster.directory / "reassignment.json"
         plan.write_text(
             '{"version": 1, "partitions": [{"topic": "fragile", "partition": 0, "replicas": [2, 3]}]}'
@@ -146,7 +146,7 @@ class History:
         await_result(lambda: self._replicas("fragile") == [{2, 3}], "fragile is where it should be")
 
     def create_a_topic_again(self) -> None:
-        self._tell("delete the topic audit, and create it again under the same name")
+        self._announce("delete the topic audit, and create it again under the same name")
         self._set("audit", "retention.ms", "86400000")
         self._done(self._admin.delete_topics(["audit"]))
         await_result(lambda: "audit" not in self._topics(), "audit is gone")
@@ -179,7 +179,7 @@ class History:
         return self._admin.list_topics(timeout=TIMEOUT_S).topics
 
     def _live(self, brokers: list[int] | None = None) -> set[int]:
-        """The unfenced brokers, as every one of `brokers` (all that run) knows them, else nothing."""
+        """The unfenced brokers if all of `brokers` (the running ones) agree, otherwise nothing."""
         asked = brokers or [broker.node_id for broker in self._cluster.brokers if broker.running]
         answers = [self._known_to(broker_id) for broker_id in asked]
         return answers[0] if all(answer == answers[0] for answer in answers) else set()

@@ -113,7 +113,7 @@ def test_a_dump_hides_what_the_export_hides(tmp_path: Path, capsys: pytest.Captu
     assert data[11]["tokenId"] == "token-7"
 
 
-def test_damage_is_told_after_what_is_sound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damage_is_reported_after_sound_batches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "00000000000000000000.log"
     batch = encode_batch(0, 1, 0, [encode_metadata_record(NoOpRecord(), 0)])
     path.write_bytes(batch + b"torn")

@@ -1,4 +1,4 @@
-"""`kraftctl format`: the rules of kafka-storage format, as a table, and the files it leaves."""
+"""`kraftctl format`: the rules of kafka-storage format, as a table, and the files it writes."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_interrupted_format_can_be_repeated(tmp_path: Path) -> None:
     assert header.voters.voters[0].voter_directory_id == meta.directory_id
 
 
-def test_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_configuration_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["format", "-t", CLUSTER_ID, "-c", str(tmp_path / "missing"), "-s"]) == 1
     assert "missing" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""`kraftctl start`: one life of a process, and every refusal in one line that says what to do next."""
+"""`kraftctl start`: the life of a process, and refusals in one line with the next step."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def api_versions(port: int) -> ApiVersionsResponse:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_serves_until_told_to_stop_and_starts_again(
+def test_it_serves_until_a_signal_and_starts_again(
     tmp_path: Path, log_dir: Path, number: signal.Signals
 ) -> None:
     file = properties_file(tmp_path, log_dir, my__own__key="x")

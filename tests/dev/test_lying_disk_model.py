@@ -1,4 +1,4 @@
-"""The lying disk itself: what small programs forced is left of their files, and nothing else for certain."""
+"""The lying disk: only the flushed bytes of small programs are certain to survive."""
 
 from __future__ import annotations
 

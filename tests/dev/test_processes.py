@@ -1,4 +1,4 @@
-"""Children are awaited by what they print and never outlive us."""
+"""Child processes are awaited by their output and end with their parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories and settings of the nodes we start, and the state that a development cluster keeps."""
+"""Directories and settings of nodes, and the saved state of a development cluster."""
 
 from __future__ import annotations
 

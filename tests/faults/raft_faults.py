@@ -95,7 +95,7 @@ FAULTS = (
         "kraftctl/raft/handle_vote.py",
         "    if partition.pre_vote:\n        return False\n",
         "    if partition.pre_vote:\n        return True\n",
-        (f"{PROMISES}::test_a_stranger_cannot_depose_a_leader_that_is_heard_of",),
+        (f"{PROMISES}::test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader",),
         "KIP-996: a pre-vote request deposes a healthy leader.",
     ),
     PlantedFault(

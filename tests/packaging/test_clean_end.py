@@ -1,4 +1,4 @@
-"""The output of a green run ends with its last line: nothing that was left open complains at exit."""
+"""A green test run ends with its summary: no open resource warns at exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled type-checks whatever is installed: where pip builds, none of our requirements is."""
+"""Compiled packages type-check without our requirements, which are absent where pip builds."""
 
 from __future__ import annotations
 

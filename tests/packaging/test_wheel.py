@@ -1,6 +1,6 @@
-"""The wheel of `make build`: what is tested is what users install, and it runs where nothing of ours is.
+"""The wheel of `make build`: the tests run the wheel that users install, also without the repository.
 
-`make build` makes it in isolation of what the sdist holds, and installs it; nothing is compiled here.
+`make build` builds it in isolation from the sdist and installs it; nothing is compiled here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The messages whose bytes are in `golden/`: for every schema and version, the values that go wrong first.
+"""The messages whose bytes are in `golden/`: edge values for every schema and version.
 
 A case is made from nothing but the schema's fields, the version and its own name, so that the files keep only
 bytes: no case may use a random source or depend on the order of anything.

@@ -1,4 +1,4 @@
-"""The files of `golden/`: what Kafka's own classes wrote for every case of `golden_cases`.
+"""Writes `golden/`: the bytes that Kafka's classes produce for every case of `golden_cases`.
 
 One file per message, one line per version and case: version, case, digest of the JSON that Kafka's
 converter gives for it, and the bytes in hex. `python -m tests.protocol.golden_files` asks Kafka again and

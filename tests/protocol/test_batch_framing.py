@@ -1,4 +1,4 @@
-"""Headers of any bytes at all: an answer or InvalidBatchError, never anything else, never a false batch."""
+"""Batch headers of random bytes: InvalidBatchError and nothing else, never a false batch."""
 
 from __future__ import annotations
 

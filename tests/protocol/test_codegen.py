@@ -1,4 +1,4 @@
-"""The schema compiler: its parts by themselves, and that what is committed is what it would write today."""
+"""The schema compiler: its parts, and that the committed modules are current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames survive being cut anywhere; a bad size ends the stream."""
+"""Frames may arrive in pieces of any size; a bad size ends the stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our bytes are Kafka's bytes: every message, every version, against files that Kafka's own classes wrote."""
+"""Every message in every version has the bytes that Kafka's classes write."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_unknown_api_has_no_header_version(function) -> None:
         pytest.param(56, -1, id="negative-version"),
     ],
 )
-def test_unsupported_requests_tell_whom_to_answer(api_key: int, version: int) -> None:
+def test_unsupported_requests_keep_the_correlation_id(api_key: int, version: int) -> None:
     frame = (
         api_key.to_bytes(2, "big", signed=True) + version.to_bytes(2, "big", signed=True) + b"\0\0\0\7rest"
     )

@@ -1,4 +1,4 @@
-"""Damaged bytes: what we accept Kafka accepts, with the same meaning; where we differ is listed here.
+"""Damaged bytes are accepted and refused as by Kafka; the differences are listed here.
 
 We are stricter than Kafka about text that is not UTF-8 (Kafka replaces characters), and about a tagged
 field that is longer or shorter than it says (Kafka does not look). We write back in order the tags that a

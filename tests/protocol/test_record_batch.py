@@ -1,4 +1,4 @@
-"""Record batches: ours read back, Java's read, damaged ones refused."""
+"""Record batches: written and read back, read from Java's bytes, refused when damaged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records decoded into columns hold what the generated classes decode, and refuse what these refuse."""
+"""Columns hold the values that the generated classes decode, and refuse the same records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a message holds comes back; whatever the bytes are, nothing but DecodeError comes out."""
+"""Every message survives encoding and decoding; any bytes decode or raise DecodeError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every fact in `schemas/` is what Kafka's released jars say, without the code that merges releases."""
+"""Every fact in `schemas/` matches Kafka's released jars, checked without the code that merges releases."""
 
 from __future__ import annotations
 

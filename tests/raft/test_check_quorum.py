@@ -1,4 +1,4 @@
-"""KAFKA-15489: what keeps a leader from resigning: Fetch and FetchSnapshot of a majority."""
+"""KAFKA-15489: a leader does not resign while a majority sends Fetch or FetchSnapshot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CHECK_QUORUM_MS = 3_000
 
 
 def test_a_follower_that_downloads_a_snapshot_keeps_its_leader() -> None:
-    """StableLeadership: for longer than check-quorum it asks for nothing but slices, 200 ms each."""
+    """StableLeadership: for longer than check-quorum it sends FetchSnapshot only, one per 200 ms."""
     cluster = RaftCluster(21, [1, 2], [], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
     leader = cluster.leader()

@@ -1,4 +1,4 @@
-"""LeaderCompleteness: a replica claims what is on its disk, when it fetches and when it asks for votes."""
+"""LeaderCompleteness: a replica's Fetch and Vote requests name only what is on its disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VOTERS = [1, 2, 3]
 
 
 def test_a_candidate_claims_only_what_is_on_its_disk() -> None:
-    """C has a record in memory while its fsync stalls, and stands for election when its leader has died."""
+    """C has a record in memory while its fsync stalls, and becomes a candidate after its leader crashed."""
     cluster = RaftCluster(31, VOTERS, [], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
     leader = cluster.leader()
@@ -43,7 +43,7 @@ def test_a_candidate_claims_only_what_is_on_its_disk() -> None:
 def test_a_vote_is_not_repeated_for_a_shorter_log() -> None:
     """LeaderCompleteness: A and B have committed X, which C has in memory only.
 
-    A dies, B votes for C, C loses power and comes back as candidate of the same epoch, without X.
+    A crashes, B votes for C, C loses power and restarts as candidate of the same epoch, without X.
     """
     cluster = RaftCluster(32, VOTERS, [], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
@@ -72,7 +72,7 @@ def test_a_vote_is_not_repeated_for_a_shorter_log() -> None:
 
 
 def test_a_vote_outlives_a_lost_pre_election() -> None:
-    """ElectionSafety: B has the vote of epoch 5, nobody answers, and then C asks for it."""
+    """ElectionSafety: B has the vote of epoch 5, no voter answers, and then C asks for it."""
     cluster = RaftCluster(33, VOTERS, [], dynamic=False, faults=Faults())
     for voter_id in VOTERS:
         cluster.crash(voter_id)

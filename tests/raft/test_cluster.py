@@ -27,7 +27,7 @@ def test_a_calm_cluster_elects_once_and_replicates(voter_count: int, dynamic: bo
 
 
 def test_an_idle_cluster_is_quiet() -> None:
-    """KAFKA-19605: a long poll per follower and half a second, and hardly anything else."""
+    """KAFKA-19605: one long poll per follower and half a second, and hardly anything else."""
     cluster = RaftCluster(2, [1, 2, 3], [11], dynamic=True, faults=Faults())
     cluster.run_for(10_000)
     before = len(cluster.lines)
@@ -35,7 +35,7 @@ def test_an_idle_cluster_is_quiet() -> None:
     assert len(cluster.lines) - before < 60 * 2 * 3 * 2 * 2
 
 
-def test_the_leader_dies_and_another_takes_over() -> None:
+def test_another_voter_leads_after_the_leader_crashed() -> None:
     cluster = RaftCluster(3, [1, 2, 3], [11], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
     leader = cluster.leader()
@@ -73,7 +73,7 @@ def test_an_isolated_leader_resigns_and_commits_nothing() -> None:
 
 
 def test_a_leader_counts_only_what_is_on_its_disk() -> None:
-    """MajorityReachedHighWatermark: its fsync takes seconds, one of two followers is away.
+    """MajorityReachedHighWatermark: its fsync takes seconds, one of two followers is down.
 
     What is appended while an fsync runs is not on disk when that one ends.
     """
@@ -98,7 +98,7 @@ def test_a_leader_counts_only_what_is_on_its_disk() -> None:
 
 
 def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
-    """KIP-996: it asks before it raises the epoch."""
+    """KIP-996: it asks for pre-votes before it raises the epoch."""
     cluster = RaftCluster(5, [1, 2, 3], [], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
     leader = cluster.leader()
@@ -117,7 +117,7 @@ def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool) -> None:
-    """KIP-630: in slices, over several requests; then the log goes on from there."""
+    """KIP-630: in slices, over several requests; then the log continues from there."""
     cluster = RaftCluster(6, [1, 2, 3], [11], dynamic=dynamic, faults=Faults(loss=0.05))
     cluster.run_for(6_000)
     leader = cluster.leader()
@@ -138,7 +138,7 @@ def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool) -> None:
 @pytest.mark.parametrize("voter_count", [1, 2, 3, 5])
 @pytest.mark.parametrize("seed", seeds(8))
 def test_chaos(seed: int, voter_count: int) -> None:
-    """Slow disks, crashes between two effects, partly surviving tails, lost memories: see raft_chaos.py."""
+    """Slow disks, crashes between two effects, tails lost in part, lost logs and votes: see raft_chaos.py."""
     run_chaos(seed * 10 + voter_count, voter_count)
 
 

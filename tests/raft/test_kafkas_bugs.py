@@ -1,4 +1,4 @@
-"""What once went wrong in Kafka's quorum does not go wrong here; each test names the issue."""
+"""Defects that Kafka's quorum had; each test names the issue."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def change(cluster: RaftCluster, request: Message) -> None:
 
 
 def sent(cluster: RaftCluster, since: int, sender_id: int, receiver_id: int, what: str) -> int:
-    """How many such requests left, from this line of the history on."""
+    """How many such requests were sent, from this line of the history on."""
     host, _ = endpoint(receiver_id)
     lines = [line for line in cluster.lines[since:] if line.split(" ")[1:3] == [str(sender_id), "send"]]
     return sum(f"@{host}: {what}(" in line for line in lines)
@@ -58,8 +58,8 @@ def sent(cluster: RaftCluster, since: int, sender_id: int, receiver_id: int, wha
 # Leaders.
 
 
-def test_a_voter_that_downloads_a_snapshot_keeps_the_leader_in_office() -> None:
-    """KAFKA-15489: FetchSnapshot counts for check-quorum as Fetch does. The download takes longer than it."""
+def test_a_voter_that_downloads_a_snapshot_counts_for_check_quorum() -> None:
+    """KAFKA-15489: FetchSnapshot counts as Fetch does. The download takes longer than check-quorum."""
     cluster = calm()
     leader = leader_of(cluster)
     behind, other = followers_of(cluster)
@@ -82,8 +82,8 @@ def test_a_voter_that_downloads_a_snapshot_keeps_the_leader_in_office() -> None:
     assert cluster.now_ms - started_ms > 2 * FETCH_TIMEOUT_MS * CHECK_QUORUM_TIMEOUT_FACTOR
 
 
-def test_a_leader_makes_itself_known_to_a_silent_voter_again_and_again() -> None:
-    """KAFKA-16536: a voter that was restarted may have forgotten where its leader is."""
+def test_a_leader_repeats_begin_quorum_epoch_to_a_silent_voter() -> None:
+    """KAFKA-16536: a voter that was restarted may not know its leader."""
     cluster = calm()
     leader = leader_of(cluster)
     silent, other = followers_of(cluster)
@@ -134,8 +134,8 @@ def test_the_high_watermark_waits_for_new_voters_and_never_falls(
     assert state.high_watermark == 25
 
 
-def test_commits_go_on_after_a_follower_and_the_leader_are_removed() -> None:
-    """KAFKA-16530: nobody waits for voters that have left, the leader among them."""
+def test_commits_continue_after_a_follower_and_the_leader_are_removed() -> None:
+    """KAFKA-16530: no commit waits for removed voters, not even for the removed leader."""
     cluster = calm([OBSERVER])
     change(cluster, add_voter(OBSERVER))
     change(cluster, remove_voter(followers_of(cluster)[0]))
@@ -151,7 +151,7 @@ def test_commits_go_on_after_a_follower_and_the_leader_are_removed() -> None:
 
 
 def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself() -> None:
-    """KAFKA-16530: the voter that is left keeps fetching until the removal is committed."""
+    """KAFKA-16530: the remaining voter keeps fetching until the removal is committed."""
     cluster = calm()
     change(cluster, remove_voter(followers_of(cluster)[0]))
     former = leader_of(cluster)
@@ -173,7 +173,7 @@ def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself() -> Non
 
 
 def test_describe_quorum_has_the_endpoints_of_an_added_voter() -> None:
-    """KAFKA-17604: they come with AddRaftVoter and from nowhere else."""
+    """KAFKA-17604: they are in AddRaftVoter and nowhere else."""
     cluster = calm([OBSERVER])
     change(cluster, add_voter(OBSERVER))
     partitions = [PartitionData(partition_index=0)]
@@ -190,7 +190,7 @@ def test_describe_quorum_has_the_endpoints_of_an_added_voter() -> None:
 
 
 def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only() -> None:
-    """KAFKA-19850: it downloads the snapshot, and knows them after a restart as well."""
+    """KAFKA-19850: it downloads the snapshot, and still knows them after a restart."""
     cluster = calm([OBSERVER])
     cluster.crash(OBSERVER)
     removed = followers_of(cluster)[0]
@@ -213,8 +213,8 @@ def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only() 
 # Observers.
 
 
-def test_an_observer_without_any_leader_pauses_between_its_questions() -> None:
-    """KAFKA-19605: every answer is an immediate refusal, yet it does not ask as fast as it can."""
+def test_an_observer_without_any_leader_pauses_between_its_fetches() -> None:
+    """KAFKA-19605: every answer is an immediate refusal, yet it does not send requests as fast as it can."""
     cluster = calm([OBSERVER])
     for voter_id in VOTERS:
         cluster.crash(voter_id)
@@ -226,8 +226,8 @@ def test_an_observer_without_any_leader_pauses_between_its_questions() -> None:
     assert 4 <= fetches <= 4 * 10_000 // RaftConfig().retry_backoff_ms
 
 
-def test_an_observer_leaves_a_dead_leader_for_the_next_one() -> None:
-    """KAFKA-19354: nobody tells an observer of a new leader, so it asks around while its own is silent."""
+def test_an_observer_finds_the_next_leader_after_a_crash() -> None:
+    """KAFKA-19354: no request names a new leader to an observer, so it queries the bootstrap servers."""
     cluster = calm([OBSERVER])
     former = leader_of(cluster)
     cluster.crash(former.node_id)
@@ -241,8 +241,8 @@ def test_an_observer_leaves_a_dead_leader_for_the_next_one() -> None:
     assert observer.high_watermark == successor.disk.end_offset
 
 
-def test_an_observer_cut_off_from_its_leader_asks_everybody_in_turn() -> None:
-    """KAFKA-20514: within one epoch the leader and all bootstrap servers get their chance again and again."""
+def test_an_observer_cut_off_from_its_leader_tries_every_server() -> None:
+    """KAFKA-20514: within one epoch it queries the leader and all bootstrap servers in turn."""
     cluster = calm([OBSERVER])
     leader = leader_of(cluster)
     assert leader.node is not None

@@ -1,4 +1,4 @@
-"""KIP-595: where a replica's log parts from ours, against a log kept as a plain list of epochs."""
+"""KIP-595: where a replica's log diverges from ours, against a log kept as a plain list of epochs."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ LOGS = st.lists(st.integers(min_value=1, max_value=6), max_size=12).map(sorted)
 
 @given(LOGS, LOGS)
 def test_following_the_answers_ends_in_a_common_prefix(ours: list[int], theirs: list[int]) -> None:
-    """A follower that truncates as told arrives at a prefix of our log, and loses nothing they share."""
+    """A follower that truncates as the leader says has a prefix of its log, with all that both share."""
     state = LogState(end_offset=len(ours), epochs=epochs_of(ours))
     common = 0
     while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:

@@ -1,4 +1,4 @@
-"""A voter returns under its own name without its log and its votes: nothing acknowledged is lost by that."""
+"""A voter restarts with its identity but without its log and its votes: no acknowledged record is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def led_cluster(seed: int, *, dynamic: bool) -> tuple[RaftCluster, Replica, list
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("seed", seeds(3))
 def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(seed: int, dynamic: bool) -> None:
-    """LeaderCompleteness: A and B have the records, C has not; B forgets, A dies, B and C are a majority."""
+    """LeaderCompleteness: A and B have the records; B loses them, A crashes; B and C are a majority."""
     cluster, leader, (b, c) = led_cluster(seed, dynamic=dynamic)
     cluster.isolate(c)
     cluster.append(leader, 5)
@@ -34,7 +34,7 @@ def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(seed: int, d
     cluster.cut.clear()
     cluster.restart_all_but(leader.node_id)
     cluster.run_for(20_000)
-    assert cluster.leader() is None, "nobody who is left has what is committed"
+    assert cluster.leader() is None, "no remaining voter has what is committed"
     cluster.restart_all()
     cluster.run_for(20_000)
     assert cluster.leader() is leader

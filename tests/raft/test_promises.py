@@ -1,4 +1,4 @@
-"""What a replica claims, grants and counts, while disks are slow and peers forget."""
+"""What a replica claims, grants and counts while disks are slow and peers lose data."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_candidate_does_not_claim_what_a_power_failure_takes(seed: int) -> Non
 
 
 def test_recovery_ends_when_all_is_flushed() -> None:
-    """Or a power failure takes it again, and this replica votes without it."""
+    """Otherwise a power failure could lose it again, and this replica would vote without it."""
     cluster = SlowDisks(8, VOTERS)
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -118,7 +118,7 @@ def test_recovery_ends_when_all_is_flushed() -> None:
 
 
 def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off() -> None:
-    """KAFKA-15489: the voter that is left is another one, and nobody hears of it."""
+    """KAFKA-15489: the voter that remains is another one, and gets no message of it."""
     cluster = SlowDisks(1, [1, 2])
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -146,14 +146,14 @@ def test_a_leader_says_when_a_voter_has_lost_records() -> None:
     cluster.forget(other)
     cluster.restart_all()
     cluster.run_for(3_000)
-    lines = [line for line in cluster.lines if "it has lost a part of its log" in line]
+    lines = [line for line in cluster.lines if "it has lost part of its log" in line]
     assert len(lines) == 1
     assert f"fetches from offset 0, although it had everything up to {had} on disk" in lines[0]
 
 
 @pytest.mark.parametrize("pre_vote", [True, False], ids=["pre-vote", "vote"])
-def test_a_stranger_cannot_depose_a_leader_that_is_heard_of(pre_vote: bool) -> None:
-    """KIP-996: neither its question nor its candidacy changes anything, on disk or in memory."""
+def test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader(pre_vote: bool) -> None:
+    """KIP-996: neither its pre-vote nor its Vote changes anything, on disk or in memory."""
     cluster = SlowDisks(3, VOTERS)
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -173,8 +173,8 @@ def test_a_stranger_cannot_depose_a_leader_that_is_heard_of(pre_vote: bool) -> N
     assert [line for line in cluster.lines if "write quorum-state" in line] == written
 
 
-def test_a_leader_that_does_not_answer_is_not_heard_of() -> None:
-    """KIP-853: a voter set that has not reached this replica may have elected somebody it does not know."""
+def test_a_leader_that_does_not_answer_is_not_active() -> None:
+    """KIP-853: voters that this replica does not know yet may have elected one of them."""
     cluster = RaftCluster(3, VOTERS, [11], dynamic=True, faults=Faults())
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -204,8 +204,8 @@ def vote_request(epoch: int, candidate_id: int, last_offset: int, *, pre_vote: b
     return VoteRequest(topics=[TopicData(topic_name="__cluster_metadata", partitions=[partition])])
 
 
-def test_a_voter_that_is_ahead_by_an_epoch_finds_its_way_back() -> None:
-    """EventuallyLeaderElected: its questions change nothing, its answers to the leader do."""
+def test_a_voter_that_is_ahead_by_an_epoch_rejoins_the_quorum() -> None:
+    """EventuallyLeaderElected: its requests change nothing, its responses to the leader do."""
     cluster = SlowDisks(4, VOTERS)
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -225,7 +225,7 @@ def test_a_voter_that_is_ahead_by_an_epoch_finds_its_way_back() -> None:
 
 
 def test_a_leader_that_lacks_what_is_committed_ends_its_follower() -> None:
-    """Two disks have lost what they had confirmed: the third must neither truncate nor ask for ever."""
+    """Two disks have lost what they had confirmed: the third must neither truncate nor fetch forever."""
     cluster = SlowDisks(5, VOTERS)
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -274,8 +274,8 @@ def test_damaged_downloads_are_repeated_at_growing_intervals() -> None:
     assert disk.end_offset == leader.disk.end_offset
 
 
-def test_records_that_are_of_no_use_are_asked_for_at_growing_intervals() -> None:
-    """At most once per half a fetch timeout in the end; the leader is not given up meanwhile."""
+def test_unusable_records_are_fetched_again_at_growing_intervals() -> None:
+    """At most once per half a fetch timeout in the end; the follower keeps its leader meanwhile."""
     cluster = SlowDisks(7, [1, 2])
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -300,8 +300,8 @@ def test_records_that_are_of_no_use_are_asked_for_at_growing_intervals() -> None
     assert cluster.replicas[other].disk.end_offset == leader.disk.end_offset
 
 
-def test_an_answer_that_names_the_last_epoch_is_not_believed() -> None:
-    """No election could follow it. A peer may have stored it when that was still believed."""
+def test_a_response_that_names_the_last_epoch_is_ignored() -> None:
+    """No election could follow it. A peer may have stored it when such epochs were still accepted."""
     cluster = SlowDisks(8, VOTERS)
     cluster.run_for(6_000)
     leader = leader_of(cluster)
@@ -315,7 +315,7 @@ def test_an_answer_that_names_the_last_epoch_is_not_believed() -> None:
 
 
 class Boundaries(RaftCluster):
-    """Core and disk agree about the end of a log that is truncated."""
+    """Core and disk agree about the end of a truncated log."""
 
     def check(self, replica: Replica, effect: RaftEffect) -> None:
         super().check(replica, effect)

@@ -65,7 +65,7 @@ def test_leadership_is_won_by_candidates_in_their_own_epoch_only(new: str) -> No
 
 
 @pytest.mark.parametrize("old", ["Leader", "Resigned"])
-def test_whoever_led_an_epoch_does_not_follow_in_it(old: str) -> None:
+def test_a_former_leader_does_not_follow_in_its_epoch(old: str) -> None:
     """KAFKA-10527."""
     assert not is_legal(state(old, 5), state("Follower", 5))
     assert not is_legal(state(old, 5), state("Unattached", 5))
@@ -80,7 +80,7 @@ def test_only_a_prospective_replica_raises_the_epoch_by_itself(old: str) -> None
 
 @pytest.mark.parametrize("old", NAMES)
 def test_every_state_joins_a_higher_epoch(old: str) -> None:
-    """MonotonicEpoch must not mean stuck."""
+    """MonotonicEpoch must not stop the quorum."""
     assert is_legal(state(old, 5), state("Unattached", 9))
     assert is_legal(state(old, 5), state("Follower", 9))
 

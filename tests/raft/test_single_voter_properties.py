@@ -1,4 +1,4 @@
-"""Random histories of a quorum of one, crashes included: what must hold after every single step."""
+"""Random histories of a quorum of one, crashes included: what must hold after every step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.wire.raft_requests import REQUESTS
 
 
 class World:
-    """One voter that crashes, one broker that fetches, and everything that was ever promised."""
+    """One voter that crashes, one broker that fetches, and everything that was ever acknowledged."""
 
     def __init__(self) -> None:
         self.disk = RaftDisk()
@@ -112,7 +112,7 @@ class World:
     def answered(self, request_id: int, response: FetchResponse) -> None:
         self.unanswered.remove(request_id)
         partition = response.responses[0].partitions[0]
-        # What a broker dies of.
+        # A broker halts unless these hold.
         assert partition.error_code != Errors.INVALID_REQUEST
         assert response.node_endpoints or partition.current_leader.leader_id == -1
         assert partition.diverging_epoch.epoch == -1, "a broker never has what can be lost"
@@ -167,7 +167,7 @@ class World:
         self.do(self.node.step(event, self.now_ms, self.now_ms))
 
     def crash(self, on_disk_at_least: int) -> None:
-        """Anything between what was flushed and what was written may be there afterwards."""
+        """The log may end anywhere between what was flushed and what was written."""
         self.disk.flushed_offset = max(
             [
                 batch.last_offset + 1

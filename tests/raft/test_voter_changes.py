@@ -1,4 +1,4 @@
-"""KIP-853: voters come and go while messages are lost and leaders die; all invariants hold."""
+"""KIP-853: voters are added and removed while messages are lost and leaders crash; all invariants hold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def leader_of(cluster: RaftCluster) -> Replica:
 
 
 def change(cluster: RaftCluster, request: Message) -> Errors:
-    """What the leader answers."""
+    """The responses of the leader."""
     answers = cluster.ask(leader_of(cluster), request)
     cluster.run_for(ANSWER_MS)
     return Errors(answers[0].error_code)
@@ -95,7 +95,7 @@ def test_a_change_is_refused_until_the_one_before_is_committed() -> None:
 
 
 def test_a_change_that_cannot_be_committed_is_given_up_and_taken_back() -> None:
-    """Nobody but the deposed leader ever had it."""
+    """Only the deposed leader ever had it."""
     cluster = calm_cluster(VOTERS, [])
     leader = leader_of(cluster)
     cluster.isolate(leader.node_id)
@@ -116,7 +116,7 @@ def test_chaos(seed: int) -> None:
     rng = random.Random(seed)
     faults = Faults(loss=rng.choice([0.0, 0.02, 0.1]), delay_ms_max=rng.choice([5, 50]), flush_ms_max=50)
     cluster = RaftCluster(seed, VOTERS, OBSERVERS, dynamic=True, faults=faults)
-    everybody = VOTERS + OBSERVERS
+    replica_ids = VOTERS + OBSERVERS
     answered = 0
     for _ in range(80):
         cluster.run_for(rng.randint(0, 1_500))
@@ -125,15 +125,15 @@ def test_chaos(seed: int) -> None:
             case 0 | 1 if leader is not None:
                 cluster.append(leader, rng.randint(1, 3))
             case 2 | 3 if leader is not None:
-                answers = cluster.ask(leader, add_voter(rng.choice(everybody)))
+                answers = cluster.ask(leader, add_voter(rng.choice(replica_ids)))
                 cluster.run_for(500)
                 answered += bool(answers and answers[0].error_code == Errors.NONE)
             case 4 if leader is not None and len(voters_of(leader)) > 2:
                 cluster.ask(leader, remove_voter(rng.choice(voters_of(leader))))
             case 5:
-                cluster.crash(rng.choice(everybody))
+                cluster.crash(rng.choice(replica_ids))
             case 6:
-                cluster.isolate(rng.choice(everybody))
+                cluster.isolate(rng.choice(replica_ids))
             case _:
                 cluster.cut.clear()
                 cluster.restart_all()

@@ -1,4 +1,4 @@
-"""Who gets a vote, by state: KIP-595 for real votes, KIP-996 for preliminary ones; and who wins."""
+"""Which votes each state grants (KIP-595; pre-votes: KIP-996), and which elections are won."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_elections(voter_count: int, granted: list[int], rejected: list[int], wo
 
 
 def test_a_majority_on_old_records_commits_nothing() -> None:
-    """KAFKA-12619: the new leader's own epoch must reach a majority first, or a later one could undo it."""
+    """KAFKA-12619: until a record of its own epoch is committed, a later leader could truncate."""
     state = leader(epoch_start_offset=10)
     state.update_local_end_offset(11)
     assert not state.advance_high_watermark()
@@ -148,7 +148,7 @@ def test_a_change_of_voters_never_lowers_the_high_watermark() -> None:
     assert not state.advance_high_watermark()
     assert state.high_watermark == 20
     assert [key.id for key in state.observer_states] == [2]
-    # The leader itself may be removed; it goes on until that is committed, without counting itself.
+    # The leader itself may be removed; it leads until that is committed, without counting itself.
     state.set_voters(VoterSet([voter_node(3), voter_node(4)]))
     state.voter_states[3].end_offset = 25
     assert not state.advance_high_watermark()
@@ -181,7 +181,7 @@ def test_successors_are_named_best_first() -> None:
         pytest.param(2, 4, 250, id="third"),
         pytest.param(3, 4, 500, id="last"),
         pytest.param(4, 4, 1000, id="not-listed"),
-        pytest.param(0, 0, 0, id="nobody-listed"),
+        pytest.param(0, 0, 0, id="none-listed"),
     ],
 )
 def test_election_backoff(position: int, successors: int, expected_ms: int) -> None:

@@ -68,11 +68,11 @@ RECORD_TYPES = frozenset(
         "NoOpRecord",
     }
 )
-"""What is in the log for certain after `change_much` and `lose_a_broker`, whichever controller writes it."""
+"""The records that are always in the log after `change_much` and `lose_a_broker`, with every controller."""
 
 
 def change_much(cluster: Cluster, name: str) -> None:
-    """Topics, configurations, credentials, quotas and ACLs that begin with `name`: there and gone again."""
+    """Creates and deletes topics, configurations, credentials, quotas and ACLs that begin with `name`."""
     servers = cluster.bootstrap_servers
     admin = admin_client(servers)
     create_topic(servers, name, partitions=3, replicas=2, retention_ms="100000")
@@ -99,7 +99,7 @@ def change_much(cluster: Cluster, name: str) -> None:
 
 
 def lose_a_broker(cluster: Cluster) -> None:
-    """The last broker is stopped, unregistered, and comes back."""
+    """Stops and unregisters the last broker, and starts it again."""
     create_topic(cluster.bootstrap_servers, "kept", partitions=4, replicas=3)
     broker = cluster.brokers[-1]
     others = {other.node_id for other in cluster.brokers} - {broker.node_id}

@@ -1,4 +1,4 @@
-"""Controllers as an observer sees them: a log, a high watermark, perhaps a snapshot, and who leads."""
+"""Controllers as an observer sees them: a log, a high watermark, possibly a snapshot, and a leader."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
 
 
 class FakeQuorum:
-    """What all fake controllers of a test share. Tests change it while observers read."""
+    """State that all fake controllers of a test share. Tests change it while observers read."""
 
     def __init__(self) -> None:
         self.cluster_id = CLUSTER_ID
@@ -49,16 +49,16 @@ class FakeQuorum:
         self.log_start_offset = 0
         self.snapshot: tuple[int, int] | None = None
         self.snapshot_bytes: bytes | dict[int, bytes] = b""
-        """Of all nodes, or by node: each writes its own."""
+        """The snapshots of all nodes, or by node: each controller writes its own."""
         self.new_leader_from_byte: int | None = None
-        """Node 2 leads as soon as somebody wants to read a snapshot from there on."""
+        """Node 2 becomes leader as soon as a snapshot is read from this position."""
         self.diverging: tuple[int, int] | None = None
         self.endpoints: dict[int, tuple[str, int]] = {}
         self.requests: list[tuple[int, Message]] = []
-        """(id of the node asked, request), in order."""
+        """(id of the node, request), in order."""
         self.bytes_max = 1_000_000
         self.fails_without_records = False
-        """As Java does that has to answer FetchSnapshot with an error."""
+        """Like Java, which fails when it has to answer FetchSnapshot with an error."""
 
     def append(self, *batches: bytes, commit: bool = True) -> None:
         """Appends encoded batches; with `commit` they are below the high watermark."""
@@ -73,7 +73,7 @@ class FakeQuorum:
         return read_batch_header(self.batches[-1], 0).last_offset + 1
 
     def snapshot_instead_of(self, offset: int, epoch: int) -> tuple[int, int] | None:
-        """As Kafka 4.3 has it: also when nothing is gone, but `epoch` is before that of the oldest one.
+        """As in Kafka 4.3: even when nothing is deleted, but `epoch` is before that of the oldest snapshot.
 
         There is only one here, so it is the oldest one and the newest.
         """
@@ -86,7 +86,7 @@ class FakeQuorum:
         return None
 
     def records_from(self, offset: int) -> bytes:
-        """Cut at the byte limit as Java does: in the midst of a batch, but never of the first."""
+        """Cuts at the byte limit like Java: inside a batch, but never inside the first."""
         wanted = [batch for batch in self.batches if read_batch_header(batch, 0).last_offset >= offset]
         if not wanted:
             return b""
@@ -94,7 +94,7 @@ class FakeQuorum:
 
 
 class FakeController:
-    """One node; serves each connection in a thread of its own."""
+    """One node; serves each connection in its own thread."""
 
     def __init__(self, quorum: FakeQuorum, node_id: int) -> None:
         self.quorum = quorum

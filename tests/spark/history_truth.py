@@ -1,4 +1,4 @@
-"""What the history views should say, by a plain loop over the records, one after another."""
+"""The expected rows of the history views, from a plain loop over the records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Event:
 
 @dataclass
 class Span:
-    """Something that holds from a record on."""
+    """A state that begins with a record."""
 
     start: Event
     state: Row
@@ -329,7 +329,7 @@ class HistoryTruth:
 
 
 def outage_rows(partition_history: list[Row]) -> dict[str, list[Row]]:
-    """The views about outages, from the states of each partition in turn."""
+    """The views of outages, from the states of each partition."""
     by_partition: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in partition_history:
         by_partition[row["topic_id"], row["partition_id"]].append(row)
@@ -350,7 +350,7 @@ def outage_rows(partition_history: list[Row]) -> dict[str, list[Row]]:
 
 
 def _spread(hourly: dict[tuple[Any, ...], Row], place: Row, field: str, start: int, end: int) -> None:
-    """Adds a time to the hours that it lies in."""
+    """Adds an interval to the hours that it overlaps."""
     while start < end:
         hour = start // HOUR_MS * HOUR_MS
         upto = min(end, hour + HOUR_MS)

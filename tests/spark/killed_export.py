@@ -1,4 +1,4 @@
-"""`kraftctl-export`, killed with -9 once it has taken a step that the environment names."""
+"""`kraftctl-export`, killed with -9 after a step that the environment names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STEP_VARIABLE = "KILLED_EXPORT_STEP"
 
 
 class KillDriver:
-    """Also when it is a Python worker that took the step: the driver is who must not survive it."""
+    """Kills the driver, even if a Python worker took the step."""
 
     def __init__(self, driver: int, step: str) -> None:
         self._driver = driver

@@ -1,4 +1,4 @@
-"""The directory of a controller, written by kraftctl's own storage: segments, checkpoints, who votes."""
+"""The directory of a controller, written by kraftctl's own storage: segments, checkpoints, voters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_OP = encode_metadata_record(NoOpRecord(), 0)
 
 
 class LogDirectory:
-    """A controller that is alone in a static quorum, unless `voters` says otherwise."""
+    """A controller that is the only voter of a static quorum, unless `voters` is given."""
 
     def __init__(self, path: Path, segment_bytes: int = SEGMENT_BYTES) -> None:
         self.path = path
@@ -52,7 +52,7 @@ class LogDirectory:
         self.log.flush()
 
     def append_voters(self, voters: Sequence[int], epoch: int = 1) -> None:
-        """KIP-853: they vote from here on."""
+        """KIP-853: these are the voters from here on."""
         control = [encode_control_record(voters_record(voters))]
         self.log.append(encode_control_batch(self.end_offset, epoch, 1000, control))
         self.log.flush()
@@ -73,16 +73,16 @@ class LogDirectory:
         self.snapshots.write(OffsetAndEpoch(offset, epoch), batches)
 
     def clean_before(self, offset: int) -> None:
-        """As a controller does that has a checkpoint there: segments and checkpoints wholly below it go."""
+        """Like a controller with a checkpoint there: deletes segments and checkpoints that end before it."""
         self.log.delete_segments_before(offset)
         self.snapshots.delete_before(offset)
 
     def start_at(self, offset: int, epoch: int) -> None:
-        """As a follower does that has fetched a snapshot."""
+        """Like a follower that has fetched a snapshot."""
         self.log.truncate_fully_and_start_at(OffsetAndEpoch(offset, epoch))
 
     def static_voters(self, voters: Sequence[int]) -> None:
-        """As the members of a quorum of kraft.version 0 note them."""
+        """Writes the voters as in a quorum of kraft.version 0."""
         state = {
             "clusterId": "",
             "leaderId": NODE_ID,

@@ -1,4 +1,4 @@
-"""Generated histories of a metadata log: all record types, aborted transactions, parts that are gone."""
+"""Generated histories of a metadata log: all record types, aborted transactions, deleted parts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.spark.history_truth import Event
 from tests.support.record_sequences import RecordSequence
 
 START_MS = 1_795_251_600_000
-"""2026-11-21T09:00:00Z: the documentation's examples lie in the hours after it."""
+"""2026-11-21T09:00:00Z: the documentation's examples are in the hours after it."""
 MS_PER_OFFSET = 40_000
 RECORDS_PER_BATCH_MAX = 9
 EPOCH = 1
@@ -48,20 +48,20 @@ def time_of(offset: int) -> int:
 
 @dataclass
 class History:
-    """Batches as a leader has them, and what of them counts."""
+    """Batches as a leader has them, and the records in them that have an effect."""
 
     batches: list[bytes] = field(default_factory=list)
     values: dict[int, bytes] = field(default_factory=dict)
     """By offset, data records that have an effect."""
     aborted: set[int] = field(default_factory=set)
     snapshots: dict[int, bytes] = field(default_factory=dict)
-    """By the offset at which they end."""
+    """By their end offset."""
     times: dict[int, int] = field(default_factory=dict)
     """By offset, timestamps in ms: a batch has that of its last record."""
     end: int = 0
 
     def events(self) -> Iterator[Event]:
-        """All that has an effect, decoded."""
+        """All records that have an effect, decoded."""
         for batch in read_batches(b"".join(self.batches)):
             for record in batch.records:
                 if record.offset in self.aborted:
@@ -85,7 +85,7 @@ class Generator:
         self._image = MetadataImage()
         self._sequence = RecordSequence(seed, self._image)
         self._pending: dict[int, bytes] = {}
-        """Of the transaction that is open."""
+        """Records of the open transaction."""
         self.history.batches.append(
             _control(0, ControlRecordType.LEADER_CHANGE, LeaderChangeMessage(leader_id=1))
         )
@@ -105,7 +105,7 @@ class Generator:
         self._append([None] * self._sequence.rng.randint(1, RECORDS_PER_BATCH_MAX))
 
     def append_snapshot(self) -> None:
-        """Of what the log has come to; not within a transaction."""
+        """A snapshot of the current state; not within a transaction."""
         end = self.history.end
         writer = ImageWriter(self._image, end)
         entries = writer.next_records(1_000_000)
@@ -119,7 +119,7 @@ class Generator:
         )
 
     def _append(self, records: Sequence[Message | None]) -> None:
-        """Draws what is None, each for the image that those before it have made."""
+        """Draws the missing records, each for the image that the previous ones have made."""
         start = self.history.end
         values = [self._replayed(record or self._next()) for record in records]
         end = self.history.end
@@ -135,7 +135,7 @@ class Generator:
         return self._sequence.next()
 
     def _replayed(self, record: Message) -> bytes:
-        """The record's bytes, after it has had its effect."""
+        """Replays the record and returns its bytes."""
         offset = self.history.end
         value = encode_metadata_record(record, record.HIGHEST_VERSION)
         replay(self._image, decode_metadata_record(value).record, offset)

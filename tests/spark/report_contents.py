@@ -1,4 +1,4 @@
-"""Contents of a report for tests of the page: busy, quiet, hostile, and far too big ones."""
+"""Contents of a report for tests of the page: busy, quiet, hostile, and much too large."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ START_MS = 1_795_262_400_000
 """2026-11-21T12:00:00Z."""
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&%{x}"
-"""A value that must be shown, and do nothing."""
+"""A value that must be shown, and must not be executed."""
 
 HEADER = Header(
     "4L6g3nShT-eMCtK--X86sw", 0, 12_346, START_MS, START_MS + 7_200_000, 12_346, 1, 0, 2, 3, 3, 12, 96

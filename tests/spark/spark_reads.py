@@ -1,4 +1,4 @@
-"""What Spark gets out of `format("kraft")`, as JSON: offsets of rows, and what a stream says of its progress.
+"""Prints what Spark reads with `format("kraft")`, as JSON: offsets of rows, and the progress of a stream.
 
 python -m tests.spark.spark_reads '{"directory": "..."}' '{"bootstrapControllers": "..."}' ...
 """
@@ -17,7 +17,7 @@ from kraftctl_spark.datasource.spark_session import build_session
 
 
 def read(spark: SparkSession, options: dict[str, str]) -> list[int] | str:
-    """Offsets in order, or what is wrong with the options."""
+    """Offsets in order, or the error in the options."""
     try:
         rows = spark.read.format("kraft").options(**options).load().select("offset").collect()
     except PySparkException as error:
@@ -33,9 +33,9 @@ def stream(spark: SparkSession, options: dict[str, str]) -> list[dict[str, Any]]
     found = []
     for progress in query.recentProgress:
         if progress["numInputRows"]:
-            told = progress["sources"][0]
+            reported = progress["sources"][0]
             names = ("startOffset", "endOffset", "latestOffset")
-            found.append({name: json.loads(told[name]) for name in names})
+            found.append({name: json.loads(reported[name]) for name in names})
     return found
 
 

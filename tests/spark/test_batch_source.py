@@ -1,4 +1,4 @@
-"""`spark.read.format("kraft")`: what it plans and reads, from controllers and from a directory."""
+"""`spark.read.format("kraft")`: its partitions and rows, from controllers and from a directory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def places(options: dict[str, str]) -> list[Place]:
-    """Offset and index in a snapshot of every row; partitions are read elsewhere than planned."""
+    """Offset and snapshot index of every row; partitions are not read in the process that planned them."""
     source = KraftDataSource(options)
     reader = source.reader(schema=source.schema())
     assert isinstance(reader, KraftBatchReader)
@@ -72,7 +72,7 @@ def test_begins_with_the_snapshot_of_a_log_that_was_trimmed(
 def test_begins_where_a_trimmed_log_does_though_another_leads_by_now(
     options: dict[str, str], quorum: FakeQuorum
 ) -> None:
-    """There a leader takes no epoch but that of the snapshot which ends there."""
+    """At this offset, a leader accepts only the epoch of the snapshot that ends there."""
     quorum.log_start_offset, quorum.snapshot, quorum.epoch = 100, (100, 1), 2
     quorum.append(*mixed_batches(100, 150, epoch=2))
     assert places({**options, "startingOffset": "100"}) == log_places(100, 150)

@@ -1,4 +1,4 @@
-"""Kafka's client keys: what is honoured, and what must not be passed over in silence."""
+"""Kafka's client keys: which ones are supported, and which ones must not be ignored silently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of many rows equal what each record gives by itself, whatever the log holds."""
+"""Columns of many rows equal the columns of each single record, for any log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DATA_CLASSES = [message for message in TYPED_CLASSES if message not in CONTROL_R
 
 
 class RandomLog:
-    """Batches of anything: all types in all versions, unknown ones, damaged ones, control records."""
+    """Random batches: all types in all versions, unknown ones, damaged ones, control records."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -83,7 +83,7 @@ class RandomLog:
 
 
 def _make_encodable(record: Any, message: type[Message], version: int) -> None:
-    """A record keeps no field back that its version cannot say; random messages leave those alone."""
+    """A record does not keep fields that its version lacks; random messages do not set those."""
     for field in message.FIELDS:
         assert field.in_version(version) or field.is_default(getattr(record, field.name))
 
@@ -109,7 +109,7 @@ def _expected_tables(rows: list[MetadataRow]) -> dict[str, list[dict[str, Any]]]
 
 
 def _with_all_fields(message: type[Message], value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Also those that the version of the record lacks; in nested structs, too."""
+    """All fields, including those that the version of the record lacks, and those of nested structs."""
     if value is None:
         return None
     return {
@@ -158,12 +158,12 @@ def test_columns_equal_rows_made_one_by_one(seed: int, secrets: bool, snapshot: 
 
 
 def _sorted_like(rows: MetadataRows, tables: dict[str, Any]) -> dict[str, Any]:
-    """In the order of tables and columns in which they are written."""
+    """Values in the order of tables and columns."""
     return {name: [dict(row) for row in tables[name]] for name in encode_tables(rows)}
 
 
 def test_the_random_log_has_everything_in_it() -> None:
-    """Or the comparison would say little."""
+    """Otherwise the comparison would prove little."""
     kinds = {kind for seed in range(SEEDS) for kind in _kinds(seed)}
     versions = {
         (message.NAME, version)

@@ -1,4 +1,4 @@
-"""A compaction beside an export: each does its work between two steps of the other, which goes on or dies."""
+"""A compaction beside an export: each runs between two steps of the other, which continues or is killed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Job = Callable[[Path, Endpoint, Hook, int], None]
 
 @dataclass
 class OtherJobAtStep:
-    """After so many steps the other job runs from start to end; then this process dies, or goes on."""
+    """After this many steps, the other job runs completely; then this process dies, or continues."""
 
     left: int
     other: Callable[[], None]
@@ -62,11 +62,11 @@ class OtherJobAtStep:
 
 
 def nothing(step: str) -> None:
-    """The hook of a job that is left in peace."""
+    """The hook of a job that is not interrupted."""
 
 
 def interleaved(directory: Path, endpoint: Endpoint, job: Job, other: Job, step: int, dies: bool) -> None:
-    """What a child process does. The other one appends less, so that there is something left to do."""
+    """The work of a child process. The other job appends less, so that there is something left to do."""
     hook = OtherJobAtStep(step, lambda: other(directory, endpoint, nothing, 75), dies)
     job(directory, endpoint, hook, END)
     if hook.left > 0:
@@ -75,7 +75,7 @@ def interleaved(directory: Path, endpoint: Endpoint, job: Job, other: Job, step:
 
 @pytest.fixture(autouse=True)
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what `append` does in this very process is undone for other tests."""
+    """Undoes what `append` changes in this process, for other tests."""
     monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", PER_TASK)
     monkeypatch.setattr(observer, "RETRY_PAUSE_S", 0.001)
 
@@ -146,7 +146,7 @@ def test_each_at_every_step_of_the_other(
 def test_a_listing_that_misses_the_end_of_the_tables(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A directory that is listed while a merged manifest appears and the old ones go can show neither."""
+    """A directory listed while a merged manifest appears and old ones are deleted can show neither."""
     quorum.append(*mixed_batches(0, 60))
     for end in (40, 50, 60):
         append(tmp_path, controller.endpoint, nothing, end)
@@ -185,7 +185,7 @@ def test_a_file_that_a_compaction_removes_is_not_missed(
 def test_an_export_commits_while_a_compaction_lists(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between any two looks that it takes at the manifests."""
+    """Between any two reads of the manifests."""
     quorum.append(*mixed_batches(0, 75))
     whole = tmp_path / "whole"
     for end in (20, 40, 60):
@@ -214,10 +214,10 @@ def test_an_export_commits_while_a_compaction_lists(
     assert look > 10
 
 
-def test_two_compactions_at_once(
+def test_two_compactions_at_the_same_time(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One waits for the other, but never an export for either."""
+    """One compaction waits for the other, but an export never waits."""
     quorum.append(*mixed_batches(0, 60))
     for end in (20, 40, 60):
         append(tmp_path, controller.endpoint, nothing, end)

@@ -1,4 +1,4 @@
-"""The directory of a controller as an exporter sees it, whatever the controller does to it meanwhile."""
+"""The directory of a controller as an exporter sees it, while the controller changes it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_tail_that_never_was_finished(directory: LogDirectory) -> None:
         directory.segments()[-1].write_bytes(intact)
 
 
-def test_what_was_deleted_is_bridged_by_the_oldest_checkpoint_the_log_goes_on_from(
+def test_the_oldest_checkpoint_that_the_log_continues_replaces_what_was_deleted(
     directory: LogDirectory,
 ) -> None:
     directory.append(900)
@@ -180,8 +180,8 @@ def test_what_may_not_be_committed_is_held_back(
     with caplog.at_level(logging.INFO):
         assert reader.position(0, 0).high_watermark == 0
         assert reader.position(0, 0).high_watermark == 0
-    (told,) = caplog.messages
-    assert "100 offsets from 0 on are held back: " + reason in told
+    (logged,) = caplog.messages
+    assert "100 offsets from 0 on are held back: " + reason in logged
     directory.checkpoint(61, voters=voters if dynamic else ())
     assert reader.position(0, 0).high_watermark == 61
     assert reader.position(80, 1).high_watermark == 80, "what was read once counts as committed"
@@ -189,7 +189,7 @@ def test_what_may_not_be_committed_is_held_back(
 
 
 def test_the_only_voter_knows_what_is_committed(directory: LogDirectory) -> None:
-    """KIP-853: the newest VotersRecord counts, be it in the checkpoint or behind it."""
+    """KIP-853: the newest VotersRecord counts, in the checkpoint or after it."""
     directory.static_voters([1, 2, 3])
     directory.append_voters([NODE_ID])
     directory.append(99)
@@ -206,7 +206,7 @@ def test_the_only_voter_knows_what_is_committed(directory: LogDirectory) -> None
 
 
 def test_a_log_that_lost_its_end(directory: LogDirectory) -> None:
-    """A single voter whose machine lost power may lose what was not flushed yet; its next epoch tells."""
+    """After a power failure, a single voter can lose unflushed records; its next epoch shows it."""
     directory.append(100)
     reader = reader_of(directory)
     assert reader.position(100, 1).high_watermark == 100
@@ -223,8 +223,8 @@ def test_a_log_that_lost_its_end(directory: LogDirectory) -> None:
         assert asking.position(60, 1).high_watermark == 120
 
 
-def test_an_older_copy_that_has_gone_another_way(directory: LogDirectory) -> None:
-    """What was read was of epoch 5; here that epoch never was, or begins only behind the place."""
+def test_an_older_copy_that_has_diverged(directory: LogDirectory) -> None:
+    """The records read had epoch 5; this log never had that epoch, or only after the offset."""
     directory.append(100)
     directory.append(100, epoch=7)
     reader = reader_of(directory)
@@ -245,7 +245,7 @@ def test_epoch_of_an_offset(directory: LogDirectory) -> None:
     assert reader.epoch_of(0) is None
 
 
-def test_damage_in_the_midst_of_the_log(directory: LogDirectory) -> None:
+def test_damage_inside_the_log(directory: LogDirectory) -> None:
     directory.append(700)
     segment = directory.segments()[1]
     data = bytearray(segment.read_bytes())
@@ -258,10 +258,10 @@ def test_damage_in_the_midst_of_the_log(directory: LogDirectory) -> None:
 
 
 @pytest.mark.parametrize("in_segment", [True, False], ids=["within-a-segment", "where-one-begins"])
-def test_a_follower_whose_log_is_not_that_of_the_snapshot_it_fetched(
+def test_a_follower_with_another_log_than_its_fetched_snapshot(
     directory: LogDirectory, in_segment: bool
 ) -> None:
-    """It deletes that log next; until then its records are not what the snapshot's leader committed."""
+    """The follower will delete this log; its records are not those that the snapshot's leader committed."""
     directory.append(600, epoch=3)
     end = 550 if in_segment else int(directory.segments()[2].stem)
     directory.checkpoint(end, epoch=5)
@@ -273,8 +273,8 @@ def test_a_follower_whose_log_is_not_that_of_the_snapshot_it_fetched(
 
 
 @pytest.mark.parametrize("damage", ["checksum", "missing"])
-def test_a_log_that_goes_on_behind_its_damage_has_not_ended(directory: LogDirectory, damage: str) -> None:
-    """Or an export would wait there for ever, and say that it has caught up."""
+def test_a_log_that_continues_after_damage_has_not_ended(directory: LogDirectory, damage: str) -> None:
+    """Otherwise an export would wait there forever, and report that it has caught up."""
     directory.append(700)
     segment = directory.segments()[1]
     if damage == "missing":
@@ -347,7 +347,7 @@ def test_a_task_reads_its_range_and_not_the_whole_log(
     directory.close()
 
 
-def test_whose_directory_it_is(directory: LogDirectory, tmp_path: Path) -> None:
+def test_the_owner_of_a_directory(directory: LogDirectory, tmp_path: Path) -> None:
     assert reader_of(directory).cluster_id() == CLUSTER_ID
     assert DirectoryReader(directory.partition).cluster_id() == CLUSTER_ID
     with pytest.raises(WrongClusterError, match=f"belongs to cluster {CLUSTER_ID}, not to cluster another"):

@@ -1,4 +1,4 @@
-"""What survives a loss of power: a manifest only after all that it names."""
+"""What survives a power failure: a manifest only after all files that it names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Step = tuple[str, Path]
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
-    """What is done to files and directories from now on, in order."""
+    """All changes of files and directories from now on, in order."""
     done: list[Step] = []
     force, replace, unlink = os.fsync, Path.replace, Path.unlink
 
@@ -43,7 +43,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
 
 def assert_durable_before(steps: list[Step], name: str, directory: Path) -> None:
-    """When `name`, a manifest, appears."""
+    """Index of the step in which the manifest `name` appears."""
     manifest = directory / MANIFESTS / f"{name}.json"
     at = steps.index(("named", manifest))
     (found,) = [one for one in Output(directory).manifests() if one.name == name]
@@ -56,7 +56,7 @@ def assert_durable_before(steps: list[Step], name: str, directory: Path) -> None
     assert ("forced", directory.parent) in steps[:at], "nor have all of them"
 
 
-def test_a_manifest_comes_after_all_that_it_names(
+def test_a_manifest_is_durable_after_all_its_files(
     controller: FakeController,
     quorum: FakeQuorum,
     steps: list[Step],

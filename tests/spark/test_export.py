@@ -144,7 +144,7 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
 
 @pytest.mark.spark
 def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
-    """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch answers: all see the same."""
+    """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch responses: the same rows."""
     node = KraftctlController(3000, tmp_path / "node", random_id())
     node.format()
     node.start()

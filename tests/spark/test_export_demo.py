@@ -1,4 +1,4 @@
-"""`make export-demo`: what a newcomer runs first, and the report of a real cluster that it ends with."""
+"""`make export-demo`: a first example for new users, and the report of a real cluster at its end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCRIPT = ROOT / "spark" / "demo" / "export_demo.py"
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The directory that the demo has left, and what it printed."""
+    """The directory and the output of the demo."""
     directory = tmp_path_factory.mktemp("demo") / "export-demo"
     path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *map(str, SOURCE_ROOTS)]).strip(os.pathsep)
     done = subprocess.run(
@@ -48,7 +48,7 @@ def rows(page: str, section: str) -> list[list[str]]:
     ]
 
 
-def test_the_report_tells_what_the_script_has_done(demo: tuple[Path, str]):
+def test_the_report_shows_the_events_of_the_script(demo: tuple[Path, str]):
     directory, printed = demo
     page = (directory / "report.html").read_text()
 
@@ -70,7 +70,7 @@ def test_the_report_tells_what_the_script_has_done(demo: tuple[Path, str]):
     assert (partition, outcome, before, after) == ("fragile-0", "completed", "1, 3", "2, 3")
 
 
-def test_every_offset_is_counted_once_and_no_secret_is_told(demo: tuple[Path, str]):
+def test_every_offset_is_counted_once_and_no_secret_is_shown(demo: tuple[Path, str]):
     directory, _ = demo
     page = (directory / "report.html").read_text()
 

@@ -1,4 +1,4 @@
-"""The typed export against a fake controller: transactions, snapshots, retries, and death after any step."""
+"""The typed export against a fake controller: transactions, snapshots, retries, and a kill at every step."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def expected_offsets(table: str, end: int) -> list[int]:
-    """Of a log that is made of `mixed_value`."""
+    """Offsets in a log of `mixed_value`."""
     remainder = {"partition_change_record": 0, "topic_record": 1}.get(table)
     return [offset for offset in range(end) if remainder is None or offset % 3 == remainder]
 
 
 def assert_exact(directory: Path, end: int) -> None:
-    """Every offset below `end` exactly once, for those who know the manifests and for those who do not."""
+    """Every offset below `end` exactly once, for readers with and without the manifests."""
     for table in TABLES:
         expected = expected_offsets(table, end)
         assert read_table(directory, table).column("offset").to_pylist() == expected
@@ -79,7 +79,7 @@ def test_every_offset_is_in_the_tables_once(
 def test_what_was_done_is_not_done_again(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
-    """Spark asks again for a batch that it did not note as done, or for all when its checkpoint is lost."""
+    """Spark repeats a batch that it has not committed, or all batches when its checkpoint is lost."""
     quorum.append(*mixed_batches(0, 100))
     with exporting(tmp_path, controller.endpoint) as exporter:
         exporter.export_to(60, 1)
@@ -96,7 +96,7 @@ def test_what_was_done_is_not_done_again(
 def test_records_of_an_aborted_transaction_are_marked(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
-    """Here it reaches over three tasks; what follows and what went before stays as it is."""
+    """Here it spans three tasks; records before and after it do not change."""
     values = [mixed_value(offset) for offset in range(100)]
     values[10], values[70] = BEGIN, ABORT
     values[80], values[90] = BEGIN, END
@@ -186,7 +186,7 @@ def test_a_log_that_was_replaced_is_refused(
 
 @pytest.fixture(scope="module")
 def processes() -> ForkServerContext:
-    """Forks children from a process that has imported everything: a step is quick then."""
+    """Forks children from a process that has imported everything, so that each step is fast."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.spark.typed_export"])
     with pytest.MonkeyPatch.context() as patch:
@@ -241,8 +241,8 @@ def test_killed_after_any_step_and_continued(
     markers: dict[int, bytes],
     first_end: int,
 ) -> None:
-    """kill -9 after every single step in turn. The next process may be asked for other batches than the one
-    that died: that is what happens when Spark's checkpoint is lost as well."""
+    """kill -9 after every single step. The next process can get other batches than the one before: this
+    happens when Spark's checkpoint is lost as well."""
     quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(100)} | markers))
 
     def run(directory: Path, ends: list[int], step: int) -> int | None:

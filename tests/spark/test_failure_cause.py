@@ -1,4 +1,4 @@
-"""The line of a failed query that a user should see last."""
+"""The last line that a user sees of a failed query."""
 
 from __future__ import annotations
 

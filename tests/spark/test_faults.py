@@ -1,4 +1,4 @@
-"""What goes wrong around an export: nothing lost, nothing twice, or it says why it will not go on."""
+"""Faults around an export: no row is lost or duplicated, or the export is refused with the reason."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def exported(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> 
 
 
 def check(directory: Path, controller: FakeController) -> None:
-    """What `run` looks at before it starts Spark."""
+    """The checks of `run` before it starts Spark."""
     observer = QuorumObserver([controller.endpoint], timeout_s=5)
     try:
         output = Output(directory)
@@ -79,7 +79,7 @@ def test_an_older_output_with_a_newer_checkpoint(exported: Path, controller: Fak
 
 
 def test_a_newer_output_with_an_older_checkpoint(exported: Path, controller: FakeController) -> None:
-    """Spark asks once more for what is there, and then for a batch that begins in its midst."""
+    """Spark repeats a batch that is in the tables, and then starts another one in the middle of it."""
     spark_noted(exported, 10)
     check(exported, controller)
     before = content(exported)
@@ -90,10 +90,10 @@ def test_a_newer_output_with_an_older_checkpoint(exported: Path, controller: Fak
     assert offsets(exported) == list(range(50))
 
 
-def test_the_log_was_cleaned_while_nobody_exported(
+def test_the_log_was_deleted_between_two_exports(
     exported: Path, controller: FakeController, quorum: FakeQuorum
 ) -> None:
-    """The snapshot stands for what is gone, and overlaps with nothing."""
+    """The snapshot replaces the deleted part, without any overlap."""
     quorum.batches = quorum.batches[-2:]
     quorum.log_start_offset = 49
     quorum.snapshot = (49, 1)
@@ -108,7 +108,7 @@ def test_the_log_was_cleaned_while_nobody_exported(
 def test_secrets_are_treated_in_another_way_from_now_on(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, include_first: bool
 ) -> None:
-    """Said at the start, and to be seen in the rows, in the manifests and in the status, merged or not."""
+    """A warning at startup, and visible in rows, manifests and status, merged or not."""
     quorum.append(
         *batches_of({offset: SECRET if offset % 10 == 5 else mixed_value(offset) for offset in range(80)})
     )
@@ -129,7 +129,7 @@ def test_secrets_are_treated_in_another_way_from_now_on(
 
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Iterator[None]:
-    """As good as a full disk: what a file would have beyond that is not written."""
+    """Like a full disk: a file cannot become larger than this."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:
@@ -140,7 +140,7 @@ def files_of_at_most(size_bytes: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("size_bytes", [0, 1000, 2500], ids=["nothing", "a-header", "no-manifest"])
 def test_a_full_disk(exported: Path, controller: FakeController, size_bytes: int) -> None:
-    """The message names the file; nothing half is left, and with room again the export goes on."""
+    """The message names the file; no partial file is left, and with free space the export continues."""
     before = content(exported)
     with exporting(exported, controller.endpoint) as exporter:
         with (

@@ -1,4 +1,4 @@
-"""Three real controllers, whose leaders die while their log is exported."""
+"""Three real controllers, whose leaders are killed while their log is exported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOPICS_PER_LEADER = 12
 
 
 class KillAtStep:
-    """kill -9 of a controller once the export has taken so many steps."""
+    """kill -9 of a controller after this many steps of the export."""
 
     def __init__(self, controller: Controller, steps: int) -> None:
         self._controller = controller
@@ -35,7 +35,7 @@ class KillAtStep:
 
 
 def leader_of(cluster: Cluster) -> Controller | None:
-    """Who accepts the registration of a broker."""
+    """The controller that accepts the registration of a broker."""
     for controller in cluster.controllers:
         with ControllerClient(controller.port) as client:
             if StandInBroker(client, 1, cluster.cluster_id).register():
@@ -52,7 +52,7 @@ def place_of(location: LogLocation) -> LogPosition:
 
 
 def test_leaders_die_while_their_log_is_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each one between two tasks of a batch: the next one is asked for the rest."""
+    """Each leader is killed between two tasks of a batch; the next leader serves the rest."""
     monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 20)
     tables = tmp_path / "tables"
     with Cluster(kafka(), tmp_path / "cluster", brokers=0, controllers=3) as cluster:
@@ -84,7 +84,7 @@ def test_leaders_die_while_their_log_is_exported(tmp_path: Path, monkeypatch: py
 
 
 def export_all(tables: Path, location: LogLocation, cluster_id: str, hook: KillAtStep) -> tuple[int, int]:
-    """Everything that is committed now; returns where that ends, and in which epoch."""
+    """Exports everything committed; returns its end and epoch."""
     place = place_of(location)
     with exporting(tables, location, hook, include_secrets=True, cluster_id=cluster_id) as exporter:
         reached = exporter.export_to(place.high_watermark, place.leader_epoch)

@@ -1,4 +1,4 @@
-"""The manifests' rules: what counts, what follows on what, and what is refused."""
+"""The rules for manifests: which ones are live, their order, and what is refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def output(tmp_path: Path) -> Output:
 
 
 def written(output: Output, start: int, end: int, snapshot: bool = False) -> Manifest:
-    """Files for a range, half of it records without a table of their own, and a manifest to commit."""
+    """Files for a range, half of its records without their own table, and a manifest to commit."""
     values = [
         encode_metadata_record(ProducerIdsRecord(next_producer_id=offset), 0)
         if offset % 2

@@ -1,4 +1,4 @@
-"""KIP-595, KIP-630: the observer against controllers that do what is hard to make a real one do."""
+"""KIP-595, KIP-630: the observer against controllers with behavior that is hard to provoke in real ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_reads_a_range_from_within_a_batch(observer: QuorumObserver, quorum: Fak
     assert read_offsets(observer, 1, 9) == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_goes_on_after_an_answer_that_ends_within_a_batch(
+def test_continues_after_a_response_that_ends_inside_a_batch(
     observer: QuorumObserver, quorum: FakeQuorum
 ) -> None:
     quorum.append(*[batch(offset, 1) for offset in range(20)])
@@ -94,7 +94,7 @@ def test_follows_to_the_leader(
     observer.close()
 
 
-def test_finds_the_next_leader_when_the_first_one_dies(
+def test_finds_the_next_leader_after_the_first_one_stops(
     controller: FakeController, second_controller: FakeController, quorum: FakeQuorum
 ) -> None:
     quorum.append(batch(0, 3))
@@ -111,7 +111,7 @@ def test_finds_the_next_leader_when_the_first_one_dies(
 def test_a_controller_that_is_silent_does_not_take_the_time_of_the_others(
     controller: FakeController, quorum: FakeQuorum
 ) -> None:
-    """As one whose machine is gone: nothing refuses the connection, and nothing answers."""
+    """Like a controller whose machine is down: nothing refuses the connection, and nothing responds."""
     quorum.append(batch(0, 3))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = ("127.0.0.1", int(silent.getsockname()[1]))
@@ -120,7 +120,7 @@ def test_a_controller_that_is_silent_does_not_take_the_time_of_the_others(
         observer.close()
 
 
-def test_nobody_leads(controller: FakeController, quorum: FakeQuorum) -> None:
+def test_no_leader(controller: FakeController, quorum: FakeQuorum) -> None:
     quorum.leader_id = -1
     observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
     with pytest.raises(QuorumUnavailableError):
@@ -129,7 +129,7 @@ def test_nobody_leads(controller: FakeController, quorum: FakeQuorum) -> None:
 
 
 def test_a_quorum_that_is_behind_what_was_read(controller: FakeController, quorum: FakeQuorum) -> None:
-    """As after it was restored from a copy."""
+    """As after a restore from a copy."""
     quorum.epoch = 3
     quorum.append(batch(0, 3, epoch=3))
     observer = QuorumObserver([controller.endpoint], timeout_s=0.3)
@@ -138,7 +138,7 @@ def test_a_quorum_that_is_behind_what_was_read(controller: FakeController, quoru
     observer.close()
 
 
-def test_nobody_answers() -> None:
+def test_no_response() -> None:
     observer = QuorumObserver([("127.0.0.1", 1)], timeout_s=0.3)
     with pytest.raises(QuorumUnavailableError):
         observer.position(0, 0)
@@ -198,13 +198,13 @@ def test_deleted_offsets_lead_to_the_snapshot(observer: QuorumObserver, quorum: 
 
 
 @pytest.mark.parametrize("fails_without_records", [False, True], ids=["kraftctl", "java"])
-def test_a_snapshot_read_by_who_knows_neither_leader_nor_epoch(
+def test_a_snapshot_read_without_leader_and_epoch(
     controller: FakeController,
     second_controller: FakeController,
     quorum: FakeQuorum,
     fails_without_records: bool,
 ) -> None:
-    """As every task does, in a process of its own; the leader changes in the midst of it.
+    """As in every task, in a separate process; the leader changes during it.
 
     Every node writes a snapshot of its own: the same records, but in batches and in an order of its own.
     """
@@ -254,7 +254,7 @@ def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_offset_0(
 def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_an_earlier_epoch(
     observer: QuorumObserver, quorum: FakeQuorum
 ) -> None:
-    """A leader offers one to who has read no further than an epoch before that of its oldest snapshot."""
+    """A leader offers a snapshot to a reader whose last epoch is before that of its oldest snapshot."""
     quorum.epoch = 5
     quorum.append(batch(0, 3), batch(3, 3), batch(6, 2, epoch=5))
     quorum.snapshot = (7, 5)
@@ -264,13 +264,13 @@ def test_a_whole_log_is_preferred_to_the_snapshot_offered_for_an_earlier_epoch(
 
 
 def test_the_first_record_alone_may_be_out_of_reach(observer: QuorumObserver, quorum: FakeQuorum) -> None:
-    """A Java leader with a snapshot does not give away a first batch of one record by any Fetch."""
+    """A Java leader with a snapshot returns a first batch of one record for no Fetch at all."""
     quorum.append(batch(0, 1), batch(1, 5))
     quorum.snapshot = (5, 1)
     assert read_offsets(observer, 0, 6) == [1, 2, 3, 4, 5]
 
 
-def test_asks_as_nobody(observer: QuorumObserver, quorum: FakeQuorum) -> None:
+def test_fetches_without_a_replica_id(observer: QuorumObserver, quorum: FakeQuorum) -> None:
     quorum.append(batch(0, 3))
     read_offsets(observer, 0, 3)
     fetches = [request for _, request in quorum.requests if isinstance(request, FetchRequest)]

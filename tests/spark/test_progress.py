@@ -1,4 +1,4 @@
-"""What `kraftctl-export status` tells about tables, before and after their files were merged."""
+"""The output of `kraftctl-export status`, before and after files were merged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.spark.typed_export import ABORT, BEGIN, batches_of, exporting, mixed_
 
 UNKNOWN_TYPE = bytes([1, 120, 3, 0])
 UNKNOWN_VERSION = bytes([1, 2, 77, 0])
-"""A TopicRecord of times to come."""
+"""A TopicRecord of a future version."""
 DAMAGED = b"\x07nonsense"
 SECRET = encode_metadata_record(
     UserScramCredentialRecord(name="u", mechanism=1, salt=b"s", stored_key=b"k", server_key=b"k"), 0
@@ -30,7 +30,7 @@ SECRET = encode_metadata_record(
 
 @pytest.fixture
 def exported(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> Output:
-    """A snapshot instead of offsets 0 to 19, then two batches; of the log 7 records are left."""
+    """A snapshot instead of offsets 0 to 19, then two batches; 7 records of the log are not exported."""
     values = {offset: mixed_value(offset) for offset in range(20, 67)}
     values |= {25: BEGIN, 30: ABORT, 40: UNKNOWN_TYPE, 41: UNKNOWN_TYPE, 42: UNKNOWN_VERSION, 43: DAMAGED}
     values |= {50: SECRET}
@@ -49,7 +49,7 @@ def exported(controller: FakeController, quorum: FakeQuorum, tmp_path: Path) -> 
 
 
 def from_files(output: Output) -> dict[str, TableProgress]:
-    """The same from a look at the directory."""
+    """The same from the files in the directory."""
     found: dict[str, TableProgress] = {}
     for path in output.directory.glob("[!_]*/*.parquet"):
         rows = pq.ParquetFile(path).metadata.num_rows
@@ -87,7 +87,7 @@ def test_status_of_tables(exported: Output) -> None:
 
 
 def test_status_after_a_compaction(exported: Output) -> None:
-    """What was written with secrets stays apart from what was not."""
+    """Rows with secrets are not merged with redacted ones."""
     before = progress(exported)
     with_old_files = from_files(exported)
     compact(exported, HOUR_MS)
@@ -102,7 +102,7 @@ def test_status_after_a_compaction(exported: Output) -> None:
 def test_merged_batches_are_counted(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path, grace_ms: int
 ) -> None:
-    """A merge is no news, also when nothing is left of what it merged."""
+    """A merge is not a new batch, even when nothing is left of the merged ones."""
     quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(60)}))
     for end in (20, 40, 60):
         with exporting(tmp_path, controller.endpoint) as exporter:
@@ -129,9 +129,9 @@ def test_status_from_the_command_line(
     assert "with secrets     offsets 45 to 48" in text
     assert "snapshots        offsets 0 to 19" in text
     assert main(["status", "--output", str(exported.directory), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["tables"]["records"]["rows"] == 43
-    assert told["lag_records"] == 7
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["tables"]["records"]["rows"] == 43
+    assert printed["lag_records"] == 7
     assert main(["status", "--output", str(tmp_path / "elsewhere")]) == 2
 
 

@@ -1,4 +1,4 @@
-"""What readers of the bare directory find, who know no manifests: every row once, whatever went on."""
+"""Readers of the bare directory, without manifests, find every row once, whatever happened."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_compaction_with_its_defaults_doubles_nothing(exported: Path) -> None:
 def test_merged_files_get_their_names_when_all_are_written(
     exported: Path, controller: FakeController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the old ones go before the next are merged: a large merge takes long, this moment does not."""
+    """The old files are deleted before the next merge: a large merge takes long, this moment is short."""
     with exporting(exported, controller.endpoint) as exporter:
         exporter.export_to(80, 1)
     monkeypatch.setattr(compaction, "RECORDS_PER_MERGE", 40)
@@ -92,7 +92,7 @@ def test_merged_files_get_their_names_when_all_are_written(
 
 
 def killed_compaction(directory: Path, step: int) -> bool:
-    """Whether it came to that step."""
+    """Whether the step was reached."""
     child = multiprocessing.get_context("spawn").Process(target=compact_and_die, args=(directory, step))
     child.start()
     child.join(60)
@@ -121,10 +121,10 @@ def test_files_in_their_grace_period_stay_when_an_export_starts(exported: Path) 
     assert is_exact(exported, 60)
 
 
-def test_a_task_that_is_still_at_it_when_its_batch_was_done_again(
+def test_a_late_attempt_of_a_task_after_its_batch_was_repeated(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
-    """A copy of a first attempt, which knows of no abort yet, ends after the batch was committed."""
+    """A copy of the first attempt, which does not know of the abort, ends after the batch was committed."""
     values = [mixed_value(offset) for offset in range(60)]
     values[10], values[30] = BEGIN, ABORT
     quorum.append(encode_batch(0, 1, 1000, values))
@@ -169,7 +169,7 @@ def test_a_batch_that_fails_leaves_nothing(exported: Path, controller: FakeContr
 
 
 def test_files_without_manifests_are_not_taken_for_leftovers(exported: Path) -> None:
-    """A backup may lack what begins with an underscore."""
+    """A backup can omit names that begin with an underscore."""
     shutil.rmtree(exported / MANIFESTS)
     before = content(exported)
     with pytest.raises(ExportRefusedError, match="_manifests is gone: restore it from a backup"):
@@ -179,7 +179,7 @@ def test_files_without_manifests_are_not_taken_for_leftovers(exported: Path) -> 
     assert content(exported) == before
 
 
-def test_who_reads_for_long_is_left_in_peace(exported: Path) -> None:
+def test_slow_readers_are_not_disturbed(exported: Path) -> None:
     (exported / COMPACTION_LOCK).unlink(missing_ok=True)
     regular = RegularCompaction(Output(exported), batches=1, grace_ms=0)
     with Output(exported).undisturbed(), Output(exported).undisturbed():

@@ -16,7 +16,7 @@ from tests.support.report_check import hover_text, open_report, picture
 pytestmark = pytest.mark.browser
 
 BUTTONS = {"Download plot as a PNG", "Zoom", "Pan", "Zoom in", "Zoom out", "Autoscale", "Reset axes"}
-"""All of them work on this machine alone. Plotly would add one that shares the chart."""
+"""All buttons work locally. Plotly would add one that uploads the chart."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_no_button_sends_a_plot_anywhere(browser: Browser, busy_page: Path):
         pytest.param("config-changes", "→", id="values-before-and-after"),
     ],
 )
-def test_marks_tell_more_when_they_are_pointed_at(browser: Browser, busy_page: Path, section: str, text: str):
+def test_marks_show_details_on_hover(browser: Browser, busy_page: Path, section: str, text: str):
     open_report(browser, busy_page)
 
     assert text in hover_text(browser, section)
@@ -73,7 +73,7 @@ def test_a_hostile_value_is_shown_and_does_nothing(browser: Browser, busy_page: 
 
 
 def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path):
-    """As if an escape were missing: the page's policy is a second lock."""
+    """As if a value were not escaped: the page's policy is the second protection."""
     page = tmp_path / "injected.html"
     injected = "<script>document.title='taken'</script><img src=\"http://127.0.0.1:9/x\">"
     page.write_text(render(quiet(), "made by a test").replace("<main>", f"<main>{injected}"))

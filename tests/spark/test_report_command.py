@@ -1,4 +1,4 @@
-"""`kraftctl-export report` before it starts Spark: what it refuses and needs; and sums that need no Spark."""
+"""`kraftctl-export report` before it starts Spark: refusals, requirements, and sums without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report's page without a browser: what it says, what it lets through, how long it may get."""
+"""The report's page without a browser: its text, its escaping, and its maximum size."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MADE = "made by a test"
 
 
 def figures(page: str) -> dict:
-    """What the page hands to plotly.js."""
+    """The figures that the page passes to plotly.js."""
     found = re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     return json.loads(found.group(1))
@@ -109,7 +109,7 @@ def test_a_period_in_which_nothing_happened_has_words_instead_of_empty_plots():
     assert page.count(f'<p class="summary">{NOTHING}</p>') == len(ALL)
 
 
-def test_the_page_says_that_the_log_does_not_tell_who():
+def test_the_page_says_that_the_log_does_not_name_users():
     assert "not <em>who</em> asked for it" in render(quiet(), MADE)
 
 
@@ -156,7 +156,7 @@ def test_lists_that_were_cut_say_so():
     assert "Shown are the latest 40 of 123,456 changes." in page
 
 
-def test_time_that_the_log_does_not_tell_is_a_gap_in_the_lines():
+def test_time_that_is_not_in_the_log_is_a_gap_in_the_lines():
     contents = busy()
     sizes = tuple(
         Size(size.bucket_ms, None, None, None) if 10 <= place < 20 else size

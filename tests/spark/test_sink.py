@@ -1,4 +1,4 @@
-"""`kraftctl-export`: what it refuses before it starts Spark, and one Spark that is killed and continued."""
+"""`kraftctl-export`: what it refuses before it starts Spark, and a query that is killed and continued."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_the_source_gives_only_how_far_to_go(controller: FakeController, quorum:
 
 @contextmanager
 def job(arguments: list[str], log: Path, step: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """`kraftctl-export` as a process; it is killed after `step`, or when the block is left."""
+    """`kraftctl-export` as a process; it is killed after `step`, or at the end of the block."""
     environment = {
         **os.environ,
         STEP_VARIABLE: step,
@@ -247,7 +247,7 @@ def run_to_end(arguments: list[str], log: Path, step: str = "") -> int:
 
 
 def assert_exact(output: Path, end: int, markers: set[int]) -> None:
-    """Every offset once, by manifest and in the directory; `markers` are of no table but `records`."""
+    """Every offset once, by manifest and in the directory; `markers` are only in `records`."""
     for remainder, table in ((None, "records"), (0, "partition_change_record"), (1, "topic_record")):
         typed = [offset for offset in range(end) if offset % 3 == remainder and offset not in markers]
         expected = list(range(end)) if remainder is None else typed
@@ -262,7 +262,7 @@ def assert_exact(output: Path, end: int, markers: set[int]) -> None:
 def test_spark_that_is_killed_and_loses_its_checkpoint(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
-    """Dies between a manifest and Spark's own commit; then the checkpoint is lost. At its end the log has a
+    """Killed between a manifest and Spark's own commit; then the checkpoint is lost. At its end the log has a
     transaction that is open; a service takes over when it has ended. What a killed compaction had replaced is
     gone then. More kills: test_soak_export.py."""
     output, log = tmp_path / "tables", tmp_path / "job.log"

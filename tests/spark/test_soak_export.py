@@ -1,4 +1,4 @@
-"""A few kills out of `make soak-export`, each kind once: a worker, the driver, a compaction, the planner."""
+"""A few kills of `make soak-export`, one of each kind: a worker, the driver, a compaction, the planner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TAILING = (
 @pytest.mark.java
 @pytest.mark.timeout(400)
 def test_killed_while_the_log_of_a_controller_grows(tmp_path: Path) -> None:
-    """While it catches up, and while it follows; checked against kafka-dump-log, and with three readers."""
+    """While it catches up, and while it follows; compared with kafka-dump-log, and with three readers."""
     soak = Soak(tmp_path, seed=1)
     try:
         soak.begin(8_000)

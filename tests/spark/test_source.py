@@ -1,4 +1,4 @@
-"""The stream source's promises to Spark, kept without starting one."""
+"""The stream source keeps Spark's contract; tested without Spark."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def at(offset: int, epoch: int = 1, cluster: str = CLUSTER_ID) -> dict[str, Any]
 
 
 def offsets_read(reader: KraftStreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[int | None]:
-    """As Spark does it: every range in another process than the one that planned it."""
+    """As in Spark: every range in another process than the one that planned it."""
     offsets: list[int | None] = []
     for planned in reader.partitions(start, end):
         worker, carried = pickle.loads(pickle.dumps((reader, planned)))

@@ -1,4 +1,4 @@
-"""Which Spark the export job runs."""
+"""The Spark that the export job uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_spark_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch, vari
 def test_workers_run_the_python_that_has_the_package(
     monkeypatch: pytest.MonkeyPatch, chosen: str | None, expected: str
 ) -> None:
-    """Of an environment that is not on the path, say: Spark would run the system's python3."""
+    """For an environment that is not on the path, Spark would run the system's python3."""
     monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
     monkeypatch.setenv("PYSPARK_PYTHON", chosen or "")
     if chosen is None:

@@ -1,4 +1,4 @@
-"""The export on a Spark cluster: a master, a worker, and executors that are JVMs of their own."""
+"""The export on a Spark cluster: a master, a worker, and executors in separate JVMs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FLAGS = [flag for name, value in CONFIGURATION.items() for flag in ("--conf", f"
 
 @dataclass
 class StandaloneCluster:
-    """One master and one worker with room for two executors."""
+    """One master and one worker with resources for two executors."""
 
     url: str
     home: Path
@@ -112,10 +112,10 @@ def assert_exact(output: Path, end: int) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_an_executor_dies_and_the_export_goes_on(
+def test_the_export_continues_after_an_executor_is_killed(
     cluster: StandaloneCluster, controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
-    """Killed in the midst of a task, which Spark gives to another. Then a job of spark-submit goes on."""
+    """An executor is killed during a task, which Spark repeats on another. Then spark-submit continues."""
     end = log_range.OFFSETS_PER_RANGE + 2_000
     quorum.append(*batches_of({offset: mixed_value(offset) for offset in range(end)}, size=1000))
     output, control, log = tmp_path / "tables", tmp_path / "control", tmp_path / "export.log"

@@ -1,4 +1,4 @@
-"""Typed tables: every type and version in its own one, every record in `records`, secrets in none."""
+"""Typed tables: every type and version in its own table, every record in `records`, secrets in none."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def test_checkpoints_that_kafka_wrote(path: str) -> None:
 @pytest.mark.parametrize(
     ("value", "counted"),
     [
-        pytest.param(b"\x01\xc8\x01\x03abc", "unknown", id="type-nobody-knows"),
-        pytest.param(b"\x01\x05\x09abc", "unknown", id="version-nobody-knows"),
+        pytest.param(b"\x01\xc8\x01\x03abc", "unknown", id="unknown-type"),
+        pytest.param(b"\x01\x05\x09abc", "unknown", id="unknown-version"),
         pytest.param(b"\x01\x14\x05", "unknown", id="version-of-a-type-without-fields"),
         pytest.param(b"\x01\x02\x00\xff", "undecodable", id="damaged"),
     ],
@@ -269,7 +269,7 @@ def test_tagged_fields_of_a_later_release_beside_a_secret_are_withheld() -> None
 
 @pytest.mark.parametrize("time_ms", [2**63 - 1, -(2**63), 253_402_300_800_000, -62_135_596_800_001])
 def test_what_is_no_date_is_null(time_ms: int) -> None:
-    """A leader's clock may be wrong by any amount; neither the export nor who reads it may stop at that."""
+    """A leader's clock can be wrong by any amount; this must not stop the export or its readers."""
     batches = [encode_batch(offset, 1, time, [NO_OP]) for offset, time in enumerate([5, time_ms, 7])]
     (rows,) = rows_of_log(read_batches(b"".join(batches)), 0, 99)
     times = encode_tables(rows)[RECORDS].column("timestamp").to_pylist()
@@ -297,7 +297,7 @@ def test_transactions(markers: list[tuple[int, str]], expected: Transactions) ->
 
 
 def test_a_transaction_begins_with_a_record_of_any_version() -> None:
-    """Else the abort would take back everything since the start."""
+    """Otherwise the abort would abort everything since the start."""
     values = [NO_OP, bytes([1, BeginTransactionRecord.API_KEY, 99]), NO_OP, ABORT_VALUE]
     rows = rows_of(*values)
     assert resolve(7, markers_of(rows)) == Transactions(((9, 9),))

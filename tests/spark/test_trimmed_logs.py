@@ -1,4 +1,4 @@
-"""Controllers of several releases: exported, trimmed, bridged by a snapshot and continued."""
+"""Controllers of several releases: exported, trimmed, continued from a snapshot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEWEST = "4.3.1"
 
 @pytest.fixture(params=["kraftctl", NEWEST, "4.1.2", "3.9.2"])
 def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Controller]:
-    """Static voters before 4.0, as these releases mostly have them."""
+    """Static voters before 4.0, as is usual for these releases."""
     directory, cluster_id = tmp_path / "node", random_id()
     made: Controller
     if request.param == "kraftctl":
@@ -59,7 +59,7 @@ def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Contr
 
 
 def release_of(controller: Controller) -> str:
-    """Whose tool is to be asked."""
+    """The release whose tool is used."""
     return controller.kafka.version if isinstance(controller, JavaController) else NEWEST
 
 
@@ -72,7 +72,7 @@ def place_of(location: LogLocation) -> tuple[str, LogPosition]:
 
 
 def export(output: Path, location: LogLocation) -> int:
-    """Everything that is committed; returns where that ends."""
+    """Exports everything committed; returns its end."""
     cluster_id, place = place_of(location)
     with exporting(output, location, include_secrets=True, cluster_id=cluster_id) as exporter:
         assert exporter.export_to(place.high_watermark, place.leader_epoch).offset == place.high_watermark
@@ -80,13 +80,13 @@ def export(output: Path, location: LogLocation) -> int:
 
 
 def newest_checkpoint(controller: Controller) -> int:
-    """Where it ends."""
+    """Its end."""
     found = controller.metadata_directory.glob("*.checkpoint")
     return max((int(path.name[:20]) for path in found), default=0)
 
 
 def trim(controller: Controller, archive: Path) -> None:
-    """As retention does when only the newest snapshot is to stay; what goes is kept in `archive`."""
+    """Like retention that keeps only the newest snapshot; deleted files are kept in `archive`."""
     directory = controller.metadata_directory
     segments = sorted(directory.glob("*.log"))
     checkpoints = sorted(directory.glob("*.checkpoint"))
@@ -144,7 +144,7 @@ def test_a_log_is_exported_trimmed_and_continued(controller: Controller, tmp_pat
 def test_a_whole_log_with_a_snapshot_of_a_later_epoch(
     controller: Controller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its leader would rather send the snapshot to who has read no further than an earlier epoch."""
+    """Its leader offers the snapshot to a reader whose last epoch is earlier."""
     quorum = QuorumLocation(parse_endpoints(controller.address))
     create_topics(controller.port, controller.cluster_id, "first", "second")
     controller.stop()

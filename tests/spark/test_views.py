@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.java, pytest.mark.spark, pytest.mark.slow]
 SEED = 20261121
 OFFSETS_COMPARED = 20
 FIRST_PART = 200
-"""How far the log is exported before its start is deleted."""
+"""End of the export before the start of the log is deleted."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def history() -> History:
 
 
 def export(history: History, directory: Path, ends: list[int], deleted_up_to: tuple[int, ...] = ()) -> None:
-    """Exports up to each end in turn; after each, the log before the next of these offsets is deleted."""
+    """Exports up to each end; after each, the log before the next of these offsets is deleted."""
     quorum = FakeQuorum()
     controller = FakeController(quorum, 1)
     quorum.append(*history.batches)
@@ -90,7 +90,7 @@ class Gappy:
 
     directory: Path
     known: list[range]
-    """Offsets as of which the state is known."""
+    """Offsets at which the state is known."""
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def whole_rows(spark: SparkSession, whole: Path) -> dict[str, list[Row]]:
 def kafkas(
     history: History, gappy: Gappy, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[int, dict[str, list[Row]]]:
-    """Kafka's state as of random offsets, and of those next to the gaps."""
+    """Kafka's state at random offsets, and at those next to the gaps."""
     known = [offset for offsets in gappy.known for offset in offsets]
     offsets = random.Random(SEED).sample(known, OFFSETS_COMPARED)
     assert all(any(offset in part for offset in offsets) for part in gappy.known)
@@ -146,7 +146,7 @@ def test_history_views_say_what_a_plain_loop_says(
 def test_all_views_are_the_same_after_compaction(
     spark: SparkSession, whole: Path, whole_rows: dict[str, list[Row]]
 ) -> None:
-    """In a session of another time zone: hours are those of UTC all the same."""
+    """In a session of another time zone: hours are still those of UTC."""
     compacted = compact(Output(whole), grace_ms=0)
     assert compacted.files_after < compacted.files_before / 3
     spark.conf.set("spark.sql.session.timeZone", "Asia/Kolkata")
@@ -166,7 +166,7 @@ def test_the_state_as_of_random_points_is_kafkas(
     kafkas: dict[int, dict[str, list[Row]]],
     index: int,
 ) -> None:
-    """Some by offset, some by time; from the half on after compaction."""
+    """Some by offset, some by time; the second half after compaction."""
     if index == OFFSETS_COMPARED // 2:
         compact(Output(gappy.directory), grace_ms=0)
     offset = list(kafkas)[index]
@@ -186,7 +186,7 @@ def test_gaps_are_not_filled(
     truth: HistoryTruth,
     kafkas: dict[int, dict[str, list[Row]]],
 ) -> None:
-    """What the whole log says, cut down to what is known."""
+    """The values from the whole log, cut to the known ranges."""
     register_views(spark, gappy.directory)
     names = ("log_stretches", "partition_history", "partition_availability", "outages", "fencing_timeline")
     rows = view_rows(spark, [*names, "config_audit", "topic_history"])
@@ -209,7 +209,7 @@ def test_gaps_are_not_filled(
 
 
 def clipped(history: History, gappy: Gappy, rows: list[Row]) -> list[Row]:
-    """Intervals of the whole log, cut where it is not known."""
+    """Intervals of the whole log, cut to the known ranges."""
     found: list[Row] = []
     for index, part in enumerate(gappy.known):
         last = index == len(gappy.known) - 1
@@ -230,7 +230,7 @@ def clipped(history: History, gappy: Gappy, rows: list[Row]) -> list[Row]:
 
 
 def config_changes(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int) -> list[Row]:
-    """What is set differently at two offsets, by topic id."""
+    """Configurations that differ between two offsets, by topic id."""
     old, new = (config_values(kafkas[offset]) for offset in (before, after))
     names = ("resource_type", "resource_name", "topic_id", "name")
     return [
@@ -293,7 +293,7 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
 
 
 def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None:
-    """Kafka writes the highest number there is, which is no date, where the lifetime goes beyond it."""
+    """For a longer lifetime, Kafka writes the largest number, which is no date."""
     record = DelegationTokenRecord(
         owner="User:a", requester="User:a", token_id="t", issue_timestamp=1000, max_timestamp=2**63 - 1
     )
@@ -306,15 +306,15 @@ def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None
 
 
 def test_times_that_are_no_dates(spark: SparkSession, tmp_path: Path) -> None:
-    """Also where the log begins and ends."""
+    """Including the start and the end of the log."""
     made = History(end=3)
     for offset, time_ms in enumerate((2**63 - 1, 1_795_251_600_000, -(2**63))):
         value = encode_metadata_record(FeatureLevelRecord(name="group.version", feature_level=offset + 1), 0)
         made.batches.append(encode_batch(offset, EPOCH, time_ms, [value]))
     export(made, tmp_path, [3])
     register_views(spark, tmp_path)
-    (stretch,) = spark.sql("SELECT start_time, end_time FROM log_stretches").collect()
-    assert stretch["start_time"] == stretch["end_time"] == datetime.fromtimestamp(1_795_251_600)
+    (known,) = spark.sql("SELECT start_time, end_time FROM log_stretches").collect()
+    assert known["start_time"] == known["end_time"] == datetime.fromtimestamp(1_795_251_600)
     assert [row["level"] for row in spark.sql("SELECT level FROM features").collect()] == [3]
 
 

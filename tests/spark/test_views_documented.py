@@ -1,4 +1,4 @@
-"""VIEWS.md: every view with its columns and types as they are, every example run."""
+"""VIEWS.md: every view has its actual columns and types, and every example runs."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_files_of_an_older_release_get_nulls(spark: SparkSession, directory: Pat
 def test_tables_are_listed_again_when_a_compaction_was_faster(
     spark: SparkSession, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The listing names a file that has gone meanwhile."""
+    """The listing contains a file that has been deleted meanwhile."""
     live = Output(directory).manifests()
     gone = replace(live[0], files=tuple(replace(file, path=f"{file.path}x") for file in live[0].files))
     listed = [[gone, *live[1:]]]

@@ -1,4 +1,4 @@
-"""Holds typed tables against what kafka-dump-log prints for the log they were exported from."""
+"""Compares typed tables with the output of kafka-dump-log for the exported log."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare_tables_with_dump(
 
 
 def compare_records(directory: Path, dumped: list[DumpedRecord]) -> set[str]:
-    """The same for tables that hold exactly the records `dumped`, and perhaps rows of a snapshot."""
+    """The same for tables with exactly the records `dumped`, and possibly rows of a snapshot."""
     expected: dict[str, list[dict[str, Any]]] = {name: [] for name in table_schemas()}
     for record in dumped:
         message = CLASSES[record.name]

@@ -53,7 +53,7 @@ def mixed_batches(start: int, end: int, size: int = 7, epoch: int = 1) -> list[b
 
 
 def batches_of(values: dict[int, bytes], size: int = 7, epoch: int = 1) -> list[bytes]:
-    """The values at consecutive offsets, `size` to a batch."""
+    """The values at consecutive offsets, `size` per batch."""
     offsets = sorted(values)
     groups = [offsets[first : first + size] for first in range(0, len(offsets), size)]
     return [
@@ -100,7 +100,7 @@ class KillAtStep:
 
 
 def export_and_die(directory: Path, endpoint: Endpoint, ends: list[int], per_task: int, step: int) -> None:
-    """What a child process does: exports up to each of `ends`, and dies after that many steps."""
+    """The work of a child process: exports up to each of `ends`, and dies after that many steps."""
     log_range.OFFSETS_PER_RANGE = per_task
     observer.RETRY_PAUSE_S = 0.001
     with exporting(directory, endpoint, KillAtStep(step)) as exporter:
@@ -116,7 +116,7 @@ def compact_and_die(directory: Path, step: int) -> None:
 
 
 def content(directory: Path) -> dict[str, str]:
-    """Every file that a reader of the directory could come across, with a digest of what is in it."""
+    """Every file that a reader of the directory could find, with a digest of its content."""
     return {
         str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(directory.rglob("*"))
@@ -126,7 +126,7 @@ def content(directory: Path) -> dict[str, str]:
 
 
 def offsets_in_directory(directory: Path, table: str) -> list[int]:
-    """As a reader sees them who knows nothing of manifests."""
+    """As a reader without manifests sees them."""
     found: list[int] = []
     for path in sorted((directory / table).glob("*.parquet")):
         found += pq.ParquetFile(path).read(columns=["offset"]).column("offset").to_pylist()

@@ -1,4 +1,4 @@
-"""Holds the state views against a replay by Kafka's own MetadataImage."""
+"""Compares the state views with a replay by Kafka's own MetadataImage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.processes.spark_export import SPARK_ARGUMENTS
 
 REPLAY = Path(__file__).parent / "MetadataReplay.java"
 SORTED_LISTS = ("end_points", "features", "log_dirs", "entity")
-"""What Kafka keeps as sets or maps."""
+"""Fields that Kafka keeps as sets or maps."""
 
 QUICK = {
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
@@ -31,12 +31,12 @@ QUICK = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.sources.useV1SourceList": "parquet",
 }
-"""For a hundred queries on next to no data: what helps with much data takes longer than the query."""
+"""For a hundred queries on very little data: optimizations for much data take longer than the query."""
 
 
 @contextmanager
 def local_spark() -> Iterator[SparkSession]:
-    """A session for small data. Its JVM stays for whoever comes next in this process."""
+    """A session for small data. Its JVM stays for later tests in this process."""
     before = os.environ.get("PYSPARK_SUBMIT_ARGS")
     os.environ["PYSPARK_SUBMIT_ARGS"] = SPARK_ARGUMENTS
     try:
@@ -59,7 +59,7 @@ def local_spark() -> Iterator[SparkSession]:
 def kafka_states(
     values: Mapping[int, bytes], offsets: Iterable[int], scratch: Path
 ) -> dict[int, dict[str, Any]]:
-    """The state as of each offset, in their order, as Kafka sees the records that have an effect."""
+    """The state at each offset, in order, as Kafka computes it from the records that have an effect."""
     wanted = dict.fromkeys(offsets)
     lines: list[str] = []
     for offset in sorted({*wanted, *values}):

@@ -1,4 +1,4 @@
-"""Storage tests open thousands of logs: what reaches a real disk is not what they are about.
+"""Storage tests open thousands of logs; they do not need a real disk.
 
 Whether everything is flushed that must be is the business of test_power_failure, whose disk is a model.
 """

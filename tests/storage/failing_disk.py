@@ -1,4 +1,4 @@
-"""A disk that dies at a chosen call and then shows what a power failure may have left of it.
+"""A disk that fails at a chosen call and then holds what a power failure may have left.
 
 It stands between storage and the real file system of a test directory. Every call that changes something is
 counted; from the chosen one on, all of them raise PowerFailure. What a file held at its last fsync is

@@ -1,4 +1,4 @@
-"""Files that say different things of the same life: refused, recovered from, or harmless, but never silent.
+"""Files of one directory that contradict each other: refused, recovered or harmless, but never silently.
 
 Every row damages a directory that a real MetadataPartition wrote: two epochs, 30 batches of 10 to a segment,
 stopped or killed.

@@ -1,4 +1,4 @@
-"""What kafka-storage of 4.3.1 and of 4.4.0 was asked for is what kraftctl begins the metadata log with."""
+"""kraftctl starts the metadata log with the records that kafka-storage of 4.3.1 and 4.4.0 formatted."""
 
 from __future__ import annotations
 

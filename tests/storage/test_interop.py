@@ -1,4 +1,4 @@
-"""Kafka reads what we write, we read what Kafka writes: its tools and its own controller judge."""
+"""Kafka's tools and controller read kraftctl's files, and kraftctl reads theirs."""
 
 from __future__ import annotations
 

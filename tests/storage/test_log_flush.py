@@ -1,4 +1,4 @@
-"""MetadataLog in two threads: what is in memory, what is written, and what a flush may claim."""
+"""MetadataLog in two threads: batches in memory, batches in files, and the end offset of a flush."""
 
 from __future__ import annotations
 

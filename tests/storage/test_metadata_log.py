@@ -1,4 +1,4 @@
-"""MetadataLog against a model: append, truncate, reopen, read; then what must be refused."""
+"""MetadataLog against a model: append, truncate, reopen, read; then the refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random lives, and then one file is damaged: the next start refuses, recovers, or has everything.
+"""Random histories of a replica; then one file is damaged: the start refuses, recovers, or has everything.
 
 "Everything" is what storage ever confirmed: every flushed batch, byte by byte, and the last vote.
 """

@@ -1,4 +1,4 @@
-"""The disk dies at every single call of a busy life: what was promised is not lost, nothing is invented."""
+"""The disk fails at every call of a long history: acknowledged data is not lost, and none is invented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recovery point: two lines of which one is always good, exact after a kill, a second old at most."""
+"""The recovery point: one of two lines is always valid; exact after a kill, else at most a second old."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoint files: complete or not there; and the partition directory as a whole at start."""
+"""Checkpoint files are complete or absent; the partition directory is consistent at start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small files beside the log: read from bytes that Java wrote, written back the same, or refused."""
+"""The small files beside the log: read from bytes of Java, written back identically, or refused."""
 
 from __future__ import annotations
 

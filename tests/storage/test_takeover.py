@@ -1,4 +1,4 @@
-"""One directory, two programs: Kafka's controller and kraftctl take turns on it, stopped or killed."""
+"""Kafka's controller and kraftctl take turns on one directory, stopped or killed in between."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class ClientConfig:
 
     client_id: str = "kraftctl-spark"
     request_timeout_ms: int = 60_000
-    """How long a question may remain without a usable answer, from whichever controller."""
+    """How long a request may remain without a usable response from any controller."""
 
     @property
     def timeout_s(self) -> float:

@@ -13,7 +13,7 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_spark.rows.metadata_rows import TYPED_CLASSES, column_name, field_name
 
 COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
-    ("offset", pa.int64(), "Offset in the metadata log; null for what comes out of a snapshot."),
+    ("offset", pa.int64(), "Offset in the metadata log; null for rows of a snapshot."),
     ("epoch", pa.int32(), "Epoch of the leader that wrote the record's batch."),
     ("timestamp", pa.timestamp("us", tz="UTC"), "When the leader appended it."),
     ("type", pa.string(), "Kafka's name of the record, or Unknown, or Undecodable."),
@@ -24,7 +24,7 @@ COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
     ),
     ("version", pa.int32(), "Version the record is written in."),
     ("is_control", pa.bool_(), "Whether it belongs to the raft layer."),
-    ("payload", pa.binary(), "The value as it stands in the log."),
+    ("payload", pa.binary(), "The raw value in the log."),
     ("snapshot_end_offset", pa.int64(), "For rows of a snapshot: the first offset that it does not contain."),
     ("snapshot_index", pa.int64(), "For rows of a snapshot: position in it."),
 )

@@ -1,4 +1,4 @@
-"""A controller's log that keeps growing: brokers that only register, and an administrator who never rests."""
+"""A controller's log that keeps growing: brokers that only register, and continuous administration."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ SETTINGS = {
     "metadata.log.max.record.bytes.between.snapshots": str(SEGMENT_BYTES),
     "metadata.max.retention.bytes": str(4 * SEGMENT_BYTES),
 }
-"""Small segments, a snapshot for each, and of the log only what an export that lags a little still needs."""
+"""Small segments, a snapshot for each, and only as much log as an export with little lag needs."""
 
 
 class Churn:
-    """Works in a thread of its own between `start` and `stop`."""
+    """Works in its own thread between `start` and `stop`."""
 
     def __init__(self, controller: KraftctlController, seed: int) -> None:
         self._controller = controller
@@ -69,7 +69,7 @@ class Churn:
         self._made = 0
         self.pause_s = 0.05
         self.burst = 0
-        """How many partitions to make, and to remove again, as fast as it goes."""
+        """How many partitions to create, and to delete again, as fast as possible."""
         self.failure: BaseException | None = None
 
     def start(self) -> None:
@@ -156,7 +156,7 @@ class Churn:
 
 
 def append_transactions(controller: KraftctlController, records: int, seed: int) -> None:
-    """Two metadata transactions and one that is left open, written into the log of a stopped controller.
+    """Writes two metadata transactions and an open one into the log of a stopped controller.
 
     The first is ended, the second aborted; its next leader aborts the third (KIP-866).
     """
@@ -196,7 +196,7 @@ def _partition(topic_id: bytes, partition: int) -> PartitionRecord:
 
 
 class LogArchive:
-    """Keeps every segment by a second name, also after the controller has deleted it."""
+    """Keeps every segment under a second name, even after the controller has deleted it."""
 
     def __init__(self, metadata_directory: Path, archive: Path) -> None:
         self._metadata_directory = metadata_directory

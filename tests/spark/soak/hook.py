@@ -1,4 +1,4 @@
-"""Kills a process of a running export at a step that is named from outside, once for every time it is asked.
+"""Kills a process of a running export at a step that is named from outside, once per request.
 
 Whoever wants a kill writes `armed.json` into the control directory. Every process of the export looks there
 after every step; the one that it is meant for takes the file away and then strikes.
@@ -18,12 +18,12 @@ from tests.spark.soak import processes
 ARMED = "armed.json"
 FIRED = "fired.json"
 _seen: Counter[str] = Counter()
-"""How often this process has been at the step of an arm; a task's hook is a new copy each time."""
+"""How often this process has reached the step of an arm; each task has a new copy of the hook."""
 
 
 @dataclass(frozen=True)
 class Arm:
-    """`role` is whose step it is: `run`, `compact` or `worker`.
+    """`role` is the process of the step: `run`, `compact` or `worker`.
 
     `victim` is `self`, `driver`, `jvm` or `executor`.
     """
@@ -32,7 +32,7 @@ class Arm:
     role: str
     step: str
     count: int
-    """At which time that it gets there."""
+    """The count at which the step is meant."""
     victim: str
 
 
@@ -44,7 +44,7 @@ def arm(control: Path, wanted: Arm) -> None:
 
 
 def disarm(control: Path) -> bool:
-    """Whether it had not been fired until now."""
+    """Whether it had not fired before."""
     try:
         (control / ARMED).unlink()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A supervised export that is killed again and again: at named steps first, then at any moment."""
+"""A supervised export that is killed repeatedly: first at named steps, then at any moment."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tests.spark.soak import hook, processes
 from tests.support.processes.spark_export import ROOT, SPARK_ARGUMENTS
 
 STRIKE_TIMEOUT_S = 60.0
-"""For a step to be reached, or a process to be there."""
+"""Wait for a step to be reached, or a process to start."""
 
 END_TIMEOUT_S = 60.0
-"""For an export to end whose JVM or planner is gone."""
+"""Wait for an export to end after its JVM or planner was killed."""
 
 GONE_TIMEOUT_S = 20.0
-"""For an export to notice; what was killed may have belonged to one that was dead already."""
+"""Wait for an export to notice; the killed process may have belonged to an export that had ended."""
 
 BATCH_SIZES = (700, 2_500, 60_000)
-"""Another one at every start: options may change between runs."""
+"""A different one at every start: options may change between runs."""
 
 NAMED = (
     ("worker", "files-written", "self"),
@@ -52,7 +52,7 @@ NAMED = (
     ("compact", "manifest-removed", "self"),
     ("jvm", "", ""),
 )
-"""Whose step, which step, who dies; without a step, a kind of process at any moment.
+"""Process of the step, step, process to kill; without a step, a kind of process at any moment.
 
 `files-written` of `run` is a step of the compaction inside the export.
 """
@@ -62,7 +62,7 @@ RANDOM = ("driver", "driver", "jvm", "worker", "worker", "planner", "compactor")
 
 @dataclass(frozen=True)
 class Kill:
-    """One of the schedule."""
+    """One entry of the schedule."""
 
     role: str
     step: str
@@ -78,7 +78,7 @@ class Kill:
 
 
 def schedule(kills: int, seed: int) -> list[Kill]:
-    """The named ones for the first three fifths, over and over; then whatever comes."""
+    """The named ones repeatedly for the first three fifths; then random ones."""
     chance = random.Random(seed)
     named = max(min(kills, len(NAMED)), kills * 3 // 5)
     planned = [NAMED[number % len(NAMED)] for number in range(named)]
@@ -91,7 +91,7 @@ def schedule(kills: int, seed: int) -> list[Kill]:
 
 
 class Supervisor:
-    """Runs the export, starts it again whenever it ends, and strikes."""
+    """Runs the export, restarts it whenever it ends, and kills its processes."""
 
     def __init__(self, bootstrap: str, directory: Path, seed: int) -> None:
         self._bootstrap = bootstrap
@@ -103,13 +103,13 @@ class Supervisor:
         self.mark = f"{os.getpid()}-{seed}"
         self.starts = 0
         self.ends: Counter[str] = Counter()
-        """How the export ended, by exit status, when it was not the driver who was killed."""
+        """Exit statuses of exports that ended without a kill of the driver."""
         self.survived: Counter[str] = Counter()
         self.problems: list[str] = []
         self._export: subprocess.Popen[bytes] | None = None
 
     def run(self, kill: Kill, number: int) -> bool:
-        """Whether somebody was killed; False if the step did not come in time."""
+        """Whether a process was killed; False if the step was not reached in time."""
         self._keep_running()
         if kill.role in ("compact", "compactor"):
             return self._kill_compaction(kill, number)
@@ -122,7 +122,7 @@ class Supervisor:
         return struck
 
     def finish(self) -> None:
-        """Drains the log with an export that nobody kills."""
+        """Exports the rest of the log without kills."""
         self._end_export()
         done = self._start("--available-now", "--compact-after", "0").wait(600)
         if done != 0:
@@ -138,14 +138,14 @@ class Supervisor:
             self._export.wait(30)
 
     def orphans(self, timeout_s: float = 20.0) -> list[processes.Found]:
-        """What is left of all exports when they had time to go."""
+        """Processes that are left of all exports after they had time to end."""
         deadline = time.monotonic() + timeout_s
         while (left := processes.marked(self.mark)) and time.monotonic() < deadline:
             threading.Event().wait(0.2)
         return left
 
     def alive(self) -> bool:
-        """Starts it again if it has ended."""
+        """Restarts it if it has ended."""
         self._keep_running()
         return self._alive()
 
@@ -213,7 +213,7 @@ class Supervisor:
         return False
 
     def _kill_compaction(self, kill: Kill, number: int) -> bool:
-        """Beside the export, which goes on and leaves something to merge."""
+        """Kills a compaction beside the export, which continues and leaves files to merge."""
         hook.disarm(self.control)
         deadline = time.monotonic() + STRIKE_TIMEOUT_S
         while len(Output(self.output).manifests()) < 2 and time.monotonic() < deadline:
@@ -232,7 +232,7 @@ class Supervisor:
         return status == -signal.SIGKILL
 
     def _see_what_becomes_of_it(self, kill: Kill) -> None:
-        """A driver is dead at once; of others we ask whether the export goes on without them."""
+        """A killed driver ends immediately; for others, checks whether the export continues without them."""
         assert self._export is not None
         driver_dies = kill.role == "driver" or kill.victim == "driver"
         if driver_dies or (kill.victim == "self" and kill.role == "run"):

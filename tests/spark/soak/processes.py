@@ -21,7 +21,7 @@ class Found:
 
 
 def marked(mark: str) -> list[Found]:
-    """All that carry the mark and have not ended."""
+    """All processes with the mark that have not ended."""
     wanted = f"{MARK_VARIABLE}={mark}".encode()
     found: list[Found] = []
     for directory in Path("/proc").iterdir():
@@ -62,7 +62,7 @@ def jvm_of(driver: int) -> int:
 
 
 def executor_of(worker: int) -> int:
-    """The JVM on whose behalf a worker works."""
+    """The JVM that a worker belongs to."""
     pid = worker
     while "java" not in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].decode():
         pid = _parent(pid)

@@ -1,4 +1,4 @@
-"""`make soak-export`: a real controller's growing log, an export that is killed, and nothing amiss.
+"""`make soak-export`: a real controller's growing log, an export that is killed, and a complete result.
 
 `run.py --seed N --kills 100 --minutes 30`: whichever ends first. Prints a line per kill and a table at the
 end; fails if a table is not exact.
@@ -16,7 +16,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-# At the end of the path, so that what is installed (and compiled) comes before the sources.
+# At the end of the path, so that installed (and compiled) packages have precedence over the sources.
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from kraftctl.dev.nodes import KraftctlController
@@ -29,7 +29,7 @@ from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transacti
 from tests.spark.soak.kills import Kill, Supervisor, schedule
 
 FIRST_BURST = 150_000
-"""Records to catch up with at first."""
+"""Records to catch up with at the start."""
 
 KILLS_PER_DISTURBANCE = 15
 TRIES = 4
@@ -37,7 +37,7 @@ TRIES = 4
 BURST = 40_000
 
 CATCHING_UP = 3_000
-"""An export that is further behind does."""
+"""From this lag on, an export counts as catching up."""
 
 FOLLOWING = 500
 
@@ -65,13 +65,13 @@ class Soak:
         return time.monotonic() - self._began
 
     def begin(self, records: int) -> None:
-        """The log has that many records to catch up with, and grows from now on."""
+        """Writes that many records to catch up with; the log grows from now on."""
         self._churn.burst = records
         self._churn.start()
         await_result(lambda: self._churn.burst == 0, "a log to catch up with", 300)
 
     def kill(self, kill: Kill) -> None:
-        """Again, if it never came to the step; not more than a few times."""
+        """Repeats a kill whose step was not reached, a few times at most."""
         number = self.done.total()
         lag, offset = self._lag()
         while not self.supervisor.run(kill, number):
@@ -83,7 +83,7 @@ class Soak:
         print(f"{self.elapsed_s():6.0f} s  kill {number + 1}: {kill}, {phase}, at {offset}", flush=True)
 
     def disturb(self, records: int) -> None:
-        """The controller starts again with transactions in its log, which then grows fast for a while."""
+        """Restarts the controller with transactions in its log, which then grows fast for a while."""
         number = self.done.total()
         self._churn.stop()
         self._controller.stop()
@@ -93,7 +93,7 @@ class Soak:
         self._churn.start()
 
     def catch_up(self) -> None:
-        """Until the export follows closely."""
+        """Waits until the export has little lag."""
         await_result(
             lambda: self.supervisor.alive() and self._lag()[0] < FOLLOWING, "the end of the log", 120
         )
@@ -107,7 +107,7 @@ class Soak:
             observer.close()
 
     def check(self) -> None:
-        """Raises AssertionError for the first thing that is wrong."""
+        """Raises AssertionError for the first difference."""
         self._churn.stop()
         self.supervisor.finish()
         output = self.supervisor.output

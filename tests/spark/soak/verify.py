@@ -1,4 +1,4 @@
-"""Holds the tables against the log that they were exported from, as any reader of the directory sees them."""
+"""Compares the tables with the exported log, as any reader of the directory sees them."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ TABLE_OF = {
     for message in TYPED_CLASSES
     if message not in CONTROL_RECORD_CLASSES
 }
-"""By kafka-dump-log's word for the type; records of the raft layer have none."""
+"""Tables by kafka-dump-log's name of the type; control records have none."""
 
 
 @dataclass
 class Expected:
-    """What the tables must hold: from the segments, by our decoder of batches and by kafka-dump-log."""
+    """The expected rows: from the segments, by our decoder of batches and by kafka-dump-log."""
 
     payloads: list[bytes] = field(default_factory=list)
     epochs: list[int] = field(default_factory=list)
     timestamps_ms: list[int] = field(default_factory=list)
     offsets: dict[str, list[int]] = field(default_factory=dict)
-    """Of every table, by Kafka's own word for the type."""
+    """Offsets of every table, by Kafka's own name of the type."""
     aborted: set[int] = field(default_factory=set)
-    """What the raft layer writes meanwhile is part of no transaction."""
+    """Control records written meanwhile belong to no transaction."""
 
 
 def expected_of(segments: Path, end: int) -> Expected:
-    """Of the offsets below `end`."""
+    """Restricted to the offsets below `end`."""
     expected = Expected()
     files = sorted(segments.glob("*.log"))
     control: set[int] = set()
@@ -84,7 +84,7 @@ def _dumped_types(files: list[Path]) -> Iterator[tuple[int, str]]:
 
 
 def check_rows(output: Path, expected: Expected) -> None:
-    """Every table by its manifests; `records` with every byte, epoch, time and mark."""
+    """Every table by its manifests; `records` with all bytes, epochs, times and marks."""
     records = read_table(output, RECORDS)
     assert records.column("offset").to_pylist() == expected.offsets[RECORDS]
     assert records.column("payload").to_pylist() == expected.payloads
@@ -103,7 +103,7 @@ def check_rows(output: Path, expected: Expected) -> None:
 
 
 def check_directory(output: Path) -> int:
-    """Nothing there but what the manifests name, all of it readable; returns the number of files."""
+    """Only files in the manifests, all of them readable; returns the number of files."""
     named = {file.path: file for one in Output(output).all_manifests() for file in one.files}
     there = {
         str(path.relative_to(output))
@@ -120,7 +120,7 @@ def check_directory(output: Path) -> int:
 
 
 def counts(output: Path) -> dict[str, dict[str, tuple[int, int]]]:
-    """Rows and different offsets of every table, by what reads it; none of them knows the manifests."""
+    """Rows and distinct offsets of every table per reader; none of the readers uses the manifests."""
     tables = [table for table in table_schemas() if (output / table).is_dir()]
     with_arrow = {}
     for table in tables:
