@@ -146,7 +146,7 @@ def described(active: ActiveController, key: str) -> tuple[str | None, int]:
         for entry in describe_topic_configs(active.controller.image, active.config, own)
         if entry.definition.name == key
     ]
-    assert (entry.value, entry.source) == (config.value, config.config_source)
+    assert (entry.text, entry.source) == (config.value, config.config_source)
     return config.value, config.config_source
 
 

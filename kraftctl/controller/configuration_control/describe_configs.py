@@ -112,7 +112,7 @@ def _describe_topic(
             continue
         result = DescribeConfigsResourceResult(
             name=definition.name,
-            value=entry.value,
+            value=entry.text,
             config_source=entry.source,
             is_sensitive=definition.sensitive,
             config_type=definition.type_code,
@@ -120,7 +120,7 @@ def _describe_topic(
         if synonyms:
             if entry.source == config_source.TOPIC_CONFIG:
                 result.synonyms.append(
-                    DescribeConfigsSynonym(name=definition.name, value=entry.value, source=entry.source)
+                    DescribeConfigsSynonym(name=definition.name, value=entry.text, source=entry.source)
                 )
             for name, _ in TOPIC_CONFIG_SYNONYMS.get(definition.name, [])[:1]:
                 result.synonyms += _synonyms(name, _layers(state), definition.sensitive)

@@ -84,7 +84,7 @@ def _topics_with_obeyed_configs(image: MetadataImage) -> list[Resource]:
 
 
 def _described_value(entry: EffectiveConfig, own: Resource) -> str:
-    value = repr((entry.value or "").strip())
+    value = repr((entry.text or "").strip())
     if entry.source == config_source.DEFAULT_CONFIG:
         return f"Kafka's default {value}"
     if entry.source == config_source.STATIC_BROKER_CONFIG:

@@ -30,10 +30,8 @@ def why_topic_configs_invalid(
     values: dict[str, ConfigValue | None] = {}
     try:
         for name, definition in TOPIC_CONFIG_KEYS.items():
-            text: str | None = configs.get(name)
-            if text is None:
-                text = inherited_config(static, name).value
-            values[name] = None if text is None else definition.parse(text)
+            text = configs.get(name)
+            values[name] = inherited_config(static, name).value if text is None else definition.parse(text)
     except InvalidConfigValueError as error:
         return _invalid(str(error))
     reason = _why_combination_invalid(values, config, existing or {})

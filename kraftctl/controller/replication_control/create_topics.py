@@ -271,7 +271,7 @@ class _TopicCreation:
         return [
             CreatableTopicConfigs(
                 name=entry.definition.name,
-                value=entry.value,
+                value=entry.text,
                 config_source=entry.source,
                 is_sensitive=entry.definition.sensitive,
             )

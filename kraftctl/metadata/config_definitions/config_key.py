@@ -48,7 +48,8 @@ class InvalidConfigValueError(ValueError):
 class ConfigKey:
     """Name, type, default and rule of one key.
 
-    `default` is the text of the default value; None when it has none or it is null.
+    `default` is the text of the default value, `default_value` the value itself; None when the key has none
+    or it is null.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class ConfigKey:
         self.default = default
         self.validator: Validator = AnyValue() if validator is None else validator
         self.internal = internal
+        self.default_value = None if default is None else self.parse(default)
 
     @property
     def sensitive(self) -> bool:
