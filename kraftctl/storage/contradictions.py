@@ -3,7 +3,7 @@
 | found | outcome |
 |---|---|
 | the log is gone, or quorum-state is | this replica does not vote until it has fetched everything again |
-| the same, and it is the only voter | without the log: refused; without quorum-state: no other node voted |
+| the same, and it is the only voter | log gone: refused; quorum-state gone: it starts, no other node voted |
 | the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
 | a batch of a later epoch than quorum-state | refused: an epoch is in quorum-state before its first batch |

@@ -83,12 +83,13 @@ class InvalidBatchError(Exception):
 
 def base_offset_at(buffer: bytes, position: int) -> int:
     """The base offset of the batch at `position`; its first `PREFIX_BYTES` must be there."""
-    return int(read_i64_be(buffer, position))
+    return read_i64_be(buffer, position)
 
 
 def batch_size(buffer: bytes, position: int) -> int:
     """The stated length of the batch at `position`, in bytes; its first `PREFIX_BYTES` must be there."""
-    return int(read_i32_be(buffer, position + 8)) + PREFIX_BYTES
+    length: int = read_i32_be(buffer, position + 8)
+    return length + PREFIX_BYTES
 
 
 def stated_crc(buffer: bytes, position: int) -> int:
@@ -171,8 +172,8 @@ def _place_at(
         raise InvalidBatchError(position, "the header is cut short", HEADER_BYTES)
     base_offset = base_offset_at(buffer, at)
     size_bytes = batch_size(buffer, at)
-    epoch = int(read_i32_be(buffer, at + EPOCH_POSITION))
-    delta = int(read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION))
+    epoch: int = read_i32_be(buffer, at + EPOCH_POSITION)
+    delta: int = read_i32_be(buffer, at + LAST_OFFSET_DELTA_POSITION)
     if (
         size_bytes < HEADER_BYTES
         or buffer[at + MAGIC_POSITION] != MAGIC
@@ -192,8 +193,8 @@ def _place_at(
         base_offset=base_offset,
         last_offset=base_offset + delta,
         epoch=epoch,
-        is_control=int(read_i16_be(buffer, at + ATTRIBUTES_POSITION)) & CONTROL_BIT != 0,
-        max_timestamp_ms=int(read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION)),
+        is_control=read_i16_be(buffer, at + ATTRIBUTES_POSITION) & CONTROL_BIT != 0,
+        max_timestamp_ms=read_i64_be(buffer, at + MAX_TIMESTAMP_POSITION),
         position=position,
         size_bytes=size_bytes,
     )
