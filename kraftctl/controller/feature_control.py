@@ -7,7 +7,7 @@ Each update is refused by the first of these that fails:
    static voter has registered (a dead old broker must be unregistered first);
 3. lowering needs a downgrade type, raising needs UPGRADE;
 4. metadata.version is not lowered across a level that changed metadata; kraft.version is never lowered;
-5. other features find the metadata.version they depend on.
+5. every other feature depends on a metadata.version that is finalized, or in the same request.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RESULTS_VERSION_MAX: Final = 1
 """Up to this request version a success lists every feature."""
 
 DISABLED: Final = VersionRange(0, 0)
-"""What a node can run of a feature it does not name."""
+"""The range of a feature that a node does not list."""
 
 
 def update_features(
@@ -149,7 +149,7 @@ def current_level(state: ControllerState, feature: str) -> int:
 
 
 def why_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
-    """Which node of the cluster cannot run `level`, the first one found; None when all can."""
+    """Why `level` cannot be run: the first node that does not support it; None if all do."""
     local = features.supported_features(state.config.unstable_feature_versions_enable).get(feature, DISABLED)
     reason = _why_not_in_range(f"Local controller {state.node_id}", local, level)
     cluster = state.image.cluster
@@ -178,7 +178,7 @@ def _why_not_in_range(node: str, offered: VersionRange, level: int) -> str | Non
 
 
 def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | None:
-    """In the very words that kafka-features shows: scripts compare them."""
+    """In Kafka's exact words: scripts compare what kafka-features prints."""
     if level >= current or not features.metadata_changed_between(level, current):
         return None
     reason = (

@@ -51,7 +51,7 @@ class ConfigLayer:
 
 
 class EffectiveConfig:
-    """One config as it applies; `value` is its text, None when it is null, `parsed` what was parsed."""
+    """One config that applies: `value` is its text, None for null; `parsed` if the lookup parsed it."""
 
     def __init__(
         self, definition: ConfigKey, value: str | None, source: int, parsed: ConfigValue | None = None
@@ -66,7 +66,7 @@ class EffectiveConfig:
 
 
 def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[ConfigLayer]:
-    """Where broker configs are set, the layer that counts first at the front."""
+    """The layers of broker configs, highest precedence first."""
     configurations = image.configurations
     return [
         ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, configurations.config(BROKER, str(config.node_id))),

@@ -70,7 +70,7 @@ def _why_combination_invalid(
 def _why_remote_storage_invalid(
     values: dict[str, ConfigValue | None], config: ControllerConfig
 ) -> str | None:
-    """KIP-405, KIP-950: what a topic in remote storage may not combine."""
+    """KIP-405, KIP-950: combinations that a topic in remote storage may not have."""
     if config.originals.get(REMOTE_LOG_STORAGE_SYSTEM_ENABLE, "false").strip().lower() != "true":
         return "tiered storage is switched off in this cluster, so no topic can use it"
     policy = values["cleanup.policy"]

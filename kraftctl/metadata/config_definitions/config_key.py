@@ -36,13 +36,13 @@ BLANKS: Final = "".join([chr(code) for code in range(33)])
 """What Java trims: the space and the control characters before it."""
 
 WHITESPACE: Final = " \t\n\v\f\r"
-"""What a regular expression in Java calls so."""
+"""What a regular expression in Java counts as whitespace."""
 
 ConfigValue = bool | int | float | str | list[str]
 
 
 class InvalidConfigValueError(ValueError):
-    """The text is no valid value of that key; the message says why."""
+    """The text is not a valid value of the key; the message says why."""
 
 
 class ConfigKey:
@@ -74,7 +74,7 @@ class ConfigKey:
         return TYPE_CODES[self.type]
 
     def parse(self, text: str) -> ConfigValue:
-        """The value `text` stands for; InvalidConfigValueError when it is not a valid one."""
+        """The value of `text`; InvalidConfigValueError when it is not valid."""
         value = parse_value(self.name, self.type, text)
         reason = self.validator.why_invalid(value)
         if reason is not None:
