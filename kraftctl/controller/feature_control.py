@@ -21,6 +21,7 @@ from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -57,11 +58,9 @@ def update_features(
     }
     records: list[RecordAndVersion] = []
     for feature, level in updates.items():
-        reason = _why_refused(state, feature, level, upgrade_types[feature], updates)
-        if reason is not None:
-            response = UpdateFeaturesResponse(
-                error_code=Errors.INVALID_UPDATE_VERSION, error_message=ERROR_PREFIX + reason
-            )
+        error = _why_refused(state, feature, level, upgrade_types[feature], updates)
+        if error is not None:
+            response = UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
             return ControllerResult.atomic_of([], response)
         records += _records_for(state, feature, level, upgrade_types[feature])
     response = UpdateFeaturesResponse(error_message=None)
@@ -100,17 +99,22 @@ def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
 
 def _why_refused(
     state: ControllerState, feature: str, level: int, kind: int, updates: dict[str, int]
-) -> str | None:
+) -> ApiError | None:
     reason = _why_not_possible(state, feature, level, kind)
     if reason is None and feature not in features.SUPPORTED_FEATURES:
         reason = "The feature is not known."
     if reason is None and feature == features.METADATA_VERSION:
-        return _why_metadata_version_refused(state.image.features.metadata_version, level, kind)
+        current = state.image.features.metadata_version
+        refusal = _why_metadata_version_refused(current, level, kind)
+        return None if refusal is None else ApiError(Errors.INVALID_UPDATE_VERSION, ERROR_PREFIX + refusal)
     if reason is None and feature == features.KRAFT_VERSION:
         reason = _why_kraft_version_refused(state, level)
     elif reason is None:
         reason = _why_dependency_missing(state, feature, level, updates)
-    return None if reason is None else f"Invalid update version {level} for feature {feature}. {reason}"
+    if reason is None:
+        return None
+    message = f"{ERROR_PREFIX}Invalid update version {level} for feature {feature}. {reason}"
+    return ApiError(Errors.INVALID_UPDATE_VERSION, message)
 
 
 def _records_for(state: ControllerState, feature: str, level: int, kind: int) -> list[RecordAndVersion]:
