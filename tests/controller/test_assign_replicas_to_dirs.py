@@ -80,7 +80,7 @@ def test_assignments_become_directories() -> None:
     assert state.partition(0).leader_epoch == 5
 
 
-def test_telling_again_writes_nothing() -> None:
+def test_repeating_it_writes_nothing() -> None:
     """Brokers do send assignments twice."""
     state = cluster()
     state.apply(ask(state, (HERE, 0)))

@@ -14,7 +14,7 @@ FAULTS = (
         "            self._respond(request_id, response)\n",
         "        self._respond(request_id, response)\n",
         (NODE,),
-        "A client is told of a topic that a failover removes again.",
+        "A response confirms a topic that a failover removes again.",
     ),
     PlantedFault(
         "undo-journal-is-not-replayed",
@@ -46,7 +46,7 @@ FAULTS = (
         "        record.broker_epoch = moment.next_offset\n",
         "        record.broker_epoch = moment.next_offset - 1\n",
         ("tests/controller/test_register_broker.py",),
-        "KAFKA-15213: a broker's epoch is the offset of its registration, or the broker waits for ever.",
+        "KAFKA-15213: a broker's epoch is the offset of its registration, or the broker waits forever.",
     ),
     PlantedFault(
         "snapshot-inside-a-transaction",

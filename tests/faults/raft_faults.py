@@ -193,7 +193,7 @@ FAULTS = (
         "    return core.now_ms + int(core.config.fetch_timeout_ms * CHECK_QUORUM_TIMEOUT_FACTOR)\n",
         "    return NEVER_MS\n",
         (f"{CLUSTER}::test_an_isolated_leader_resigns_and_commits_nothing",),
-        "KAFKA-15489: a leader that was cut off leads for ever.",
+        "KAFKA-15489: a leader that was cut off leads forever.",
     ),
     PlantedFault(
         "check-quorum-takes-one-voter-for-itself",
@@ -201,7 +201,7 @@ FAULTS = (
         "    if core.is_only_voter():\n",
         "    if len(core.voters) == 1:\n",
         (f"{PROMISES}::test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off",),
-        "A leader that removed itself and is cut off leads for ever.",
+        "A leader that removed itself and is cut off leads forever.",
     ),
     PlantedFault(
         "fetch-snapshot-is-no-sign-of-life",

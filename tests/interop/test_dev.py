@@ -63,7 +63,7 @@ def test_gives_up_starting_when_asked(tmp_path: Path) -> None:
     await_result(lambda: gone(nodes), "its nodes are gone", 10.0)
 
 
-def test_goes_on_after_a_kill_and_resumes_its_directory(tmp_path: Path) -> None:
+def test_continues_after_a_kill_and_resumes_its_directory(tmp_path: Path) -> None:
     """A killed controller is restarted; another run in the same directory is the same cluster."""
     dev = start_dev(tmp_path)
     dev.await_line(SERVING, 120.0)

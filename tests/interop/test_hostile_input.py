@@ -62,7 +62,7 @@ def send(port: int, payload: bytes, *, half_open: bool) -> None:
                 connection.recv(4096)
 
 
-def test_garbage_disturbs_nobody(cluster: Cluster) -> None:
+def test_garbage_disturbs_no_client(cluster: Cluster) -> None:
     """Brokers stay unfenced and are served, and the controller's memory does not grow."""
     create_topic(cluster.bootstrap_servers, "undisturbed", partitions=3)
     processes = [node.process for node in cluster.nodes]

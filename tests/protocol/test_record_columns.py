@@ -52,7 +52,7 @@ def values_of(column: Column, kind: str) -> list[Any]:
     if kind.startswith("[]"):
         assert column.items is not None
         items = values_of(column.items, kind[2:])
-        return [None if null else items[first:last] for first, last, null in _stretches(column)]
+        return [None if null else items[first:last] for first, last, null in _items(column)]
     data = column.data.getvalue()
     if kind == "bool":
         return [bool(byte) for byte in data]
@@ -60,11 +60,11 @@ def values_of(column: Column, kind: str) -> list[Any]:
         return list(memoryview(data).cast("d"))
     if column.ends is None:
         return list(memoryview(data).cast("q" if kind in INT64 else "i"))
-    raw = [None if null else data[first:last] for first, last, null in _stretches(column)]
+    raw = [None if null else data[first:last] for first, last, null in _items(column)]
     return raw if kind == "bytes" else [None if one is None else one.decode() for one in raw]
 
 
-def _stretches(column: Column) -> list[tuple[int, int, bool]]:
+def _items(column: Column) -> list[tuple[int, int, bool]]:
     ends = list(memoryview(column.ends.getvalue()).cast("i"))
     valid = [1] * len(ends) if column.valid is None else list(column.valid.getvalue())
     return [(first, last, not there) for first, last, there in zip([0, *ends], ends, valid, strict=False)]

@@ -121,7 +121,7 @@ def test_records_of_an_open_transaction_wait_for_its_end(
     with exporting(tmp_path, controller.endpoint) as exporter:
         assert exporter.export_to(100, 1).offset == 61
         assert offsets_in_directory(tmp_path, "records") == list(range(61))
-        assert exporter.export_to(100, 1).offset == 61, "nothing more to tell, and nothing left behind"
+        assert exporter.export_to(100, 1).offset == 61, "nothing more to export, and nothing left behind"
         assert offsets_in_directory(tmp_path, "records") == list(range(61))
         quorum.append(encode_batch(100, 1, 1000, [end_marker, NO_OP]))
         assert exporter.export_to(102, 1).offset == 102

@@ -57,7 +57,7 @@ def from_files(output: Output) -> dict[str, TableProgress]:
     return found
 
 
-def assert_tells_the_truth(found: Progress, output: Output) -> None:
+def assert_reports_the_truth(found: Progress, output: Output) -> None:
     assert (found.cluster_id, found.offset, found.epoch) == (CLUSTER_ID, 60, 1)
     assert (found.high_watermark, found.lag_records) == (67, 7)
     assert found.last_timestamp_ms == 1000 + 55, "batches of 7, each of one time"
@@ -77,7 +77,7 @@ def assert_tells_the_truth(found: Progress, output: Output) -> None:
 
 def test_status_of_tables(exported: Output) -> None:
     found = progress(exported)
-    assert_tells_the_truth(found, exported)
+    assert_reports_the_truth(found, exported)
     assert (found.manifests, found.batches_last_hour) == (4, 4)
     assert found.last_commit_at_ms == max(one.committed_at_ms for one in exported.manifests())
     assert found.lag_ms == found.last_commit_at_ms - 1055
@@ -95,7 +95,7 @@ def test_status_after_a_compaction(exported: Output) -> None:
     assert with_grace.last_commit_at_ms == before.last_commit_at_ms, "a merge is no news"
     assert with_grace.batches_last_hour == before.batches_last_hour
     assert from_files(exported) == with_old_files, "nothing stood side by side that could be merged"
-    assert_tells_the_truth(with_grace, exported)
+    assert_reports_the_truth(with_grace, exported)
 
 
 @pytest.mark.parametrize("grace_ms", [0, HOUR_MS], ids=["at-once", "with-grace"])

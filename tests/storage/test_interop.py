@@ -117,7 +117,7 @@ def test_4_we_read_what_a_killed_kafka_controller_wrote(java: JavaController) ->
     partition.close()
 
 
-def test_5_kafka_goes_on_with_what_we_appended(java: JavaController) -> None:
+def test_5_kafka_continues_with_what_we_appended(java: JavaController) -> None:
     """Several small segments, a leader change of ours and records in two epochs."""
     partition = open_partition(java.log_directory, segment_bytes=10_000)
     log = partition.log

@@ -8,7 +8,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
 def image_records(image: MetadataImage) -> list[RecordAndVersion]:
-    """The present state, committed or not, all at once."""
+    """The present state, committed or not, in one list."""
     writer = ImageWriter(image, 1 << 62)
     records: list[RecordAndVersion] = []
     while slice_ := writer.next_records(10_000):

@@ -1,7 +1,7 @@
 """Kills a process of a running export at a step that is named from outside, once per request.
 
-Whoever wants a kill writes `armed.json` into the control directory. Every process of the export looks there
-after every step; the one that it is meant for takes the file away and then strikes.
+To kill the export, a test writes `armed.json` into the control directory. Every process of the export looks
+there after every step; the process that is named in it removes the file and then kills itself.
 """
 
 from __future__ import annotations
