@@ -37,6 +37,13 @@ BANNED_IN_TESTS = re.compile(
     r"time\.slee[p]\(|@pytest\.mark\.(?:ski[p]|xfai[l])|pytest\.ski[p]\(|pytest\.xfai[l]\("
 )
 
+QUAINT = re.compile(
+    # Words for which Kafka or plain English has a better one. Written so as not to match itself.
+    r"\b(?:tel[l](?:s|ing)?|tol[d]|stretc[h](?:es)?|whoeve[r]|nobod[y]|men[d](?:s|ed)?|g[o](?:es|ing)?\s+on|goodby[e]"
+    r"|patienc[e]|dies\s+o[f]|in\s+the\s+mids[t]|does\s+no\s+mor[e]|stands\s+fo[r]|at\s+onc[e])\b",
+    re.IGNORECASE,
+)
+
 TEXT_SUFFIXES = frozenset(
     (".py", ".md", ".toml", ".yml", ".yaml", ".sh", ".cfg", ".properties", ".java", ".xml")
 )
@@ -212,6 +219,40 @@ def test_no_banned_word_is_left() -> None:
         if path.suffix in TEXT_SUFFIXES or path.name == "Makefile" or path.suffix == ".lock"
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if BANNED.search(line) or (name_of(path).startswith("tests/") and BANNED_IN_TESTS.search(line))
+    ]
+    assert found == []
+
+
+def private_docstrings(tree: ast.Module) -> set[ast.Constant]:
+    """Docstrings of what starts with an underscore: they are read with the code, not instead of it."""
+    return {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.name.startswith("_")
+        and isinstance(node.body[0], ast.Expr)
+        and isinstance(node.body[0].value, ast.Constant)
+    }
+
+
+def texts_for_readers(path: Path) -> Iterator[tuple[int, str]]:
+    """First line and text of what is read outside of the code: pages, docstrings, messages."""
+    if path.suffix == ".md":
+        yield 1, path.read_text()
+    elif path in OURS:
+        tree = parse(path)
+        private = private_docstrings(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in private:
+                yield node.lineno, node.value
+
+
+def test_texts_for_readers_are_in_plain_english() -> None:
+    found = [
+        f"{name_of(path)}:{first + text.count(chr(10), 0, match.start())}: {match[0]}"
+        for path in FILES
+        for first, text in texts_for_readers(path)
+        for match in QUAINT.finditer(text)
     ]
     assert found == []
 
