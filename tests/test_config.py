@@ -1,4 +1,4 @@
-"""ControllerConfig: Kafka's defaults, types, ranges and wording; all bad keys are named together."""
+"""ControllerConfig: Kafka's defaults, types, ranges and error texts; all bad keys are reported together."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def test_required_keys(key: str) -> None:
     assert expected in errors(**{key.replace(".", "__"): None})
 
 
-def test_all_mistakes_are_reported_at_once() -> None:
-    found = errors(num__partitions="x", broker__session__timeout__ms="", listeners="nonsense", log__dirs=None)
+def test_all_mistakes_are_reported_together() -> None:
+    found = errors(num__partitions="x", broker__session__timeout__ms="", listeners="bad", log__dirs=None)
     assert len(found) == 4
 
 

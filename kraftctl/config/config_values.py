@@ -1,4 +1,4 @@
-"""Typed reading of string properties, with Kafka's types, ranges and wording of what is wrong."""
+"""Typed reading of string properties, with Kafka's types, ranges and error texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONG_MAX = 2**63 - 1
 
 
 class ConfigException(Exception):
-    """Properties that no controller can be started with; `errors` names every bad key, not only the first."""
+    """Properties that a controller cannot start with; `errors` names every bad key, not only the first."""
 
     def __init__(self, errors: list[str]) -> None:
         super().__init__("\n".join(errors))
@@ -56,7 +56,7 @@ class ConfigValues:
         return self.properties[key].strip() if self.has(key) else None
 
     def choice(self, key: str, default: str, allowed: list[str]) -> str:
-        """A STRING out of `allowed`."""
+        """A STRING that must be one of `allowed`."""
         value = self.text(key, default)
         if value not in allowed:
             self.refuse(key, value, f"String must be one of: {', '.join(allowed)}")
@@ -109,7 +109,7 @@ class ConfigValues:
             raise ConfigException(list(self.errors))
 
     def unread(self) -> list[str]:
-        """Keys of the file that nobody asked for, sorted."""
+        """Keys of the file that were not read, sorted."""
         return sorted(key for key in self.properties if key not in self.read)
 
     def _number(self, key: str, default: int, at_least: int | None, largest: int, kind: str) -> int:

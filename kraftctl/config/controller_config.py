@@ -34,11 +34,11 @@ JAVA_PLUGIN_KEYS = (
     "alter.config.policy.class.name",
     "client.quota.callback.class",
 )
-"""Rules that live in a Java class: to ignore one would quietly allow what somebody forbade."""
+"""Rules in a Java class: ignoring one would allow what an operator has forbidden."""
 
 
 class ControllerConfig:
-    """What one controller was told; raises ConfigException naming every key that is wrong."""
+    """The properties of one controller; raises ConfigException naming every key that is wrong."""
 
     node_id: int
     process_roles: list[str]
@@ -136,7 +136,7 @@ class ControllerConfig:
             values.refuse(
                 "process.roles",
                 values.text("process.roles"),
-                "kraftctl is a controller and nothing else: it must be 'controller'",
+                "kraftctl is only a controller: it must be 'controller'",
             )
         node_key = "broker.id" if values.has("broker.id") and not values.has("node.id") else "node.id"
         if not values.has(node_key):
@@ -228,10 +228,10 @@ class ControllerConfig:
             )
 
     def _advertised(self, values: ConfigValues, advertised: list[Endpoint]) -> list[Endpoint]:
-        """One endpoint per controller listener: what peers and brokers are told to connect to.
+        """One endpoint per controller listener: where peers and brokers connect.
 
-        A wildcard address cannot be told to anybody: the entry of this node among the static
-        voters takes its place, or the host stays None for the rim to put the host's name there.
+        A wildcard address cannot be advertised: the entry of this node among the static voters
+        replaces it, or the host stays None and the server replaces it by the host's name.
         """
         result: list[Endpoint] = []
         for index, name in enumerate(self.controller_listener_names):
@@ -248,7 +248,7 @@ class ControllerConfig:
             values.refuse(
                 "advertised.listeners",
                 values.text("advertised.listeners"),
-                f"{WILDCARD_HOST} is not an address to reach",
+                f"{WILDCARD_HOST} cannot be connected to",
             )
         own = self.controller_quorum_voters.get(self.node_id)
         if not explicit and default and own is not None:

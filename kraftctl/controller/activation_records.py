@@ -1,7 +1,7 @@
 """The records a controller writes when it becomes active (KIP-868, KIP-966, KIP-919).
 
-An empty log gets the bootstrap records, in a metadata transaction where metadata.version has them. A log
-whose writer died inside a transaction gets the transaction aborted.
+An empty log gets the bootstrap records, in a metadata transaction if metadata.version has them. If the last
+active controller stopped inside a transaction, the transaction is aborted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def records_for_empty_log(
     transactions = features.is_metadata_transaction_supported(metadata_version)
     records: list[RecordAndVersion] = []
     if transaction_open:
-        assert transactions, "a transaction is open that the metadata.version does not know"
+        assert transactions, "metadata.version lacks transactions"
         records.append(RecordAndVersion(AbortTransactionRecord(reason=FAILOVER_REASON), 0))
     if transactions:
         records.append(RecordAndVersion(BeginTransactionRecord(name=BOOTSTRAP_TRANSACTION_NAME), 0))
@@ -41,10 +41,10 @@ def records_for_empty_log(
 
 
 def records_for_non_empty_log(metadata_version: int, *, transaction_open: bool) -> ControllerResult:
-    """Nothing, unless the last active controller died inside a transaction."""
+    """Nothing, unless the last active controller stopped inside a transaction."""
     if not transaction_open:
         return ControllerResult.atomic_of([])
-    assert features.is_metadata_transaction_supported(metadata_version), "a transaction that cannot be"
+    assert features.is_metadata_transaction_supported(metadata_version), "metadata.version lacks transactions"
     return ControllerResult.atomic_of([RecordAndVersion(AbortTransactionRecord(reason=FAILOVER_REASON), 0)])
 
 

@@ -1,4 +1,4 @@
-"""How much may be in one batch of the metadata log: a batch is written, fetched and replayed in one piece."""
+"""The size of a batch of the metadata log: a batch is written, fetched and replayed as a whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECORD_OVERHEAD_BYTES: Final = 21
 
 
 def batch_ends(values: list[bytes]) -> list[int]:
-    """Where to cut the encoded records: the end index of each batch, none without records."""
+    """The end index of each batch that the encoded records are cut into; none without records."""
     count = len(values)
     ends: list[int] = []
     start = 0

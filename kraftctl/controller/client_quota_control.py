@@ -47,7 +47,7 @@ HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?
 def alter_client_quotas(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Each entity is changed as a whole or not at all."""
+    """Each entity is altered as a whole or not at all."""
     assert isinstance(request, AlterClientQuotasRequest)
     entities = [_entity(entry) for entry in request.entries]
     counts: dict[QuotaEntity, int] = {}
@@ -89,7 +89,7 @@ def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
         if name == "":
             return ApiError(Errors.INVALID_REQUEST, f"the {kind} is empty; null means the default")
     if IP in kinds and len(kinds) > 1:
-        return ApiError(Errors.INVALID_REQUEST, "an ip stands alone in an entity")
+        return ApiError(Errors.INVALID_REQUEST, "an entity with an ip has no other types")
     if IP in kinds and not _is_address(entity[0][1]):
         return ApiError(Errors.INVALID_REQUEST, f"{entity[0][1]} is neither an IP address nor a host name")
     keys = IP_KEYS if IP in kinds else CLIENT_KEYS
@@ -101,7 +101,7 @@ def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
 
 
 def _is_address(name: str | None) -> bool:
-    """Null is the default. Whether a host name resolves, brokers find out: nothing here may wait for DNS."""
+    """Null is the default. Only brokers resolve host names: nothing here may wait for DNS."""
     if name is None or HOST_NAME.fullmatch(name) is not None:
         return True
     try:

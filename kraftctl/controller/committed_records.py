@@ -1,7 +1,7 @@
-"""Decodes what is committed, and refuses what only a newer Kafka knows.
+"""Decode committed records, and refuse those that only a newer Kafka knows.
 
-A controller that skips a record, or obeys a metadata.version whose rules it does not have, is silently wrong
-from there on. Kafka's controllers stop as well, when they replay the record.
+A controller that skips a record, or applies a metadata.version whose rules it does not have, has wrong state
+from then on without noticing. Kafka's controllers stop as well, when they replay the record.
 """
 
 from __future__ import annotations

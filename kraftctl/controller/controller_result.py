@@ -1,4 +1,4 @@
-"""What a handler returns: records to append, the response to park until they are committed."""
+"""What a handler returns: records to append, and the response that waits until they are committed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class SoftChange:
-    """What a result changes besides records. It is made when nothing can refuse the result any more."""
+    """A change of soft state that belongs to a result, made once the result can no longer be refused."""
 
     def make(self) -> None:
         """Change the soft state, just before the first record is appended."""
@@ -28,7 +28,7 @@ class ControllerResult:
 
     `is_atomic`: all records must land in one batch (or one metadata transaction). Otherwise the
     caller may cut the list between any two records. `response` is None for timer work. `refusals` are lines
-    for the log about what the response refuses without a reason.
+    for the log with the reasons that the response has no room for.
     """
 
     def __init__(
@@ -66,5 +66,5 @@ class ControllerResult:
 
     @staticmethod
     def refused(response: Message, what: str, error: ApiError) -> ControllerResult:
-        """No records; `response` refuses `what`, all of the request, and has no room for the reason."""
+        """No records: `response` refuses the whole request, `what`, and has no room for the reason."""
         return ControllerResult([], response, False, None, [refusal_line(what, error)])

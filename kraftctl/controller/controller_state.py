@@ -23,14 +23,14 @@ NO_FEATURES: Final = FinalizedFeatures(UNKNOWN_METADATA_VERSION, {}, -1)
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class KRaftVersionUpgrader:
-    """KIP-853: how kraft.version is raised, which is the raft layer's business. Without one it cannot be."""
+    """KIP-853: raises kraft.version in the raft layer. This one refuses to; the node sets another."""
 
     def why_impossible(self, level: int) -> str | None:
-        """Why the voters cannot run `level`; None when they can."""
+        """Why the voters cannot run `level`; None if they can."""
         return "The quorum cannot change its kraft.version."
 
     def request(self, level: int) -> None:
-        """Raise it, before the records of the present request are appended."""
+        """Raise it, before the records of the current request are appended."""
 
 
 class ControllerState:

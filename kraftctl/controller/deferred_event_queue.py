@@ -20,7 +20,7 @@ class DeferredEventQueue(Generic[T]):
 
     @property
     def highest_pending_offset(self) -> int | None:
-        """What a read must wait for, as it may have seen that record; None when nothing is pending."""
+        """The offset that a read must wait for, because it may have seen that record; None without one."""
         return self._offsets[-1] if len(self) else None
 
     def add(self, offset: int, entry: T) -> None:
@@ -38,7 +38,7 @@ class DeferredEventQueue(Generic[T]):
         return self._take(end)
 
     def fail_all(self) -> list[T]:
-        """Remove and return everything: leadership is lost."""
+        """Remove and return all entries, because leadership is lost."""
         return self._take(len(self._offsets))
 
     def _take(self, end: int) -> list[T]:

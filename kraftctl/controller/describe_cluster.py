@@ -1,4 +1,4 @@
-"""DescribeCluster on a controller (KIP-700, KIP-919): controllers that registered, and who leads."""
+"""DescribeCluster on a controller (KIP-700, KIP-919): the registered controllers and the leader."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CLUSTER_OPERATIONS: Final = (
     AclOperation.ALTER_CONFIGS,
     AclOperation.IDEMPOTENT_WRITE,
 )
-"""What there is to be allowed on a cluster."""
+"""The operations that authorizedOperations may list for a cluster."""
 
 
 def describe_cluster(
@@ -66,7 +66,7 @@ def _why_refused(
 ) -> ApiError | None:
     if not features.is_controller_registration_supported(state.image.features.metadata_version):
         return ApiError(
-            Errors.UNSUPPORTED_VERSION, "the finalized metadata.version knows no controller registrations"
+            Errors.UNSUPPORTED_VERSION, "the finalized metadata.version has no controller registrations"
         )
     if request.endpoint_type == CONTROLLER_ENDPOINTS:
         return None

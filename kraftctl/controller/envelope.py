@@ -48,7 +48,7 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
     except DecodeError as error:
         return ApiError(Errors.PRINCIPAL_DESERIALIZATION_FAILURE, str(error))
     if len(envelope.client_host_address) not in ADDRESS_BYTES:
-        return ApiError(Errors.INVALID_REQUEST, "the client address is no IP address")
+        return ApiError(Errors.INVALID_REQUEST, "the client address is not an IP address")
     try:
         head = decode_request_head(envelope.request_data)
         api = _forwarded_api(head.api_key, head.version)

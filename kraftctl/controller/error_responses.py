@@ -1,4 +1,4 @@
-"""The response that refuses a whole request: the error stands in every place where Kafka puts it."""
+"""The response that refuses a whole request: the error is in every field where Kafka puts it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ DELETE_TOPICS_BY_NAME_VERSION_MAX: Final = 5
 def error_response(
     api_key: int, request: Message, version: int, error: Errors, message: str | None = None
 ) -> Message:
-    """The response that refuses all of `request`; `message` replaces the standing text of `error`."""
+    """The response that refuses all of `request`; `message` replaces the default text of `error`."""
     text = error.message if message is None else message
     shape = ITEM_SHAPES.get(api_key)
     if shape is not None:

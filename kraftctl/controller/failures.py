@@ -1,6 +1,6 @@
-"""What is known about work that failed before it appended anything: a count, and lines for the log.
+"""Work that failed before it appended anything: a count, and lines for the log.
 
-Such a failure is a bug of ours, and concerns one request or one timer: see
+Such a failure is a bug on our side, and concerns one request or one timer: see
 docs/adr/0005-what-fails-before-the-append-fails-alone.md.
 """
 
@@ -23,7 +23,7 @@ PAUSE_MS_MAX: Final = 60_000
 
 
 class Failures:
-    """`metadata_error_count` never goes back: what Kafka's metric MetadataErrorCount counts."""
+    """`metadata_error_count` never decreases; it is Kafka's metric MetadataErrorCount."""
 
     def __init__(self) -> None:
         self.metadata_error_count = 0
@@ -31,11 +31,11 @@ class Failures:
         self._request_lines: list[str] = []
 
     def note(self, what: str, outcome: str, error: Exception, source: str = CONTROLLER) -> None:
-        """`what`, which `source` runs by itself, failed with `error`; `outcome` is what became of it."""
+        """Periodic work `what` of `source` failed with `error`; `outcome` is what follows from it."""
         self._lines.append((source, self._line(what, outcome, error)))
 
     def note_request(self, what: str, outcome: str, error: Exception) -> None:
-        """The same for a request, which clients may repeat at will."""
+        """The same for a request; clients may repeat it at any rate."""
         self._request_lines.append(self._line(what, outcome, error))
 
     def _line(self, what: str, outcome: str, error: Exception) -> str:
@@ -46,14 +46,14 @@ class Failures:
         )
 
     def take_lines(self) -> list[tuple[str, str]]:
-        """Source and text of lines for the log about what runs by itself, each given once."""
+        """Source and text of the lines for the log about periodic work; each is returned once."""
         lines = self._lines
         if lines:
             self._lines = []
         return lines
 
     def take_request_lines(self) -> list[str]:
-        """Lines for the log about requests, each given once."""
+        """Lines for the log about requests; each is returned once."""
         lines = self._request_lines
         if lines:
             self._request_lines = []
@@ -72,7 +72,7 @@ def reason_of(error: Exception) -> str:
 
 
 def shortened(text: str, length_max: int = NAME_LENGTH_MAX) -> str:
-    """At most so many characters of it."""
+    """The first characters of `text`."""
     return text if len(text) <= length_max else text[:length_max] + "..."
 
 

@@ -7,7 +7,7 @@ Each update is refused by the first of these that fails:
    static voter has registered (a dead old broker must be unregistered first);
 3. lowering needs a downgrade type, raising needs UPGRADE;
 4. metadata.version is not lowered across a level that changed metadata; kraft.version is never lowered;
-5. other features find the metadata.version they depend on.
+5. every other feature depends on a metadata.version that is finalized, or in the same request.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
+from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -42,7 +43,7 @@ RESULTS_VERSION_MAX: Final = 1
 """Up to this request version a success lists every feature."""
 
 DISABLED: Final = VersionRange(0, 0)
-"""What a node can run of a feature it does not name."""
+"""The range of a feature that a node does not list."""
 
 
 def update_features(
@@ -57,11 +58,9 @@ def update_features(
     }
     records: list[RecordAndVersion] = []
     for feature, level in updates.items():
-        reason = _why_refused(state, feature, level, upgrade_types[feature], updates)
-        if reason is not None:
-            response = UpdateFeaturesResponse(
-                error_code=Errors.INVALID_UPDATE_VERSION, error_message=ERROR_PREFIX + reason
-            )
+        error = _why_refused(state, feature, level, upgrade_types[feature], updates)
+        if error is not None:
+            response = UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
             return ControllerResult.atomic_of([], response)
         records += _records_for(state, feature, level, upgrade_types[feature])
     response = UpdateFeaturesResponse(error_message=None)
@@ -100,17 +99,22 @@ def upgrade_type(code: int, allow_downgrade: bool, version: int) -> int:
 
 def _why_refused(
     state: ControllerState, feature: str, level: int, kind: int, updates: dict[str, int]
-) -> str | None:
+) -> ApiError | None:
     reason = _why_not_possible(state, feature, level, kind)
     if reason is None and feature not in features.SUPPORTED_FEATURES:
         reason = "The feature is not known."
     if reason is None and feature == features.METADATA_VERSION:
-        return _why_metadata_version_refused(state.image.features.metadata_version, level, kind)
+        current = state.image.features.metadata_version
+        refusal = _why_metadata_version_refused(current, level, kind)
+        return None if refusal is None else ApiError(Errors.INVALID_UPDATE_VERSION, ERROR_PREFIX + refusal)
     if reason is None and feature == features.KRAFT_VERSION:
         reason = _why_kraft_version_refused(state, level)
     elif reason is None:
         reason = _why_dependency_missing(state, feature, level, updates)
-    return None if reason is None else f"Invalid update version {level} for feature {feature}. {reason}"
+    if reason is None:
+        return None
+    message = f"{ERROR_PREFIX}Invalid update version {level} for feature {feature}. {reason}"
+    return ApiError(Errors.INVALID_UPDATE_VERSION, message)
 
 
 def _records_for(state: ControllerState, feature: str, level: int, kind: int) -> list[RecordAndVersion]:
@@ -149,7 +153,7 @@ def current_level(state: ControllerState, feature: str) -> int:
 
 
 def why_not_supported(state: ControllerState, feature: str, level: int) -> str | None:
-    """Which node of the cluster cannot run `level`, the first one found; None when all can."""
+    """Why `level` cannot be run: the first node that does not support it; None if all do."""
     local = features.supported_features(state.config.unstable_feature_versions_enable).get(feature, DISABLED)
     reason = _why_not_in_range(f"Local controller {state.node_id}", local, level)
     cluster = state.image.cluster
@@ -178,7 +182,7 @@ def _why_not_in_range(node: str, offered: VersionRange, level: int) -> str | Non
 
 
 def _why_metadata_version_refused(current: int, level: int, kind: int) -> str | None:
-    """In the very words that kafka-features shows: scripts compare them."""
+    """In Kafka's exact words: scripts compare what kafka-features prints."""
     if level >= current or not features.metadata_changed_between(level, current):
         return None
     reason = (

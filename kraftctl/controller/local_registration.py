@@ -1,4 +1,4 @@
-"""How this controller registers itself (KIP-919)."""
+"""The registration of this controller (KIP-919)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def local_registration(
 ) -> ControllerRegistration:
     """The registration of this process, with an incarnation id of its own.
 
-    `endpoints`: listener name -> host and port where others reach it, for every controller listener.
+    `endpoints`: listener name -> host and port that other nodes connect to, for every controller listener.
     """
     listeners: dict[str, Endpoint] = {}
     for advertised in config.advertised_listeners:

@@ -1,14 +1,14 @@
-"""When a handler or a task runs, and where its records begin: what it may read besides state and request."""
+"""The time at which a handler or a task runs, and the offset at which its records begin."""
 
 from __future__ import annotations
 
 
 class Moment:
-    """One turn of the controller.
+    """The time and the position of one request or task.
 
-    `now_ms` is monotonic: deadlines and sessions. `wall_ms` is the wall clock, which may step: only for data
-    that leaves the process, such as timestamps of tokens. `next_offset` is the offset that the first record
-    of the result gets in the log.
+    `now_ms` is monotonic and serves deadlines and sessions. `wall_ms` is the wall clock, which may step: it
+    serves only data that leaves the process, such as timestamps of tokens. `next_offset` is the offset that
+    the first record of the result gets in the log.
     """
 
     def __init__(self, now_ms: int, wall_ms: int, next_offset: int) -> None:

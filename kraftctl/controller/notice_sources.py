@@ -11,7 +11,7 @@ CONTROLLER: Final = "controller"
 """The metadata state machine: claims, fencing, elections of partition leaders, refusals."""
 
 SNAPSHOT: Final = "snapshot"
-"""Generating snapshots (KIP-630)."""
+"""Snapshot generation (KIP-630)."""
 
 REGISTRATION: Final = "registration"
 """This node's own ControllerRegistration with the active controller (KIP-919)."""

@@ -1,4 +1,4 @@
-"""A response that waits until everything it tells of is committed."""
+"""A response that waits until everything it reports is committed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraftctl_protocol.message import Message
 
 
 class ParkedResponse:
-    """`request_id` is the caller's; the request is kept to refuse it in its own shape.
+    """`request_id` is the caller's; the request is kept so that it can be refused in its own version.
 
     Once `answered` it must not be answered again.
     """
@@ -22,5 +22,5 @@ class ParkedResponse:
         self.answered = False
 
     def refuse(self, error: Errors) -> None:
-        """What the request asked for will not be: answer `error` instead."""
+        """Answer `error` instead: the changes of the request are undone."""
         self.response = error_response(self.context.api_key, self.request, self.context.version, error)

@@ -1,4 +1,4 @@
-"""What the active controller does by itself, and when.
+"""The periodic tasks of the active controller.
 
 | task | when |
 |--|--|
@@ -9,7 +9,7 @@
 | remove expired delegation tokens (KIP-48) | every delegation.token.expiry.check.interval.ms |
 | elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
 
-Of several that are due, the first in this table runs first. One that fails waits for a pause that grows.
+When several are due, the first in this table runs first. A task that fails is retried after a growing pause.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 IMMEDIATE_MS: Final = 10
-"""A task with more to do runs again after this, as in Kafka: requests get their turn in between."""
+"""A task with more to do runs again after this, as in Kafka, so that requests are handled in between."""
 
 SLICE_MS: Final = 1
 """Between two slices of one long task."""
 
 HEARTBEATS_AFTER_STALL: Final = 2
-"""So many heartbeat intervals brokers then have to be heard of."""
+"""Brokers then have this many heartbeat intervals to send a heartbeat."""
 
 REGISTRATION_RETRY_MS: Final = 1_000
 
@@ -96,7 +96,7 @@ class PeriodicTasks:
         return deadline_ms
 
     def _fence_due_ms(self) -> int:
-        """`due_ms` of the task is when it may run at all; whether it has anything to do, sessions say."""
+        """`due_ms` of the task is its earliest time; the sessions determine whether it has anything to do."""
         not_before_ms = self._fence.due_ms
         if self._fencing.in_progress:
             return not_before_ms
@@ -109,7 +109,7 @@ class PeriodicTasks:
         return max(due_ms, not_before_ms)
 
     def take_due(self, now_ms: int) -> PeriodicTask | None:
-        """A task that is due; None when none is (any more)."""
+        """A task that is due; None without one."""
         deadline_ms = self.next_deadline_ms
         if deadline_ms > now_ms:
             return None
@@ -123,15 +123,15 @@ class PeriodicTasks:
         return None
 
     def run(self, task: PeriodicTask, moment: Moment) -> ControllerResult | None:
-        """What `task` has to write. Raises whatever goes wrong in it."""
+        """The result of `task`. Raises whatever fails in it."""
         return task.run(moment)
 
     def succeeded(self, task: PeriodicTask) -> None:
-        """What `task` returned is going to be appended."""
+        """The result of `task` is about to be appended."""
         task.failure_count = 0
 
     def failed(self, task: PeriodicTask, now_ms: int) -> tuple[str, int]:
-        """`task` raised, or what it returned cannot be appended: what failed, and when it is tried again."""
+        """`task` raised, or its result cannot be appended. Returns what failed, and when it is retried."""
         if task is self._fence:
             incarnation = self._fencing.tried
             retry_ms = self._fencing.failed(now_ms)

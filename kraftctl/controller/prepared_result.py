@@ -1,6 +1,6 @@
-"""A result made ready for the log: every record of it is encoded and checked before the first is appended.
+"""A result prepared for the log: every record is encoded and checked before the first is appended.
 
-So a record that cannot be encoded refuses its own request and leaves nothing half written.
+A record that cannot be encoded fails its own request, and nothing is half written.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class PreparedBatch:
 
 
 class PreparedResult:
-    """What is left to do for a result: append and replay `batches`, then answer with `response`.
+    """A result that is ready: append and replay `batches`, then answer with `response`.
 
-    `notices` are lines for the log about the records, `refusals` about what is refused without a reason in
-    the response; `response` is None for timer work.
+    `notices` are lines for the log about the records, `refusals` about reasons that the response has no
+    room for; `response` is None for timer work.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PreparedResult:
 
 
 def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedResult:
-    """Raises what encoding raises. `image` must not change before the records are appended.
+    """Raises whatever encoding a record raises. `image` must not change before the records are appended.
 
     An atomic result is one batch, however large: a request that asks for too much is refused by the caller.
     """

@@ -26,7 +26,7 @@ PRODUCER_ID_MAX: Final = (1 << 63) - 1
 def allocate_producer_ids(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The next block; nobody else ever gets one of its ids."""
+    """The next block of producer ids. No id is given out twice."""
     assert isinstance(request, AllocateProducerIdsRequest)
     error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
     if error is not None:

@@ -1,15 +1,15 @@
 """QuorumController: the metadata state machine behind one quorum node (KIP-631).
 
-A standby replays what is committed. When its node leads the quorum it claims: from there on it replays its
-own records at once and answers each request when everything that request saw is committed. When leadership
-is lost it renounces: what was not committed is undone, what waited is refused with NOT_CONTROLLER.
+A standby replays what is committed. When its node leads the quorum it claims: from then on it replays its own
+records immediately, and answers each request once everything that the request saw is committed. When it loses
+leadership it renounces: uncommitted changes are undone, and waiting requests are refused with NOT_CONTROLLER.
 
-The caller takes work through these steps, without anything else in between:
+The caller carries out these steps, without anything else in between:
 
-1. `prepare_request` or `prepare_due_task` gives prepared results: nothing has changed yet, and what goes
-   wrong up to here goes wrong for that work alone. `claim` gives some, too, and has changed the state;
-2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset;
-3. a response is handed to `park`, which says whether it must wait; `committed` gives back what may go.
+1. `prepare_request` or `prepare_due_task` returns a prepared result: nothing has changed yet, and a failure
+   up to here concerns that request or task alone. `claim` returns some, too, and changes the state.
+2. `begin_append`; then for each batch: append its values to the log, `replay` it at its base offset.
+3. A response is handed to `park`, which returns whether it must wait; `committed` returns those that may go.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ NO_OFFSET: Final = -1
 class QuorumController:
     """One controller's state machine. Offsets named `last_...` are inclusive, `..._end`, `next_...` are not.
 
-    `bootstrap_records` are what an empty log starts with; `endpoints` is where others reach each listener.
+    `bootstrap_records` are the first records of an empty log; `endpoints` has host and port of each listener.
     """
 
     def __init__(
@@ -88,13 +88,13 @@ class QuorumController:
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
         self._reads_with_deadline: deque[tuple[int, ParkedResponse]] = deque()
-        """Reads that wait no longer than until a deadline, the first one first."""
+        """Reads with a deadline, the earliest first."""
         self._read_wait_ms = config.controller_quorum_request_timeout_ms
         self._next_replay_offset = 0
         self._last_change_offset = NO_OFFSET
         self._committed_end = 0
 
-    # What the caller may ask about.
+    # State.
 
     @property
     def active(self) -> bool:
@@ -122,7 +122,7 @@ class QuorumController:
         return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
 
     def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
-        """What the raft layer knows and some answers depend on. `leader_id` is -1 when nobody leads."""
+        """Note the state of the quorum that some responses depend on. `leader_id` is -1 without a leader."""
         self.state.leader_id = leader_id
         self.state.kraft_version = kraft_version
         self.state.voter_ids = voter_ids
@@ -143,7 +143,7 @@ class QuorumController:
         self.skip_to(base_offset + len(records))
 
     def skip_to(self, end_offset: int) -> None:
-        """All before `end_offset` is committed and in the image; control batches have nothing for it."""
+        """Everything before `end_offset` is committed and in the image; control batches do not change it."""
         self._next_replay_offset = max(self._next_replay_offset, end_offset)
         self._committed_end = max(self._committed_end, end_offset)
         self._keep_committed_features()
@@ -156,11 +156,11 @@ class QuorumController:
             image.journal.close_view(view)
 
     def caught_up(self) -> None:
-        """Everything that is known to be committed is in the image."""
+        """Note that every record that is known to be committed is in the image."""
         self.state.authorizer.metadata_loaded()
 
     def begin_snapshot(self) -> None:
-        """Forget the image: a snapshot follows, its records to `replay_snapshot` and its end to `skip_to`."""
+        """Clear the image: a snapshot follows, its records to `replay_snapshot`, its end to `skip_to`."""
         assert not self.active, "an active controller has everything already"
         self.image = MetadataImage()
         self.image.journal.enabled = False
@@ -170,14 +170,14 @@ class QuorumController:
         self._committed_end = 0
 
     def replay_snapshot(self, records: list[Message], last_contained_offset: int) -> None:
-        """Apply records of a snapshot, which all stand for its last contained offset."""
+        """Apply records of a snapshot; each counts as written at its last contained offset."""
         for record in records:
             replay(self.image, record, last_contained_offset)
 
-    # Becoming active, and no longer being so.
+    # Claiming and renouncing leadership.
 
     def why_not_claim(self) -> str | None:
-        """A level that this controller cannot run is about to be written by itself; None when all is well."""
+        """Why this controller must not write the bootstrap records; None if it may."""
         if not self._needs_bootstrap():
             return None
         reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
@@ -225,7 +225,7 @@ class QuorumController:
         return [first] if first.records else []
 
     def _needs_bootstrap(self) -> bool:
-        """The records of an open transaction do not count: they are about to be taken back."""
+        """The records of an open transaction do not count: they are about to be undone."""
         transaction_open = self.image.journal.transaction_start is not None
         return self.image.features.metadata_version == 0 or (
             transaction_open and not self._had_metadata_version()
@@ -236,7 +236,7 @@ class QuorumController:
         return start is None or self.image.features.last_change_offset < start
 
     def renounce(self) -> list[ParkedResponse]:
-        """Stop being active: uncommitted changes are undone, and every waiting response is a refusal now."""
+        """Stop being active: uncommitted changes are undone, and every waiting response becomes a refusal."""
         assert self.active, "not active"
         self.state.claim_epoch = -1
         self._tasks = None
@@ -254,7 +254,7 @@ class QuorumController:
     # Requests and timers.
 
     def why_refused(self, context: RequestContext) -> ApiError | None:
-        """Why a request may not be handled here; None when it may. Its body does not matter."""
+        """Why a request may not be handled here; None if it may. Independent of its body."""
         api = context.api
         if api.refusal is not None:
             return ApiError(api.refusal)
@@ -263,7 +263,7 @@ class QuorumController:
         if operation != NO_CLUSTER_RIGHT and not authorizer.allows_on_cluster(context, operation):
             if authorizer.ready:
                 return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
-            # A broker that fetches ends its process after that error; these ones it retries.
+            # A fetching broker ends its process after that error; it retries these.
             sent_again = api.owner == Owner.ACTIVE or api.owner == Owner.NODE
             error = Errors.NOT_CONTROLLER if sent_again else Errors.UNKNOWN_SERVER_ERROR
             return ApiError(error, "the ACLs are not loaded yet")
@@ -272,12 +272,12 @@ class QuorumController:
         return None
 
     def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
-        """`error` as the answer to all of a request."""
+        """A result that refuses the whole request."""
         line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
         return PreparedResult([], self._refusal(context, request, error.error), None, [], [line])
 
     def note_refusal(self, what: str, error: ApiError) -> None:
-        """For the log: the caller refuses `what` by itself."""
+        """Note for the log that the caller refuses `what`."""
         self.state.refusals.append(refusal_line(what, error))
 
     def handle(self, context: RequestContext, request: Message, moment: Moment) -> ControllerResult:
@@ -288,9 +288,9 @@ class QuorumController:
         return error_response(context.api_key, request, context.version, error)
 
     def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
-        """`handle`, and everything that can go wrong before the first append.
+        """`handle`, and everything else that can fail before the first append.
 
-        What this raises is a bug of ours that concerns this request alone: `refuse_failed` answers it.
+        An exception is a bug on our side and concerns this request alone: `refuse_failed` answers it.
         """
         state = self.state
         state.mutation_quotas.begin_request()
@@ -302,7 +302,7 @@ class QuorumController:
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
-                # What is committed must be answered: a response that cannot be written has to show now.
+                # What is committed must be answered: a response that cannot be encoded has to fail now.
                 response.encode(context.version)
         except Exception:
             state.mutation_quotas.refund_request()
@@ -310,7 +310,7 @@ class QuorumController:
         return prepared
 
     def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
-        """UNKNOWN_SERVER_ERROR for a request that `error` ended early; None when that cannot be encoded."""
+        """UNKNOWN_SERVER_ERROR for a request that failed with `error`; None if it cannot be encoded."""
         who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
         what = f"{request.NAME} version {context.version} of {who}"
         try:
@@ -325,7 +325,7 @@ class QuorumController:
     def prepare_due_task(self, moment: Moment) -> PreparedResult | None:
         """Records of at most one task that is due, None when nothing is; call again once they are replayed.
 
-        A task that fails is counted and tried again after a pause that grows; the others run as before.
+        A task that fails is counted and retried after a growing pause; the others run as before.
         """
         tasks = self._tasks
         if tasks is None:
@@ -350,7 +350,7 @@ class QuorumController:
         return prepare_result(self.image, result)
 
     def begin_append(self, prepared: PreparedResult) -> None:
-        """The result is about to be appended: from here on it cannot be refused any more."""
+        """The result is about to be appended: from here on it cannot be refused."""
         if prepared.soft_change is not None:
             prepared.soft_change.make()
         self.state.notices += prepared.notices
@@ -379,14 +379,14 @@ class QuorumController:
             heartbeats.remove(record.broker_id)
 
     def take_notices(self) -> list[str]:
-        """What operators should read about the latest changes; each line is given once."""
+        """Lines for the log about the latest changes; each is returned once."""
         notices = self.state.notices
         if notices:
             self.state.notices = []
         return notices
 
     def take_refusals(self) -> list[str]:
-        """Why requests were refused, as far as the responses do not say it; each line is given once."""
+        """Lines for the log with the reasons of refusals; each is returned once."""
         refusals = self.state.refusals
         if refusals:
             self.state.refusals = []
@@ -397,7 +397,7 @@ class QuorumController:
     def park(
         self, request_id: int, context: RequestContext, request: Message, response: Message, now_ms: int
     ) -> bool:
-        """Keep `response` until everything it may have seen is stable; False when that is so already."""
+        """Keep `response` until everything it may have seen is stable; False if it is stable already."""
         api = context.api
         stable_offset = self.last_stable_offset
         if api.waits_for == WaitsFor.NOTHING:
@@ -426,7 +426,7 @@ class QuorumController:
         return self._unanswered(self._deferred.complete_up_to(self.last_stable_offset))
 
     def waited_too_long(self, now_ms: int) -> list[ParkedResponse]:
-        """Reads that nothing was committed for in time: each of them is a REQUEST_TIMED_OUT now."""
+        """Reads whose offset was not committed in time: each becomes a REQUEST_TIMED_OUT."""
         given_up: list[ParkedResponse] = []
         reads = self._reads_with_deadline
         while reads and (reads[0][0] <= now_ms or reads[0][1].answered):
@@ -438,7 +438,7 @@ class QuorumController:
         return given_up
 
     def _unanswered(self, released: list[ParkedResponse]) -> list[ParkedResponse]:
-        """`released` without those that waited too long already."""
+        """`released` without the responses that have timed out."""
         unanswered = [parked for parked in released if not parked.answered]
         for parked in unanswered:
             parked.answered = True
@@ -447,7 +447,7 @@ class QuorumController:
     # Other controllers.
 
     def registration_to_send(self) -> ControllerRegistrationRequest | None:
-        """What a standby should send to the active controller, as long as the log does not know it."""
+        """The request that a standby sends to the active controller until its registration is committed."""
         if self.active or not needs_registration(self.image, self.own_registration):
             return None
         return registration_request(self.own_registration)

@@ -1,7 +1,7 @@
-"""What every record must obey before it is appended: one bad record is on every broker's disk for good.
+"""Checks of every record before it is appended: a bad record stays on the disk of every broker.
 
-A broker halts on a record it cannot decode, and again at each restart. So the bytes are decoded back before
-they leave, and a record type or version that the finalized metadata.version lacks is a bug that stops us.
+A broker halts on a record it cannot decode, and again at each restart. So the bytes are decoded again before
+the append, and a record type or version that the finalized metadata.version lacks is a bug on our side.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ALLOWED_SINCE: Final[dict[str, tuple[int, ...]]] = {
 
 
 def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
-    """The bytes of the record for the log. `metadata_version` is the level that holds when it is appended."""
+    """The encoded record. `metadata_version` is the level that is finalized when it is appended."""
     name = entry.record.NAME
     since = ALLOWED_SINCE.get(name)
     assert since is not None, f"{name} is never written"

@@ -1,7 +1,8 @@
-"""What operators read and grep for about a batch of records: registrations, fencing, elections, topics.
+"""The log lines for a batch of records: registrations, fencing, elections, topics.
 
-Taken from the records and the image before them, so that every way to a change tells of it alike. The
-cost stays bounded: of many partitions that change together, the first ones are named and the rest counted.
+The lines are derived from the records and the image before them, so that a change is logged in the same way
+whatever caused it. The cost is bounded: of many partition changes in one batch, the first are named and the
+rest are counted.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import uuid_to_string
 
 PARTITIONS_NAMED_MAX: Final = 20
-"""Partition changes told one by one per batch; fencing a large broker makes tens of thousands."""
+"""Partition changes named per batch; fencing a large broker makes tens of thousands."""
 
 
 def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> list[str]:
-    """One line per thing worth telling about `records`, which are not in `image` yet."""
+    """One line per notable change in `records`, which are not in `image` yet."""
     notices: list[str] = []
     partition_changes = 0
     new_partitions = 0
@@ -48,7 +49,7 @@ def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> lis
         notices.append(f"Creating {new_partitions} partition(s)")
     if partition_changes > PARTITIONS_NAMED_MAX:
         notices.append(
-            f"Changing {partition_changes} partition(s), of which {PARTITIONS_NAMED_MAX} are told above"
+            f"Changing {partition_changes} partition(s), of which {PARTITIONS_NAMED_MAX} are named above"
         )
     return notices
 
@@ -78,7 +79,7 @@ def _registration(image: MetadataImage, record: RegisterBrokerRecord) -> str:
     if known is None:
         what = "Registering broker"
     elif known.incarnation_id == record.incarnation_id:
-        what = "Amending the registration of broker"
+        what = "Updating the registration of broker"
     else:
         what = "Registering a new incarnation of broker"
     incarnation = uuid_to_string(record.incarnation_id)

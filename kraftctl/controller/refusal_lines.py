@@ -1,6 +1,6 @@
-"""Why a request is refused, for the log: most responses to brokers have room for an error code only.
+"""Log lines with the reason of a refusal: most responses to brokers have room for an error code only.
 
-The lines are of level DEBUG, as clients cause them: an operator turns them on to see why.
+The lines have level DEBUG, because clients can cause any number of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ REFUSALS_NAMED_MAX: Final = 20
 
 
 def refusal_line(what: str, error: ApiError) -> str:
-    """`what` is refused with `error`."""
+    """The line for one refusal of `what`."""
     return f"Refusing {what} with {error.error.name}: {error.message}"
 
 
@@ -26,13 +26,13 @@ class RefusalLines:
         self._count = 0
 
     def add(self, what: str, error: ApiError) -> None:
-        """Name it, or count it when there are many."""
+        """Note a refusal: the first ones are named, the others only counted."""
         self._count += 1
         if self._count <= REFUSALS_NAMED_MAX:
             self._lines.append(refusal_line(what, error))
 
     def lines(self) -> list[str]:
-        """The named ones, and how many there are besides."""
+        """The named refusals, and the number of the others."""
         if self._count > REFUSALS_NAMED_MAX:
             return [*self._lines, f"Refusing {self._count - REFUSALS_NAMED_MAX} more in the same request"]
         return self._lines

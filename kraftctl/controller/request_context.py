@@ -1,4 +1,4 @@
-"""What a handler knows about a request besides its body: sender, listener, API, version."""
+"""What a handler knows about a request apart from its body: sender, listener, API, version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kraftctl_protocol.principal import KafkaPrincipal
 
 
 class RequestContext:
-    """Who sends what, over which listener, in which version: what is known before the body is decoded.
+    """What is known before the body is decoded: sender, listener, API, version.
 
     `envelope` is True for a request a broker forwarded on behalf of a client (KIP-590): then
     `principal` and `client_address` are the client's, never the forwarding broker's.

@@ -14,7 +14,7 @@ _EMPTY: Final[dict[str, str]] = {}
 class ConfigurationsImage:
     """`resources` maps (resource type, name) to its configs; a resource without configs is absent.
 
-    The inner dicts are replaced, never changed: whoever got one may keep it.
+    The inner dicts are replaced, never changed, so a reader may keep one.
     """
 
     def __init__(self, journal: UndoJournal) -> None:

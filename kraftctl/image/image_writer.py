@@ -1,7 +1,7 @@
 """image_writer: the image as records, in the order of Kafka's snapshots (KIP-630).
 
 The records are produced in slices, so that a snapshot of a large cluster never holds up the event
-loop; a JournalView keeps the slices consistent with each other while the image goes on changing.
+loop; a JournalView keeps the slices consistent with each other while the image changes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ class MetadataImage:
     """Changed in place, by `kraftctl.image.replay` only.
 
     Reads see the newest state, committed or not; what a read saw is public once its offset is
-    committed. `journal` undoes what will never be.
+    committed. `journal` undoes what is never committed.
     """
 
     def __init__(self) -> None:

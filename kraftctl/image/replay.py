@@ -1,6 +1,6 @@
 """replay: how each metadata record changes the image; total over all record types by test.
 
-A record that does not fit the state is a bug of whoever wrote it, or a damaged log: assertions and
+A record that does not fit the state is a bug of its writer, or a damaged log: assertions and
 KeyErrors from here must stop the process, never be swallowed (KAFKA-14275).
 """
 
@@ -131,7 +131,7 @@ def _remove_access_control_entry(image: MetadataImage, record: Message, offset: 
 
 
 def _nothing(image: MetadataImage, record: Message, offset: int) -> None:
-    """NoOpRecord only moves offsets; ZkMigrationStateRecord is history."""
+    """NoOpRecord and ZkMigrationStateRecord do not change the image."""
 
 
 def _remove_user_scram_credential(image: MetadataImage, record: Message, offset: int) -> None:

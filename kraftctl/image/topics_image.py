@@ -22,7 +22,7 @@ class TopicImage:
 
     @property
     def replication_factor(self) -> int:
-        """Of partition 0, which Kafka takes for the whole topic; 0 without partitions."""
+        """That of partition 0, which Kafka uses for the whole topic; 0 without partitions."""
         first = self.partitions.get(0)
         return 0 if first is None else len(first.replicas)
 
@@ -44,7 +44,7 @@ class TopicsImage(Restorable):
     """All topics.
 
     The indexes count, per broker, the partitions of each topic: a few bytes per (broker, topic)
-    instead of an entry per replica. Whoever needs the partitions scans those topics. Counts follow
+    instead of an entry per replica. To find the partitions, scan those topics. Counts follow
     from partition states alone, so restoring a partition restores them.
     """
 
@@ -264,7 +264,7 @@ def _add_member(counts: dict[int, dict[Uuid, int]], topic_id: Uuid, member: int,
 def _change_members(
     counts: dict[int, dict[Uuid, int]], topic_id: Uuid, old: tuple[int, ...], new: tuple[int, ...]
 ) -> None:
-    """Only those who left or joined."""
+    """Update the counts of brokers that left or joined."""
     for member in old:
         if member not in new:
             _add_member(counts, topic_id, member, -1)

@@ -34,7 +34,7 @@ class Restorable:
 
 
 class JournalView:
-    """The image as it was when the view was opened, while changes go on.
+    """The image as it was when the view was opened, while it changes.
 
     The view keeps the *first* old value of every (container, key) changed since. Containers are
     known by identity, so only those that live as long as the image may be journaled. Close the view
@@ -219,7 +219,7 @@ class UndoJournal(Restorable):
         start = self._start
         count = len(self._offsets)
         while start < count and self._offsets[start] < limit:
-            # Dropped at once, so that replaced values can be freed before the lists are cut.
+            # Dropped immediately, so that replaced values can be freed before the lists are cut.
             self._containers[start] = None
             self._keys[start] = None
             self._olds[start] = None

@@ -48,7 +48,7 @@ def why_records_unsupported(
 
 
 def bootstrap_refusal(source: str, reason: str) -> str:
-    """What to say when the records of `source`, a file or directory, must not begin a cluster here."""
+    """The error text when the records of `source`, a file or directory, cannot start a cluster here."""
     return (
         f"{source} begins the metadata with {reason}. Next step: format an empty directory with a"
         " --release-version that is supported, or start this one with the Kafka release that formatted it."
@@ -56,7 +56,7 @@ def bootstrap_refusal(source: str, reason: str) -> str:
 
 
 def default_bootstrap_metadata() -> BootstrapMetadata:
-    """What a directory without such a file starts with: nothing but the newest metadata.version."""
+    """The records for a directory without such a file: only the newest metadata.version."""
     return BootstrapMetadata(feature_level_records(features.LATEST_PRODUCTION, {}), "the default bootstrap")
 
 

@@ -19,7 +19,7 @@ class BrokerRegistration:
     """Not changed after construction; `with_changes` makes the next one.
 
     `epoch` is the offset of the first record of the append that registered this incarnation.
-    `directories` is sorted. `cordoned_directories` is None until the broker has told.
+    `directories` is sorted. `cordoned_directories` is None until the broker reports them.
     """
 
     def __init__(

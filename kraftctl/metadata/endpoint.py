@@ -32,7 +32,7 @@ class Endpoint:
 
 
 class VersionRange:
-    """Levels of one feature a node can run, both inclusive."""
+    """The levels of one feature that a node can run, both inclusive."""
 
     def __init__(self, min: int, max: int) -> None:
         self.min = min

@@ -173,7 +173,7 @@ SUPPORTED_FEATURES: Final[dict[str, VersionRange]] = {
 def supported_features(unstable: bool) -> dict[str, VersionRange]:
     """A new dict of what this controller offers; `unstable` as unstable.feature.versions.enable.
 
-    Of all features only metadata.version has levels that are not in production yet.
+    Only metadata.version has levels that are not in production yet.
     """
     offered = dict(SUPPORTED_FEATURES)
     if unstable:

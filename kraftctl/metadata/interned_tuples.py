@@ -11,7 +11,7 @@ INTERNED_TUPLES_MAX: Final = 65_536
 
 
 class InternedTuples:
-    """Maps a list to the one tuple that everybody shares.
+    """Maps a list to the one shared tuple.
 
     Sharing also makes "did the ISR change?" an identity test in the common case.
     """

@@ -8,7 +8,7 @@ RECOVERED: Final = 0
 """The last election was clean, or the leader has finished recovering."""
 
 RECOVERING: Final = 1
-"""The last election was unclean; until the leader reports RECOVERED its ISR stays alone."""
+"""The last election was unclean; until the leader reports RECOVERED it is the only ISR member."""
 
 NO_CHANGE: Final = -1
 """Only in PartitionChangeRecord: the state stays as it was."""

@@ -16,7 +16,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 NO_LEADER: Final = -1
-"""`leader` of a partition nobody leads."""
+"""`leader` of a partition without a leader."""
 
 NO_LEADER_CHANGE: Final = -2
 """`leader` of a PartitionChangeRecord that keeps the leader and its epoch."""
@@ -141,7 +141,7 @@ class PartitionRegistration:
 
     @property
     def reassigning(self) -> bool:
-        """A reassignment (KIP-455) is under way."""
+        """Whether a reassignment (KIP-455) is running."""
         return len(self.removing_replicas) != 0 or len(self.adding_replicas) != 0
 
     def to_record(

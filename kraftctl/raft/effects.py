@@ -53,7 +53,7 @@ class TruncateLog(Value):
 
 
 class SaveSnapshotSlice(Value):
-    """Write `data` at `position` of a checkpoint that is being downloaded; position 0 begins it anew.
+    """Write `data` at `position` of a checkpoint that is being downloaded; position 0 restarts it.
 
     At most one download is in progress: another one ends this one.
     """

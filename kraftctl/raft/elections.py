@@ -1,4 +1,4 @@
-"""KIP-595, KIP-996: how a replica moves between following, standing for election and leading.
+"""KIP-595, KIP-996: how a replica moves between following, elections and leading.
 
 1. A voter that misses its leader, or knows none, becomes Prospective and asks for pre-votes.
 2. With a majority of them it becomes Candidate of the next epoch, votes for itself, asks for votes.

@@ -133,7 +133,7 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
         if isinstance(state, Resigned) and peer.id in state.unacked_voter_ids:
             state.unacked_voter_ids.remove(peer.id)
     elif not isinstance(state, Follower) or state.leader_id != leader_id:
-        # Also the way to find a leader: a replica that does not lead names the one it knows.
+        # This is how a follower finds its leader: a replica that does not lead names the one it knows.
         return False
     elif isinstance(response, FetchResponse):
         follow(core, state, response.responses[0].partitions[0])

@@ -21,7 +21,7 @@ class SnapshotInfo:
 
 
 class LogState:
-    """The metadata log: as recovered at start, then kept in step with the effects asked for.
+    """The metadata log: as recovered at start, then as the emitted effects change it.
 
     `start_offset` is inclusive, `end_offset` and `flushed_offset` exclusive. `epochs` lists
     (epoch, start offset) in rising order, as the leader-epoch-checkpoint does. `snapshots` is in
@@ -54,7 +54,7 @@ class LogState:
         return any(info.snapshot_id.offset >= offset for info in self.snapshots)
 
     def last_epoch(self) -> int:
-        """Of the last record; of the newest snapshot when the log is empty; else 0."""
+        """The epoch of the last record; of the newest snapshot when the log is empty; else 0."""
         epoch = self.epochs.last_epoch()
         if epoch is not None:
             return epoch

@@ -26,7 +26,7 @@ class VoterHistory:
         self.current: VoterSet = self.voters[-1][1] if self.voters else static_voters
 
     def last_offset(self) -> int:
-        """Of the control record that defines the current voters."""
+        """The offset of the control record that defines the current voters."""
         return self.voters[-1][0] if self.voters else STATIC_VOTERS_OFFSET
 
     def kraft_version(self) -> int:

@@ -1,4 +1,4 @@
-"""No decodable request, however senseless, stops the controller: it answers, and records can be replayed."""
+"""No decodable request stops the controller: it answers, and the records can be replayed."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def keep_alive(active: ActiveController, rng: random.Random) -> None:
 
 
 def test_a_partition_named_twice_is_changed_once():
-    """The second record would rest on a state that the first one has left behind."""
+    """The second record would be computed from the state before the first one."""
     active = cluster()
     partitions = [
         ReassignablePartition(partition_index=0, replicas=[2]),

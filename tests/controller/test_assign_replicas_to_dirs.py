@@ -1,4 +1,4 @@
-"""AssignReplicasToDirs: where replicas live, and what follows when that place is gone (KIP-858)."""
+"""AssignReplicasToDirs: directories of replicas, also ones that have failed (KIP-858)."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def soft_state(current: str) -> BrokerHeartbeatState:
             False,
             NO_ACTIVE_BROKER_OFFSET,
             states.SHUTDOWN_NOW,
-            id="nobody-else",
+            id="no-other-broker",
         ),
     ],
 )
@@ -163,7 +163,7 @@ def test_controlled_shutdown_moves_leaders_first_and_ends_when_all_have_seen_it(
     assert active.log[-1][1] is last
 
 
-def test_a_broker_that_leads_nothing_shuts_down_at_once():
+def test_a_broker_that_leads_nothing_shuts_down_immediately():
     active = ActiveController()
     active.start_brokers(1)
     response = active.heartbeat(1, shut_down=True)
@@ -174,7 +174,7 @@ def test_a_broker_that_leads_nothing_shuts_down_at_once():
     )
 
 
-def test_failed_directories_are_told_once():
+def test_failed_directories_are_reported_once():
     active = ActiveController()
     active.start_brokers(1, 2, directories=2)
     failed = [directory(10)]
@@ -188,7 +188,7 @@ def test_failed_directories_are_told_once():
     assert active.end_offset == start
 
 
-def test_cordoned_directories_are_told_when_they_change():
+def test_cordoned_directories_are_recorded_when_they_change():
     active = ActiveController()
     active.start_brokers(1, directories=2)
     start = active.end_offset

@@ -234,7 +234,7 @@ def test_topics_are_visited_in_the_order_of_their_ids() -> None:
 
 
 def test_records_of_old_metadata_versions() -> None:
-    """Brokers that cannot parse a record die of it."""
+    """A broker that cannot parse a record stops."""
     state = MetadataState(features.IBP_3_3_IV3)
     state.brokers(1, 2)
     state.topic("foo", partition_record([1, 2]))

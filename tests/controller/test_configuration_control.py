@@ -276,7 +276,7 @@ class TestIncremental:
         )
         assert (lines, codes) == ([(4, "1", "min.insync.replicas", "2")], [0])
 
-    def test_a_broker_may_forward_cordoned_directories_and_anybody_may_shorten_them(self, active):
+    def test_a_broker_may_forward_cordoned_directories_and_any_client_may_shorten_them(self, active):
         broker = (resources.BROKER, "1")
         request = incremental((broker, "cordoned.log.dirs", SET, "/a, /b"))
         forwarded = active.context(request, None, envelope=True)
@@ -347,7 +347,7 @@ class TestDescribe:
 
     @pytest.mark.parametrize("hours", ["²", "--5", "9" * 5_000, "2147483648", "soon"])
     def test_a_stored_broker_config_that_is_no_number_leaves_it_to_the_next_layer(self, active, hours):
-        """Nobody checked it: neither describing nor creating topics may fail of it ever after."""
+        """The value was stored unchecked: neither DescribeConfigs nor CreateTopics may fail because of it."""
         written(active, incremental((CLUSTER, "log.retention.hours", SET, hours)))
         active.create_topic("u")
         shown = {config.name: config.value for config in self.describe(active, 2, "u").configs}
@@ -437,7 +437,7 @@ class TestTopicConfigRules:
         assert [entry.definition.name for entry in shown] == sorted(TOPIC_CONFIG_KEYS)
 
 
-def test_a_bound_is_told_as_it_was_given() -> None:
+def test_a_bound_is_printed_as_it_was_given() -> None:
     """Compiled code once made a float of every bound: "no more than 1.0", and large bounds inexact."""
     assert Range(0, 1).why_invalid(1.1) == "Value must be no more than 1"
     assert Range(0, 2**63 - 2).why_invalid(2**63 - 1) == f"Value must be no more than {2**63 - 2}"

@@ -97,7 +97,7 @@ def test_refusals(topic: CreatePartitionsTopic, error: Errors) -> None:
     assert (codes(result), result.records) == ([(topic.name, error)], [])
 
 
-def test_nobody_alive() -> None:
+def test_without_an_active_broker() -> None:
     state = cluster()
     for broker_id in (1, 2, 3):
         state.change_broker(broker_id, fenced=1)

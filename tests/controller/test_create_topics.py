@@ -1,4 +1,4 @@
-"""CreateTopics: checks in Kafka's order, the records, what the response tells (KIP-4, KIP-464, KIP-525)."""
+"""CreateTopics: checks in Kafka's order, the records, the response (KIP-4, KIP-464, KIP-525)."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_too_many_partitions_fail_the_whole_request() -> None:
 
 @pytest.mark.parametrize("fenced", [[0], [0, 1]])
 def test_fenced_brokers_get_replicas_but_neither_lead_nor_are_in_sync(fenced: list[int]) -> None:
-    """KAFKA-13841: that they are registered is enough, whether they were ever heard of or not."""
+    """KAFKA-13841: registered brokers may get replicas, even before their first heartbeat."""
     state = MetadataState()
     for broker_id in (0, 1, 2):
         state.broker(broker_id, fenced=broker_id in fenced)
@@ -297,7 +297,7 @@ def test_a_used_up_quota_refuses_the_rest(validate_only: bool) -> None:
     assert results(ask(state, topic("b"), now_ms=20_000))["b"].error_code == 0
 
 
-def test_clients_that_know_no_refusal_are_only_told_to_wait() -> None:
+def test_clients_that_do_not_know_the_error_are_only_throttled() -> None:
     state = limited(1.0)
     result = ask(state, topic("a", partitions=30), topic("b"), version=5)
     assert {answer.error_code for answer in results(result).values()} == {0}
@@ -306,7 +306,7 @@ def test_clients_that_know_no_refusal_are_only_told_to_wait() -> None:
 
 
 def test_authorization_is_per_topic() -> None:
-    """Who may not describe configs gets neither configs nor counts (KIP-525)."""
+    """A principal that may not describe configs gets neither configs nor counts (KIP-525)."""
     state = cluster()
     state.allow_only((AclOperation.CREATE, ResourceType.TOPIC, "foo"))
     answers = results(ask(state, topic("foo"), topic("bar")))

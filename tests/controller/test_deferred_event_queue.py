@@ -1,4 +1,4 @@
-"""Answers wait in the order of their offsets, and leave when their own records are committed, not before."""
+"""Responses wait in the order of their offsets, until their own records are committed."""
 
 from __future__ import annotations
 

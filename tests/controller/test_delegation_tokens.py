@@ -1,4 +1,4 @@
-"""Delegation tokens (KIP-48): who may have one, who may prolong it, when it ends."""
+"""Delegation tokens (KIP-48): who may create and renew them, and when they expire."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_renewers_are_users():
     assert response.error_code == Errors.INVALID_PRINCIPAL_TYPE
 
 
-def test_for_somebody_else():
+def test_a_token_for_another_owner():
     request = CreateDelegationTokenRequest(owner_principal_type="User", owner_principal_name="bob")
     response = ask(enabled(), request)
     assert (response.error_code, response.principal_name) == (0, "bob")
@@ -124,7 +124,7 @@ def test_expired_tokens_are_swept():
 
 @pytest.mark.parametrize(("step_ms", "removed"), [(DAY_MS, True), (-DAY_MS, False)], ids=["ahead", "back"])
 def test_the_sweep_follows_a_wall_clock_that_is_stepped(step_ms, removed):
-    """As when time is synchronized only after this controller became active."""
+    """For example when time is synchronized only after this controller became active."""
     active = enabled()
     ask(active, CreateDelegationTokenRequest())
     active.wall_ahead_ms += step_ms

@@ -1,4 +1,4 @@
-"""DeleteTopics: by name and by id, and what strangers may learn (KIP-4, KIP-516)."""
+"""DeleteTopics: by name and by id, and what a principal without rights may learn (KIP-4, KIP-516)."""
 
 from __future__ import annotations
 

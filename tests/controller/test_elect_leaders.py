@@ -46,7 +46,7 @@ def codes(result: ControllerResult) -> dict[tuple[str, int], Errors]:
 
 
 def cluster() -> MetadataState:
-    """foo: preferred leads; could lead; out of sync; nobody leads, one replica alive; nobody alive."""
+    """foo: preferred leads; could lead; out of sync; no leader and one replica alive; none alive."""
     state = MetadataState()
     state.brokers(1, 2)
     state.broker(3, fenced=True)
@@ -80,7 +80,7 @@ def test_preferred_elections(version: int) -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_unclean_elections_are_for_partitions_without_leader(version: int) -> None:
-    """KIP-460: asked for by an operator, whatever unclean.leader.election.enable says."""
+    """KIP-460: an operator may request it, whatever unclean.leader.election.enable is."""
     state = cluster()
     result = state.apply(ask(state, UNCLEAN, {"foo": [0, 2, 3, 4]}, version))
     assert codes(result) == {
@@ -111,7 +111,7 @@ def test_an_unknown_election_type_fails_every_partition() -> None:
     assert result.records == []
 
 
-def test_the_rebalance_timer_elects_whoever_is_preferred_and_in_sync() -> None:
+def test_the_rebalance_timer_elects_preferred_replicas_in_sync() -> None:
     state = cluster()
     result, more = elect_preferred_leaders(state.controller)
     assert [entry.record.partition_id for entry in result.records] == [1]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Envelopes (KIP-590): what may be forwarded, which error says what, NOT_CONTROLLER lifted out."""
+"""Envelopes (KIP-590): what may be forwarded, the errors, and NOT_CONTROLLER moved to the envelope."""
 
 from __future__ import annotations
 

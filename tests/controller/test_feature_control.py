@@ -1,4 +1,4 @@
-"""UpdateFeatures: who must support a level, which downgrades are refused, what enabling ELR writes."""
+"""UpdateFeatures: which nodes must support a level, refused downgrades, the records of enabling ELR."""
 
 from __future__ import annotations
 

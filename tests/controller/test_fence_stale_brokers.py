@@ -1,4 +1,4 @@
-"""Fencing a broker that very many partitions know: slice by slice, to the same end as at once."""
+"""Fencing a broker with very many partitions: slice by slice, with the same result as in one batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def active() -> ActiveController:
 
 
 def fall_silent(active: ActiveController) -> None:
-    """The others go on; only then does time pass the end of the session of SILENT."""
+    """The others send heartbeats; then time passes the end of the session of SILENT."""
     active.pass_time(5_000)
     for broker_id in (1, 2):
         active.heartbeat(broker_id)

@@ -1,4 +1,4 @@
-"""What once went wrong in Kafka's controller does not go wrong here; each test names the issue."""
+"""Known bugs of Kafka's controller do not occur here; each test names the issue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UPGRADE = 1
 
 
 def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
-    """KAFKA-13959: it has read its registration. The end of the log has moved on before it can say so."""
+    """KAFKA-13959: a broker has read its registration, but the end of the log has moved since."""
     active = ActiveController()
     active.register(1)
     registered_at = active.controller.image.cluster.registration_offsets[1]
@@ -41,7 +41,7 @@ def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
 
 
 def test_a_registered_controller_that_cannot_run_a_level_blocks_it() -> None:
-    """strimzi#10735: the level is refused when it is set, not by the node when it reads it."""
+    """strimzi#10735: the level is refused when it is set, not when a node reads it."""
     active = ActiveController(21)
     old = RegisterControllerRecord(
         controller_id=3001,

@@ -1,5 +1,5 @@
-"""Kafka's own metadata log as the judge: what a Kafka 4.3.1 controller wrote when brokers came, went and
-failed is what we would have written in its place.
+"""Kafka's own metadata log as the reference: the records that a Kafka 4.3.1 controller wrote when brokers
+registered, left and failed are the records that this controller writes.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def image_before(index: int) -> MetadataImage:
 
 
 def predicted(image: MetadataImage, batch: Batch) -> list[list[RecordAndVersion]]:
-    """What we would write for the transition in `batch`; after a restart, for either kind of shutdown."""
+    """This controller's records for the transition in `batch`; after a restart for both kinds of shutdown."""
     config = ControllerConfig({**PROPERTIES, "node.id": "3000"})
     for _, entry in batch:
         record = entry.record

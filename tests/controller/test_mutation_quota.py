@@ -1,4 +1,4 @@
-"""Controller mutation quotas: whose rate applies, and how a bucket empties and fills (KIP-599)."""
+"""Controller mutation quotas: which rate applies, and how a bucket empties and fills (KIP-599)."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_every_user_has_a_bucket_under_the_default_user() -> None:
     assert quota_at(quotas, state, 0, user="bob").admit(1) is None
 
 
-def test_a_changed_rate_counts_at_once() -> None:
+def test_a_changed_rate_applies_immediately() -> None:
     state, quotas = with_rates((None, ABSENT, 1.0)), MutationQuotas(11, 1)
     assert quota_at(quotas, state, 0).admit(111) is None
     faster = with_rates((None, ABSENT, 100.0))

@@ -61,11 +61,11 @@ ELECTIONS = [
     pytest.param([2, 1, 3], [1, 3], 1, [3], ELECT_ONLINE, (3, False), id="online-first-in-replica-order"),
     pytest.param([3, 2, 1], [1, 2, 3], 1, [2, 3], ELECT_ONLINE, (3, False), id="replica-order-not-isr-order"),
     pytest.param([3, 2, 1], [1, 2], 1, [2, 3], ELECT_PREFERRED, (2, False), id="preferred-then-online"),
-    pytest.param([1, 2], [1], 1, [2], ELECT_ONLINE, (-1, False), id="nobody-in-sync-is-alive"),
+    pytest.param([1, 2], [1], 1, [2], ELECT_ONLINE, (-1, False), id="no-member-is-alive"),
     pytest.param([1, 2], [1], 1, [2], ELECT_PREFERRED, (-1, False), id="preferred-never-unclean"),
     pytest.param([1, 2, 3], [1], 1, [2, 3], ELECT_UNCLEAN, (2, True), id="unclean-first-alive-replica"),
     pytest.param([1, 2, 3], [1, 3], 1, [2, 3], ELECT_UNCLEAN, (3, False), id="unclean-prefers-clean"),
-    pytest.param([1, 2], [1], 1, [], ELECT_UNCLEAN, (-1, False), id="unclean-but-nobody-alive"),
+    pytest.param([1, 2], [1], 1, [], ELECT_UNCLEAN, (-1, False), id="unclean-but-none-alive"),
     pytest.param([1, 2], [1], -1, [1, 2], ELECT_ONLINE, (1, False), id="leader-comes-back"),
 ]
 """replicas, ISR, leader, alive brokers, kind of election -> (new leader, unclean), None: no change."""
@@ -118,7 +118,7 @@ def test_a_broker_in_controlled_shutdown_cannot_lead() -> None:
 
 
 def test_the_last_isr_member_stays_without_elr() -> None:
-    """Somebody has to be known to have all data."""
+    """One replica has to be known to have all data."""
     state = state_with(partition_record([1, 2], [1]), alive=[2])
     build = builder(state)
     build.target_isr = ()
@@ -219,7 +219,7 @@ def test_when_the_last_known_leader_is_not_elected(
 
 
 def test_a_replica_that_a_reassignment_removes_is_not_eligible() -> None:
-    """It deletes its log: were it to become a replica again, it must not pass for one that has all data."""
+    """It deletes its log: if it becomes a replica again, it must not count as one that has all data."""
     record = partition_record([2, 3, 1], [2, 1], removing=[1], adding=[3], elr=[3], leader=2)
     state = state_with(record, alive=[1, 2, 3], elr=True)
     build = builder(state, min_isr=3)
@@ -280,7 +280,7 @@ def test_directories_are_written_for_all_replicas_in_order() -> None:
     [
         pytest.param(0, MIGRATING, id="none-registered"),
         pytest.param(1, directory(3), id="the-only-one"),
-        pytest.param(2, UNASSIGNED, id="broker-will-tell"),
+        pytest.param(2, UNASSIGNED, id="broker-will-report"),
     ],
 )
 def test_the_directory_of_a_new_replica(directories: int, expected: bytes) -> None:
@@ -335,7 +335,7 @@ def test_assigning_a_directory_writes_directories_only() -> None:
         pytest.param([4], [1], [2, 3, 4, 1], [1, 2, 3], None, id="added-not-in-sync"),
         pytest.param([], [1, 2], [3, 1, 2], [1, 2, 3], ([3], [3]), id="shrink"),
         pytest.param([], [1], [2, 3, 1], [1, 2], None, id="shrink-waits-for-all-that-stay"),
-        pytest.param([], [1], [2, 1], [1], None, id="nobody-that-stays-in-sync"),
+        pytest.param([], [1], [2, 1], [1], None, id="none-that-stays-in-sync"),
         pytest.param([4], [1, 2], [3, 4, 1, 2], [1, 4], None, id="smaller-waits-for-all-that-stay"),
         pytest.param([4], [1, 2], [3, 4, 1, 2], [3, 4], ([3, 4], [3, 4]), id="smaller-all-that-stay-in-sync"),
         pytest.param([3, 4], [], [1, 2, 3, 4], [1, 2, 3, 4], ([1, 2, 3, 4], [1, 2, 3, 4]), id="grow"),

@@ -1,4 +1,4 @@
-"""QuorumController: claim, write, park, commit, renounce; and what each request needs."""
+"""QuorumController: claim, write, park, commit, renounce, and the checks of each request."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class TestClaim:
         assert controller.last_stable_offset == end - 1
 
     def test_a_transaction_is_open_until_its_end_is_committed(self):
-        """A snapshot between the two would leave an end without a beginning, which no controller can read."""
+        """A snapshot between the two would have an end without its beginning: no controller could read it."""
         controller = standby()
         bootstrap = [record.record for record in bootstrap_records()]
         controller.replay_committed(bootstrap, 1)
@@ -336,7 +336,7 @@ class TestTimers:
 
     @pytest.mark.parametrize("turn_ms", [100, 500, 999, 1_600, 2_900, 4_100, 8_900, 9_500, 12_000, 30_000])
     def test_a_silent_broker_is_fenced_however_long_turns_of_the_loop_are(self, turn_ms):
-        """Each turn of the loop is a stall; what is heard in it is read after its timers have run."""
+        """Each turn of the loop is a stall; its heartbeats are read after its timers have run."""
         active = ActiveController()
         active.start_brokers(1, 2)
         brokers = active.controller.image.cluster.brokers
@@ -361,7 +361,7 @@ class TestTimers:
             active.pass_time(1_000)
 
     def test_a_fenced_broker_that_left_does_not_end_the_session_of_another_one(self):
-        """The session of a broker that never was unfenced ends first; the next one is spared all the same."""
+        """The session of a broker that was never unfenced ends first; the stall prolongs the next one."""
         active = ActiveController()
         active.start_brokers(1)
         active.register(2)

@@ -117,7 +117,7 @@ def cluster(record: object = None) -> MetadataState:
 
 @pytest.mark.parametrize("version", [0, 1])
 def test_a_move_as_kafka_records_it(version: int) -> None:
-    """Start, catch up, finish: the leader's ISR change completes it and costs it the leadership."""
+    """Start, catch up, finish: the leader's ISR change completes it and moves the leadership."""
     state = cluster()
     started = state.apply(ask(state, [32], version=version))
     assert error_of(started) == Errors.NONE
@@ -158,7 +158,7 @@ def test_a_cancelled_move_as_kafka_records_it() -> None:
         pytest.param([32, 33], (32, 33), 6, id="shrink-moves-the-leader"),
     ],
 )
-def test_what_can_complete_at_once_does(
+def test_a_reassignment_that_can_complete_immediately_does(
     target: list[int], replicas: tuple[int, ...], leader_epoch: int
 ) -> None:
     state = cluster(partition_record([31, 32, 33]))
@@ -178,7 +178,7 @@ def test_the_same_assignment_is_no_change() -> None:
 
 
 def test_a_new_target_replaces_the_one_under_way() -> None:
-    """What was being added is removed again."""
+    """The added replicas are removed again."""
     state = cluster()
     state.apply(ask(state, [32]))
     state.apply(ask(state, [33]))

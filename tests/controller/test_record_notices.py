@@ -1,4 +1,4 @@
-"""The lines that operators read and grep for, as they come out of a running controller."""
+"""The log lines about records, as a running controller writes them."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ def active() -> ActiveController:
     return controller
 
 
-def told(active: ActiveController, pattern: str) -> list[str]:
-    """The lines, of those nobody has taken yet, that match."""
+def matching_lines(active: ActiveController, pattern: str) -> list[str]:
+    """The new lines that match."""
     return [line for line in active.controller.take_notices() if re.search(pattern, line)]
 
 
 def test_registration_and_unfencing(active: ActiveController) -> None:
     active.register(4)
     active.heartbeat(4)
-    lines = told(active, "roker 4")
+    lines = matching_lines(active, "roker 4")
     assert re.fullmatch(r"Registering broker 4: incarnation \S{22}, broker epoch \d+, fenced=true", lines[0])
     assert re.fullmatch(r"Unfencing broker 4 at epoch \d+", lines[1])
 
 
-def test_a_new_incarnation_is_told_apart(active: ActiveController) -> None:
+def test_a_new_incarnation_has_a_line_of_its_own(active: ActiveController) -> None:
     active.pass_time(10_000)
     active.controller.take_notices()
     active.register(1, number=1)
-    assert len(told(active, "Registering a new incarnation of broker 1")) == 1
+    assert len(matching_lines(active, "Registering a new incarnation of broker 1")) == 1
 
 
 def test_fencing_says_why_and_what_it_moved(active: ActiveController) -> None:
@@ -61,7 +61,7 @@ def test_fencing_says_why_and_what_it_moved(active: ActiveController) -> None:
 
 def test_controlled_shutdown(active: ActiveController) -> None:
     active.heartbeat(1, shut_down=True)
-    assert len(told(active, r"Beginning the controlled shutdown of broker 1 at epoch \d+")) == 1
+    assert len(matching_lines(active, r"Beginning the controlled shutdown of broker 1 at epoch \d+")) == 1
 
 
 def test_a_growing_or_shrinking_isr_is_routine(active: ActiveController) -> None:
@@ -81,13 +81,13 @@ def test_a_growing_or_shrinking_isr_is_routine(active: ActiveController) -> None
         )
     )
     assert len(topic.partitions[0].isr) == 1
-    assert told(active, "Partition orders-0") == []
+    assert matching_lines(active, "Partition orders-0") == []
 
 
 def test_many_partitions_are_counted_not_listed(active: ActiveController) -> None:
     active.create_topic("many", 300, 3)
-    assert told(active, "Creating 300 partition") != []
+    assert matching_lines(active, "Creating 300 partition") != []
     active.heartbeat(1, shut_down=True)
     lines = active.controller.take_notices()
     assert sum(line.startswith("Partition ") for line in lines) <= PARTITIONS_NAMED_MAX
-    assert any(re.match(r"Changing \d+ partition\(s\), of which 20 are told above", line) for line in lines)
+    assert any(re.match(r"Changing \d+ partition\(s\), of which 20 are named above", line) for line in lines)

@@ -1,4 +1,4 @@
-"""Responses to brokers have no room for a reason: the log has it, where an operator asks for DEBUG."""
+"""Responses to brokers have no room for a reason: the log has it at level DEBUG."""
 
 from __future__ import annotations
 

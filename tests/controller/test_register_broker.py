@@ -1,4 +1,4 @@
-"""BrokerRegistration: the checks in Kafka's order, epochs, and what an earlier incarnation leaves behind."""
+"""BrokerRegistration: the checks in Kafka's order, epochs, and the clean-up after an earlier incarnation."""
 
 from __future__ import annotations
 
@@ -102,14 +102,14 @@ def test_a_new_incarnation_waits_for_the_session_of_the_old_one():
     assert active.request(again).error_code == 0
 
 
-def test_a_broker_that_was_never_heard_of_is_replaced_at_once():
+def test_a_broker_that_sent_no_heartbeat_is_replaced_immediately():
     active = ActiveController()
     first = active.register(1)
     second = active.register(1, number=2)
     assert second > first
 
 
-def test_a_broker_that_shut_down_may_come_back_at_once():
+def test_a_broker_that_shut_down_may_come_back_immediately():
     active = ActiveController()
     active.start_brokers(1)
     assert active.heartbeat(1, shut_down=True).should_shut_down
@@ -117,7 +117,7 @@ def test_a_broker_that_shut_down_may_come_back_at_once():
 
 
 def test_the_epoch_is_the_offset_of_the_first_record_of_the_append():
-    """KAFKA-15213: what the former incarnation leaves behind comes first; each record has its own offset."""
+    """KAFKA-15213: the clean-up after the former incarnation comes first; each record has its own offset."""
     active = ActiveController(min_insync_replicas="2")
     active.start_brokers(1, 2)
     active.create_topic("t", partitions=2, replication_factor=2)

@@ -1,4 +1,4 @@
-"""Random lives of a small cluster: whatever happens in whatever order, the invariants of partitions hold.
+"""Random events in a small cluster: the invariants of partitions hold in any order of events.
 
 IsrIsSubsetOfReplicas, LeaderIsInIsr, PartitionEpochOnlyRises (KIP-497); RecoveringPartitionHasIsrOfOne
 (KIP-704); FencedOrStoppingBrokerInIsrOnlyIfAlone (KIP-841); ValidControllerIsrAndElr (KIP-966).
@@ -49,7 +49,7 @@ LEVELS = [
 
 
 class ClusterLife:
-    """Draws events and plays the broker side of them as far as the controller can tell."""
+    """Draws events and simulates the brokers as far as the controller can see them."""
 
     def __init__(self, seed: int, metadata_version: int, elr: bool) -> None:
         self.rng = random.Random(seed)
@@ -186,7 +186,7 @@ def check_partition(state: MetadataState, partition: PartitionRegistration) -> N
     assert elr <= replicas, "ValidControllerIsrAndElr"
     assert len(partition.directories) == len(partition.replicas)
     if not state.image.features.elr_enabled:
-        assert isr, "without ELR somebody stays in the ISR"
+        assert isr, "without ELR the ISR is never empty"
         assert not elr
     if partition.leader_recovery_state == RECOVERING:
         assert len(isr) <= 1, "RecoveringPartitionHasIsrOfOne"

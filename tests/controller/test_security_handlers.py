@@ -243,7 +243,7 @@ class TestAuthorizer:
         assert host_address(bytes(15) + b"\1") == "0:0:0:0:0:0:0:1"
 
     @pytest.mark.parametrize("api_key", API_TABLE, ids=lambda key: ApiKey(key).name)
-    def test_every_api_for_somebody_without_rights(self, api_key):
+    def test_every_api_for_a_principal_without_rights(self, api_key):
         active = secured()
         api = API_TABLE[api_key]
         request = request_type(api_key)()

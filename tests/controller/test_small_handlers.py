@@ -1,4 +1,4 @@
-"""AllocateProducerIds, UnregisterBroker, DescribeCluster, ApiVersions; answers to what is not built."""
+"""AllocateProducerIds, UnregisterBroker, DescribeCluster, ApiVersions; APIs that are not supported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One stall of this process spares a session once: the first stall after its broker was heard of."""
+"""Only the first stall after the last contact of a broker prolongs its session."""
 
 from __future__ import annotations
 

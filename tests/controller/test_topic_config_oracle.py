@@ -1,4 +1,4 @@
-"""Kafka's own validator takes and refuses the same topic configs."""
+"""Kafka's own validator accepts and refuses the same topic configs."""
 
 from __future__ import annotations
 

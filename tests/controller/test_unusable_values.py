@@ -1,4 +1,4 @@
-"""Stored values that nobody can use: the next layer counts, operators read of it once, nothing stops."""
+"""Stored values that cannot be used: the next layer applies, each is logged once, and nothing stops."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def mutation_rate(rate: float, *entity: tuple[str, str | None]) -> ClientQuotaRe
 
 
 def store(active: ActiveController, *records: Message) -> None:
-    """What is in the log, however it got there."""
+    """Append records without any check."""
     active.write(ControllerResult.of([RecordAndVersion(record, 0) for record in records]))
 
 
 def activate_again(active: ActiveController) -> list[str]:
-    """The controller after a change of leaders: what it says about the log it finds."""
+    """The notices of the controller after it has claimed again."""
     active.controller.take_notices()
     active.controller.renounce()
     for result in active.controller.claim(2, active.moment):
@@ -108,7 +108,7 @@ def fence(active: ActiveController, broker_id: int) -> None:
 
 @pytest.mark.parametrize("layer", LAYERS, ids=LAYER_IDS)
 @pytest.mark.parametrize("value", BAD_NUMBERS, ids=[repr(value)[:12] for value in BAD_NUMBERS])
-def test_a_min_isr_that_is_none_leaves_it_to_the_next_layer(layer: tuple[int, str], value: str) -> None:
+def test_with_an_unusable_min_isr_the_next_layer_applies(layer: tuple[int, str], value: str) -> None:
     active = cluster(min_insync_replicas="2")
     store(active, config(CLUSTER_LAYER, MIN_ISR, None), config(layer, MIN_ISR, value))
     assert settings(active)[0] == 2
@@ -123,7 +123,7 @@ def test_a_min_isr_that_is_none_leaves_it_to_the_next_layer(layer: tuple[int, st
 
 @pytest.mark.parametrize("layer", LAYERS, ids=LAYER_IDS)
 @pytest.mark.parametrize("value", BAD_BOOLEANS, ids=ascii)
-def test_an_unclean_election_switch_that_is_none_leaves_it_to_the_next_layer(
+def test_with_an_unusable_unclean_election_switch_the_next_layer_applies(
     layer: tuple[int, str], value: str
 ) -> None:
     active = cluster(unclean_leader_election_enable="true")
@@ -146,7 +146,7 @@ def described(active: ActiveController, key: str) -> tuple[str | None, int]:
         for entry in describe_topic_configs(active.controller.image, active.config, own)
         if entry.definition.name == key
     ]
-    assert (entry.value, entry.source) == (config.value, config.config_source)
+    assert (entry.text, entry.source) == (config.value, config.config_source)
     return config.value, config.config_source
 
 
@@ -178,8 +178,8 @@ def test_a_value_of_the_topic_itself_is_described_as_it_is_stored() -> None:
     assert settings(active)[0] == 1
 
 
-def test_a_cluster_that_stores_nonsense_survives_fencing_and_activation() -> None:
-    """A controller asked directly takes any broker config; the log then has it at every start."""
+def test_a_cluster_with_unusable_stored_values_survives_fencing_and_activation() -> None:
+    """A controller that is asked directly stores any broker config; the log then has it at every start."""
     active = cluster()
     store(active, config(CLUSTER_LAYER, MIN_ISR, "abc"), config(CLUSTER_LAYER, UNCLEAN, "maybe"))
     fence(active, 1)
@@ -227,9 +227,9 @@ def test_a_notice_names_key_value_resource_and_what_is_used_instead(
     notices = [notice for notice in about(activate_again(active), MIN_ISR) if where in notice]
     assert len(notices) == 1
     assert f"{instead}" in notices[0]
-    assert about(activate_again(active), MIN_ISR) == [], "once for the life of the process"
+    assert about(activate_again(active), MIN_ISR) == [], "once per process"
     store(active, config(layer, MIN_ISR, "x"))
-    assert len(about(activate_again(active), MIN_ISR)) == 1, "another value is another story"
+    assert len(about(activate_again(active), MIN_ISR)) == 1, "another value is logged again"
 
 
 def test_a_notice_is_one_line_of_bounded_length_and_so_are_all_together() -> None:
@@ -246,7 +246,7 @@ def test_a_notice_is_one_line_of_bounded_length_and_so_are_all_together() -> Non
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf"), -float("inf")])
-def test_a_mutation_rate_that_is_none_leaves_it_to_the_next_entity(rate: float) -> None:
+def test_with_an_unusable_mutation_rate_the_next_entity_applies(rate: float) -> None:
     active = cluster()
     store(active, mutation_rate(rate, ("client-id", "test"), ("user", "ANONYMOUS")))
     for number in range(5):
@@ -262,7 +262,7 @@ def test_a_mutation_rate_that_is_none_leaves_it_to_the_next_entity(rate: float) 
 
 
 @pytest.mark.parametrize("rate", [5e-324, 1e-300, 1e-12])
-def test_a_tiny_mutation_rate_asks_for_the_longest_wait_that_a_response_can_tell(rate: float) -> None:
+def test_a_tiny_mutation_rate_gives_the_longest_throttle_time_of_a_response(rate: float) -> None:
     active = cluster()
     store(active, mutation_rate(rate, ("user", None)))
     active.create_topic("overdraws", 50)
@@ -272,7 +272,7 @@ def test_a_tiny_mutation_rate_asks_for_the_longest_wait_that_a_response_can_tell
         assert response.throttle_time_ms == (1 << 31) - 1
 
 
-def test_enabling_elr_replaces_a_min_isr_of_the_cluster_that_is_none() -> None:
+def test_enabling_elr_replaces_an_unusable_min_isr_of_the_cluster() -> None:
     active = cluster(min_insync_replicas="2")
     elr = "eligible.leader.replicas.version"
     active.request(UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey(elr, 0, upgrade_type=2)]))
@@ -321,7 +321,7 @@ def random_text(rng: random.Random) -> str:
 
 
 def ask_everything(active: ActiveController, rng: random.Random, number: int) -> None:
-    """Requests that read stored configs; whatever they answer, they answer."""
+    """Requests that read stored configs: each is answered."""
     key, value = rng.choice(KEYS), rng.choice([random_text(rng), "1", "true"])
     kind, name = rng.choice(RESOURCES)
     operation = rng.randrange(4)
@@ -349,7 +349,7 @@ def ask_everything(active: ActiveController, rng: random.Random, number: int) ->
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_stored_text_stops_the_controller(seed: int) -> None:
-    """Fencing, unclean elections, DescribeConfigs, AlterConfigs, CreateTopics and activation, all along."""
+    """Fencing, unclean elections, DescribeConfigs, AlterConfigs, CreateTopics and activation."""
     rng = random.Random(seed)
     active = cluster()
     for number in range(6):

@@ -32,7 +32,7 @@ def replayed(records: list[Message]) -> MetadataImage:
 
 
 def state_only(image: MetadataImage) -> dict[str, object]:
-    """Without what depends on offsets rather than on state."""
+    """Without the fields that depend on offsets instead of state."""
     state = fingerprint(image)
     del state["registration offsets"], state["features epoch"], state["transaction"]
     return state
@@ -137,7 +137,7 @@ def test_a_snapshot_is_consistent_while_the_image_changes(seed: int) -> None:
 
 
 def test_kafkas_snapshot_survives_the_image_unchanged() -> None:
-    """A snapshot of a used Kafka 4.3.1 cluster: our records for the same state, whatever their order."""
+    """A snapshot of a used Kafka 4.3.1 cluster has the records of this image writer, in any order."""
     original = []
     image = MetadataImage()
     image.journal.enabled = False

@@ -1,4 +1,4 @@
-"""The undo journal: what is forgotten when, and metadata transactions that span commits (KIP-868)."""
+"""The undo journal: when old values are dropped, and metadata transactions that span commits (KIP-868)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_aborted_transaction_is_taken_back_even_if_it_was_committed() -> None
 
 
 def test_an_abort_that_never_commits_is_undone() -> None:
-    """The leader that wrote it lost its place; the next one may end the transaction instead."""
+    """The leader that wrote it has lost its leadership; the next one may end the transaction instead."""
     image = image_of(config("a"), BEGIN(), config("b"), ABORT())
     image.journal.commit_to(3)
     image.journal.rollback_to(3)

@@ -1,8 +1,8 @@
 """KIP-497 as an executable specification: the leader asks the controller to change an ISR.
 
-Before, leaders wrote ISRs to ZooKeeper and told the controller afterwards. Since, the controller alone
-decides: it checks that the request comes from the present leader and about the present state, and
-its answer, or the metadata log, is how the leader learns the outcome.
+Before, leaders wrote ISRs to ZooKeeper and notified the controller afterwards. Now the controller alone
+decides: it checks that the request is from the current leader and about the current state, and the leader
+learns the outcome from the response or from the metadata log.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_the_leader_expands_and_shrinks_its_isr(state: MetadataState, version: i
 
 
 def test_the_answer_is_the_state_after_the_change(state: MetadataState, version: int) -> None:
-    """So that the leader can go on without waiting for the metadata log."""
+    """So that the leader need not wait for the metadata log."""
     result = ask(state, version, request_for(version, [LEADER]))
     assert only_partition(result) == PartitionData(
         partition_index=0,
@@ -69,7 +69,7 @@ def test_the_answer_is_the_state_after_the_change(state: MetadataState, version:
 def test_every_change_is_a_new_partition_epoch_but_not_a_new_leader_epoch(
     state: MetadataState, version: int
 ) -> None:
-    """The partition epoch, ZooKeeper's version of old, orders ISR changes; followers need not truncate."""
+    """The partition epoch, once ZooKeeper's version, orders ISR changes; followers need not truncate."""
     for step, isr in enumerate([[LEADER], [LEADER, LAGGING], [LEADER, IN_SYNC, LAGGING]]):
         epoch = PARTITION_EPOCH + step
         state.apply(ask(state, version, request_for(version, isr, partition_epoch=epoch)))
@@ -122,14 +122,14 @@ def test_only_the_leader_may_ask(state: MetadataState, version: int, sender: int
 def test_the_epochs_must_be_the_present_ones(
     state: MetadataState, version: int, leader_epoch: int, partition_epoch: int, error: Errors
 ) -> None:
-    """Who knows more than this controller has talked to a newer one: it must look for it (KAFKA-14154)."""
+    """A sender that is ahead of this controller has talked to a newer one, and must find it (KAFKA-14154)."""
     request = request_for(version, [LEADER], leader_epoch=leader_epoch, partition_epoch=partition_epoch)
     result = ask(state, version, request)
     assert (error_of(result), result.records) == (error, [])
 
 
 def test_of_two_requests_about_the_same_state_one_wins(state: MetadataState, version: int) -> None:
-    """Compare and set: the second is refused, and learns of the first through the metadata log."""
+    """Compare and set: the second is refused; its sender learns of the first from the metadata log."""
     first = request_for(version, [LEADER])
     second = request_for(version, [LEADER, IN_SYNC, LAGGING])
     state.apply(ask(state, version, first))
@@ -146,7 +146,7 @@ def test_a_request_sent_again_after_it_was_granted_is_refused(state: MetadataSta
 
 
 def test_a_deposed_leader_is_fenced(state: MetadataState, version: int) -> None:
-    """The controller elected somebody else meanwhile."""
+    """The controller has elected another leader meanwhile."""
     state.append_all(records_for_fenced_broker(state.image, state.controller.config, LEADER))
     assert state.partition().leader == IN_SYNC
     result = ask(state, version, request_for(version, [LEADER]))
@@ -159,7 +159,7 @@ def test_a_deposed_leader_is_fenced(state: MetadataState, version: int) -> None:
 @pytest.mark.parametrize(
     "isr",
     [
-        pytest.param([], id="nobody"),
+        pytest.param([], id="empty"),
         pytest.param([IN_SYNC], id="without-the-leader"),
         pytest.param([LEADER, STRANGER], id="with-a-broker-that-has-no-replica"),
         pytest.param([LEADER, 99], id="with-a-broker-that-does-not-exist"),
@@ -199,7 +199,7 @@ def test_partitions_of_a_request_are_judged_one_by_one(state: MetadataState, ver
 
 
 def test_topics_come_back_as_they_were_named(state: MetadataState, version: int) -> None:
-    """By name up to version 1, by id since (KIP-841)."""
+    """By name up to version 1, by id from version 2 on (KIP-841)."""
     result = ask(state, version, request_for(version, [LEADER]))
     assert isinstance(result.response, AlterPartitionResponse)
     decoded = AlterPartitionResponse.decode(result.response.encode(version), version).topics[0]

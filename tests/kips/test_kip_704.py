@@ -1,4 +1,4 @@
-"""KIP-704 as an executable specification: the controller tells a leader to recover from an unclean election.
+"""KIP-704 as an executable specification: a leader recovers from an unclean election.
 
 A leader elected from outside the ISR may lack acknowledged records and, with transactions, may hold
 records that were never acknowledged. The partition is marked RECOVERING in the same record that
@@ -102,7 +102,7 @@ def test_a_clean_election_does_not() -> None:
 
 
 def test_a_clean_election_does_not_end_a_recovery_either() -> None:
-    """The new leader, from the ISR of one, inherits the task: nobody but a leader reports RECOVERED."""
+    """The new leader, the only ISR member, must recover as well: only a leader reports RECOVERED."""
     state = recovering()
     state.append_all(records_for_fenced_broker(state.image, state.controller.config, 1))
     assert (state.partition().leader, state.partition().leader_recovery_state) == (-1, RECOVERING)
@@ -116,7 +116,7 @@ def test_a_clean_election_does_not_end_a_recovery_either() -> None:
 @pytest.mark.parametrize("version", VERSIONS_WITH_STATE)
 @pytest.mark.parametrize("isr", [[1], [1, 2]], ids=["alone", "with-the-first-follower"])
 def test_the_leader_reports_that_it_has_recovered(version: int, isr: list[int]) -> None:
-    """In practice together with its first ISR change."""
+    """Usually together with its first ISR change."""
     state = recovering()
     result = state.apply(ask(state, version, request_for(version, isr, recovery_state=RECOVERED)))
     assert only_partition(result).leader_recovery_state == RECOVERED
@@ -126,7 +126,7 @@ def test_the_leader_reports_that_it_has_recovered(version: int, isr: list[int]) 
 
 
 def test_version_0_means_recovered() -> None:
-    """A leader that knows nothing of recovery has nothing to recover."""
+    """A leader that does not know recovery has nothing to recover."""
     state = recovering()
     state.apply(ask(state, 0, request_for(0, [1])))
     assert state.partition().leader_recovery_state == RECOVERED

@@ -1,9 +1,9 @@
 """KIP-841 as an executable specification: fenced and stopping replicas stay out of the ISR.
 
-A leader learns of fencing through the metadata log, that is, late. Until then it may see such a
-replica catch up and propose to take it back. If the controller agreed, it would count on a replica that it
-has given up on, and might elect it. AlterPartition version 3 (KIP-903) closes the same hole for a
-broker that was restarted in between.
+A leader learns of fencing late, through the metadata log. Until then it may see such a replica catch up
+and propose to add it to the ISR. If the controller agreed, it would count on a replica that it has fenced,
+and might elect it. AlterPartition version 3 (KIP-903) closes the same gap for a broker that was restarted
+in between.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def test_a_leader_in_controlled_shutdown_cannot_change_its_isr(version: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "error"),
+    ("sent_epoch", "error"),
     [
         pytest.param(BROKER_EPOCH + 3, Errors.NONE, id="the-registered-epoch"),
         pytest.param(BROKER_EPOCH + 2, Errors.INELIGIBLE_REPLICA, id="an-earlier-incarnation"),
@@ -97,13 +97,13 @@ def test_a_leader_in_controlled_shutdown_cannot_change_its_isr(version: int) -> 
         pytest.param(-1, Errors.NONE, id="the-leader-does-not-know"),
     ],
 )
-def test_version_3_names_the_incarnation(told: int, error: Errors) -> None:
+def test_version_3_names_the_incarnation(sent_epoch: int, error: Errors) -> None:
     """KIP-903: the replica was in sync, then came back with an empty disk."""
-    result = ask(cluster(), 3, request_for(3, [1, 2, 3], epochs={3: told}))
+    result = ask(cluster(), 3, request_for(3, [1, 2, 3], epochs={3: sent_epoch}))
     assert error_of(result) == error
 
 
-def test_reasons_are_for_humans() -> None:
+def test_the_refusal_names_each_member_and_the_reason() -> None:
     state = MetadataState()
     state.broker(1)
     state.broker(2, fenced=True)
@@ -136,7 +136,7 @@ def led_by_three() -> MetadataState:
 
 
 def fenced_or_stopping_only_if_alone(state: MetadataState) -> bool:
-    """The invariant: such a broker is in an ISR only when it is all of it."""
+    """The invariant: such a broker is in an ISR only as its only member."""
     return all(
         partition.isr == (member,) or state.image.cluster.active(member)
         for topic in state.image.topics.topics.values()
@@ -165,7 +165,7 @@ def test_a_fenced_broker_is_never_seen_in_an_isr_not_even_between_two_records() 
 
 
 def test_controlled_shutdown_is_recorded_before_anything_moves() -> None:
-    """in_controlled_shutdown, a field of version 1 of the record: from here on no leader can take it back."""
+    """in_controlled_shutdown, from version 1 of the record on: no leader can add it to an ISR any more."""
     state = led_by_three()
     records = records_for_controlled_shutdown(state.image, state.controller.config, 3)
     first = records[0]

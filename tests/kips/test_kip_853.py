@@ -116,7 +116,7 @@ def test_a_vote_is_remembered_with_the_directory_it_was_given_to() -> None:
     assert "vote_granted" not in transcript.run("vote epoch=4 candidate=2 directory=other")
 
 
-def test_a_replica_outside_of_the_voter_set_never_stands_for_election() -> None:
+def test_a_replica_outside_of_the_voter_set_is_never_a_candidate() -> None:
     transcript = dynamic("1", node_id=9)
     transcript.run("sleep 20000")
     assert transcript.run("state").startswith("Unattached epoch=0")
@@ -137,14 +137,14 @@ def test_a_voter_with_a_new_disk_is_an_observer() -> None:
 # Endpoints travel with answers.
 
 
-def test_whoever_asks_learns_the_leader_s_endpoint_for_the_listener_it_asked() -> None:
+def test_a_response_names_the_leader_s_endpoint_for_the_listener_of_the_request() -> None:
     transcript = dynamic()
     transcript.run("flushed 3")
     assert "node_id=1 host=host-1 port=9093" in transcript.run("fetch offset=0 epoch=0 last-epoch=0")
     assert "host=other port=1" in transcript.run("fetch offset=0 epoch=0 last-epoch=0 listener=OTHER")
 
 
-def test_a_follower_is_told_its_leader_s_endpoints() -> None:
+def test_a_follower_receives_the_endpoints_of_its_leader() -> None:
     transcript = dynamic("1,2,3")
     assert "send" in transcript.run("begin-quorum-epoch leader=2 epoch=3 voter=1")
     assert transcript.run("state").startswith("Follower epoch=3 leader=2")
@@ -162,7 +162,7 @@ def test_a_follower_is_told_its_leader_s_endpoints() -> None:
         pytest.param("add-voter voter=1 directory=other", "DUPLICATE_VOTER", id="id-votes-already"),
         pytest.param("remove-voter voter=2", "VOTER_NOT_FOUND", id="not-a-voter"),
         pytest.param("remove-voter voter=1 directory=other", "VOTER_NOT_FOUND", id="other-disk-votes"),
-        pytest.param("remove-voter voter=1", "VOTER_NOT_FOUND", id="nobody-would-be-left"),
+        pytest.param("remove-voter voter=1", "VOTER_NOT_FOUND", id="no-voter-would-be-left"),
         pytest.param("update-voter voter=2", "VOTER_NOT_FOUND", id="update-of-no-voter"),
         pytest.param("update-voter voter=1 range=2-3", "INVALID_REQUEST", id="cannot-do-kraft-version-1"),
     ],
@@ -175,7 +175,7 @@ def test_refusals(command: str, error: str) -> None:
 
 @pytest.mark.parametrize("command", ["add-voter voter=2", "remove-voter voter=1", "update-voter voter=1"])
 def test_nothing_changes_before_this_epoch_has_committed(command: str) -> None:
-    """Or two leaders could each make a change that the other does not know of."""
+    """Otherwise two leaders could each make a change that the other does not know."""
     transcript = dynamic()
     assert "REQUEST_TIMED_OUT" in transcript.run(command)
 

@@ -1,4 +1,4 @@
-"""Configuration keys: the facts are those of Kafka's jars, and values are read by ConfigDef's rules."""
+"""Configuration keys: definitions from Kafka's jars, and values read by ConfigDef's rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MetadataVersion and features: Kafka 4.3.1's table, and what each level switches."""
+"""MetadataVersion and features: Kafka 4.3.1's table, and what each level enables."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_one_seed_one_placement() -> None:
 
 
 def test_a_broker_that_cannot_be_placed_does_not_keep_the_placer_busy_for_ever():
-    """A negative id stands for no broker. None can register, but an old log may hold one."""
+    """A negative id means no broker. None can register, but an old log may contain one."""
     brokers = [UsableBroker(3, "a", False), UsableBroker(2, "b", False), UsableBroker(-5, "b", False)]
     with pytest.raises(AssertionError, match="fewer brokers than replicas"):
         StripedReplicaPlacer(random.Random(1), brokers).place(1, 3)

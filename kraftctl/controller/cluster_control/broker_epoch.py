@@ -1,4 +1,4 @@
-"""KIP-497, KIP-631: a broker speaks for its registered incarnation, or not at all."""
+"""KIP-497, KIP-631: only the registered incarnation of a broker may send requests."""
 
 from __future__ import annotations
 

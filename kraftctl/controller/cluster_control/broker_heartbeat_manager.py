@@ -1,8 +1,8 @@
 """BrokerHeartbeatManager: soft state about brokers that the metadata log does not hold (KIP-631).
 
-When each broker was heard of last, which metadata offset it reported, and where its controlled shutdown
-may end. It exists on the active controller only and starts anew at each activation, so a failover delays
-the fencing of a broker that died around it by up to one session timeout.
+It has the last contact of each broker, the metadata offset that it reported, and the offset at which its
+controlled shutdown may end. It exists on the active controller only and starts anew at each activation, so
+a failover delays the fencing of a broker that dies at that time by up to one session timeout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
 
 
 class BrokerHeartbeatState:
-    """What is remembered about one registered broker.
+    """The soft state of one registered broker.
 
     `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the last offset
     of the batch that began its controlled shutdown, -1 when it is not shutting down.
@@ -71,12 +71,12 @@ class BrokerHeartbeatManager:
         self._contact_times_ms[key] = now_ms
 
     def has_valid_session(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
-        """Whether that incarnation was heard of within the session timeout."""
+        """Whether that incarnation sent a heartbeat within the session timeout."""
         contact_ms = self._contact_times_ms.get((broker_id, broker_epoch))
         return contact_ms is not None and not self._expired(contact_ms, now_ms)
 
     def end_session(self, broker_id: int, broker_epoch: int) -> None:
-        """That incarnation is leaving: the next one need not wait for the session to run out."""
+        """End the session of an incarnation: the next one may register before it would have run out."""
         self._contact_times_ms.pop((broker_id, broker_epoch), None)
 
     def oldest_expired(self, now_ms: int) -> tuple[int, int] | None:
@@ -87,13 +87,13 @@ class BrokerHeartbeatManager:
 
     @property
     def oldest_contact_ms(self) -> int | None:
-        """When the broker was heard of that has been silent longest; None without sessions."""
+        """The last contact of the broker that has been silent longest; None without sessions."""
         for contact_ms in self._contact_times_ms.values():
             return contact_ms
         return None
 
     def expiry_ms(self, contact_ms: int) -> int:
-        """When a session has run out whose broker was last heard of at `contact_ms`."""
+        """When a session runs out whose last contact was at `contact_ms`."""
         return contact_ms + self._session_timeout_ms + 1
 
     def _expired(self, contact_ms: int, now_ms: int) -> bool:
@@ -112,13 +112,13 @@ class BrokerHeartbeatManager:
             state.controlled_shutdown_offset = UNKNOWN_OFFSET
 
     def remove(self, broker_id: int) -> None:
-        """The broker was unregistered."""
+        """Forget an unregistered broker."""
         state = self._brokers.pop(broker_id, None)
         if state is not None:
             self.end_session(broker_id, state.epoch)
 
     def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
-        """The outcome of a heartbeat."""
+        """Note the outcome of a heartbeat."""
         state = self._brokers[broker_id]
         state.fenced = fenced
         state.metadata_offset = metadata_offset
@@ -128,7 +128,7 @@ class BrokerHeartbeatManager:
     def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
         """Remember the last offset of the batch that began the shutdown; the first one stays."""
         state = self._brokers[broker_id]
-        assert not state.fenced, "a fenced broker shuts down at once"
+        assert not state.fenced, "a fenced broker shuts down immediately"
         if not state.shutting_down:
             state.controlled_shutdown_offset = offset
 

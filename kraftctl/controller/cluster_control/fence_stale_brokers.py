@@ -1,7 +1,7 @@
 """Fences brokers whose session ran out (KIP-631), one at a time: each sees what the last one changed.
 
-A broker with very many partitions is fenced in slices, requests getting their turn in between. It first
-leaves ISRs and leaderships, slice by slice, and is fenced with the last of them. A broker whose fencing fails
+A broker with very many partitions is fenced in slices, and requests are handled in between. It first leaves
+ISRs and leaderships, slice by slice, and is fenced with the last of them. A broker whose fencing fails
 is tried again later, after the others.
 """
 
@@ -32,7 +32,7 @@ class FailedFencing:
 
 
 class StaleBrokerFencing:
-    """What is left to do for a broker whose fencing began, and for those whose fencing failed."""
+    """The remaining work: a broker whose fencing has begun, and brokers whose fencing failed."""
 
     def __init__(self, state: ControllerState, stalls: Stalls) -> None:
         self._state = state
@@ -81,13 +81,13 @@ class StaleBrokerFencing:
 
     @property
     def tried(self) -> Incarnation | None:
-        """The broker that `run` was busy with last."""
+        """The broker that `run` worked on last."""
         return self._tried
 
     def failed(self, now_ms: int) -> int | None:
-        """The records that `run` had in hand will not be written: that broker is due again after a pause.
+        """The last records of `run` are not written: their broker is due again after a pause.
 
-        Returns when; None when it was no single broker that failed.
+        Returns when; None when the failure concerns no single broker.
         """
         incarnation = self._tried
         self._under_way = None

@@ -32,7 +32,7 @@ from kraftctl_protocol.uuids import Uuid
 def process_broker_heartbeat(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """What becomes of the broker, and the records that say so."""
+    """The next state of the broker, and the records for it."""
     assert isinstance(request, BrokerHeartbeatRequest)
     # Before anything else: whatever this heartbeat leads to, the broker is alive (KAFKA-17793).
     state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)
@@ -109,13 +109,13 @@ def _directory_records(
 
 
 def cordoned_directories_changed(registration: BrokerRegistration, cordoned: list[Uuid]) -> bool:
-    """Whether the broker tells of other cordoned directories than are registered, in whatever order."""
+    """Whether the broker reports other cordoned directories than are registered, in any order."""
     known = registration.cordoned_directories
     return known is None or set(known) != set(cordoned)
 
 
 class HeartbeatOutcome(SoftChange):
-    """What the active controller remembers of the heartbeat, besides that it came.
+    """The soft state that follows from a heartbeat.
 
     `last_offset` is that of the heartbeat's last record.
     """
@@ -139,5 +139,5 @@ class HeartbeatOutcome(SoftChange):
         if following == broker_control_state.CONTROLLED_SHUTDOWN:
             heartbeats.begin_controlled_shutdown(request.broker_id, self._last_offset)
         elif following == broker_control_state.SHUTDOWN_NOW:
-            # Its next incarnation may register at once.
+            # Its next incarnation may register immediately.
             heartbeats.end_session(request.broker_id, request.broker_epoch)

@@ -8,7 +8,7 @@ The checks, in Kafka's order:
 | 2 | the broker id is not negative: -1 means no broker (our own check) | INVALID_REGISTRATION |
 | 3 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
 | 4 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
-| 5 | log directories are named, valid, unique and nobody else's (KIP-858) | INVALID_REGISTRATION |
+| 5 | log directories are named, valid, unique, and no other broker's (KIP-858) | INVALID_REGISTRATION |
 | 6 | every finalized feature level is in the broker's range | UNSUPPORTED_VERSION |
 | 7 | metadata.version is among its features | INVALID_REGISTRATION |
 
@@ -40,7 +40,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import uuid_to_string
 
 CLEAN_SHUTDOWN_DETECTION_VERSION = 3
-"""From this request version on a broker tells the epoch it last shut down cleanly in (KIP-966)."""
+"""From this request version on a broker sends the epoch of its last clean shutdown (KIP-966)."""
 
 NO_STORED_EPOCH = -2
 """Never equal to a previousBrokerEpoch, whose default is -1."""
@@ -79,7 +79,7 @@ def register_broker(
 
 
 def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_ms: int) -> ApiError | None:
-    """The first check of the table that fails."""
+    """The error of the first check of the table that fails."""
     if request.cluster_id != state.cluster_id:
         return ApiError(
             Errors.INCONSISTENT_CLUSTER_ID,

@@ -1,6 +1,6 @@
-"""ControllerRegistration (KIP-919): controllers tell the log their endpoints and features.
+"""ControllerRegistration (KIP-919): controllers register their endpoints and features.
 
-Tools that talk to controllers directly see only those that did.
+Tools that connect to controllers directly see only registered ones.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 def register_controller(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Another controller, or this one, registers."""
+    """Register a controller, this one or another."""
     assert isinstance(request, ControllerRegistrationRequest)
     if not features.is_controller_registration_supported(state.image.features.metadata_version):
         response = ControllerRegistrationResponse(
             error_code=Errors.UNSUPPORTED_VERSION,
-            error_message="the finalized metadata.version knows no controller registrations",
+            error_message="the finalized metadata.version has no controller registrations",
         )
         return ControllerResult.of([], response)
     record = RegisterControllerRecord(
@@ -62,7 +62,7 @@ def register_controller(
 
 
 def needs_registration(image: MetadataImage, own: ControllerRegistration) -> bool:
-    """Whether the log does not know this process yet, and could."""
+    """Whether this process is not registered yet, and metadata.version allows it."""
     if not features.is_controller_registration_supported(image.features.metadata_version):
         return False
     registered = image.cluster.controllers.get(own.id)
@@ -70,7 +70,7 @@ def needs_registration(image: MetadataImage, own: ControllerRegistration) -> boo
 
 
 def registration_request(own: ControllerRegistration) -> ControllerRegistrationRequest:
-    """What a standby sends to the active controller."""
+    """The request that a standby sends to the active controller."""
     return ControllerRegistrationRequest(
         controller_id=own.id,
         incarnation_id=own.incarnation_id,

@@ -1,8 +1,8 @@
 """Stalls of this process: during one no heartbeat is read, while the sessions of the brokers run out.
 
-A session whose broker was last heard of before a stall is not ended until the brokers had time to be heard
-again. One stall is allowed for each time a broker is heard of, the first one after that: a controller that
-stalls again and again still fences a broker that is silent.
+A session whose last contact was before a stall is not ended until the brokers had time to send heartbeats
+again. Only the first stall after each contact counts: a controller that stalls again and again still fences a
+broker that is silent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ STALLED_MS: Final = 1_000
 
 
 class Stalls:
-    """When stalls ended, as far back as the oldest session. `grace_ms` is what a session gets for one."""
+    """When stalls ended, as far back as the oldest session. `grace_ms` is what a stall adds to a session."""
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
@@ -27,7 +27,7 @@ class Stalls:
             self._ends_ms.append(now_ms)
 
     def fence_not_before_ms(self, contact_ms: int) -> int | None:
-        """Until when a broker last heard of at `contact_ms` is spared; None when no stall came after that."""
+        """Until when a broker last heard of at `contact_ms` is not fenced; None without a later stall."""
         first = bisect_right(self._ends_ms, contact_ms)
         return self._ends_ms[first] + self._grace_ms if first < len(self._ends_ms) else None
 

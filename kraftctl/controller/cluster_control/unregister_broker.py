@@ -1,4 +1,4 @@
-"""UnregisterBroker (KIP-631): forget a broker. Its replicas stay assigned to the id that nobody has now."""
+"""UnregisterBroker (KIP-631): forget a broker. Its replicas stay assigned to its id."""
 
 from __future__ import annotations
 

@@ -117,9 +117,9 @@ class ConfigAlteration:
         return None if value is None else why_value_too_long(key, value)
 
     def _why_broker_change_refused(self, name: str, key: str, value: str | None) -> str | None:
-        """Brokers check broker configs before they forward them, a controller asked directly stores what it
-        gets, as Kafka's does. Only what elections here depend on, and what only brokers can check, is
-        different: KIP-966 for min.insync.replicas, KIP-1066 for cordoned directories.
+        """Brokers check broker configs before they forward them; a controller stores what it is sent, as
+        Kafka's does. Checked here are the configs that elections depend on (KIP-966 for
+        min.insync.replicas), and cordoned directories, which only a broker can check (KIP-1066).
         """
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
             reason = why_min_isr_change_refused(name, value)
@@ -135,7 +135,7 @@ class ConfigAlteration:
                 return f"{key} needs metadata.version {features.metadata_version_name(features.IBP_4_3_IV0)}"
             present = self._image.configurations.config(config_resource.BROKER, name).get(key)
             if not self._forwarded and not _is_subset(value, present):
-                return f"a controller cannot check paths: directly sent, {key} may only be shortened"
+                return f"a controller cannot check paths: without a broker, {key} may only be shortened"
         return None
 
 

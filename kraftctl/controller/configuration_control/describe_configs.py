@@ -41,7 +41,7 @@ SYNONYM_GROUPS = (
     ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
     ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
 )
-"""Broker keys that say the same in different units; a later one counts when no earlier one is set."""
+"""Broker keys for the same setting in different units; a later one applies if no earlier one is set."""
 
 
 def describe_configs(
@@ -112,7 +112,7 @@ def _describe_topic(
             continue
         result = DescribeConfigsResourceResult(
             name=definition.name,
-            value=entry.value,
+            value=entry.text,
             config_source=entry.source,
             is_sensitive=definition.sensitive,
             config_type=definition.type_code,
@@ -120,7 +120,7 @@ def _describe_topic(
         if synonyms:
             if entry.source == config_source.TOPIC_CONFIG:
                 result.synonyms.append(
-                    DescribeConfigsSynonym(name=definition.name, value=entry.value, source=entry.source)
+                    DescribeConfigsSynonym(name=definition.name, value=entry.text, source=entry.source)
                 )
             for name, _ in TOPIC_CONFIG_SYNONYMS.get(definition.name, [])[:1]:
                 result.synonyms += _synonyms(name, _layers(state), definition.sensitive)
@@ -149,7 +149,7 @@ def _synonym_names(name: str) -> tuple[str, ...]:
 
 
 def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[DescribeConfigsSynonym]:
-    """Every place that says something about `name`, the one that counts first."""
+    """The values of `name` and its synonyms in all layers, highest precedence first."""
     found = [
         DescribeConfigsSynonym(
             name=synonym, value=None if sensitive else layer.values[synonym], source=layer.source
@@ -179,7 +179,7 @@ def _describe_node(
         definition = BROKER_CONFIG_KEYS.get(name)
         if definition is not None and definition.internal:
             continue
-        # What is not known might be a secret.
+        # An unknown key may hold a secret.
         sensitive = definition is None or definition.type == PASSWORD
         found = _synonyms(name, layers, sensitive)
         results.append(

@@ -51,22 +51,22 @@ class ConfigLayer:
 
 
 class EffectiveConfig:
-    """One config as it applies; `value` is its text, None when it is null, `parsed` what was parsed."""
+    """One config that applies: `text` as it is stored, `value` parsed. Null is None."""
 
     def __init__(
-        self, definition: ConfigKey, value: str | None, source: int, parsed: ConfigValue | None = None
+        self, definition: ConfigKey, text: str | None, source: int, value: ConfigValue | None
     ) -> None:
         self.definition = definition
-        self.value = value
+        self.text = text
         self.source = source
-        self.parsed = parsed
+        self.value = value
 
     def __repr__(self) -> str:
-        return f"EffectiveConfig({self.definition.name}={self.value!r}, source={self.source})"
+        return f"EffectiveConfig({self.definition.name}={self.text!r}, source={self.source})"
 
 
 def broker_layers(image: MetadataImage, config: ControllerConfig) -> list[ConfigLayer]:
-    """Where broker configs are set, the layer that counts first at the front."""
+    """The layers of broker configs, highest precedence first."""
     configurations = image.configurations
     return [
         ConfigLayer(config_source.DYNAMIC_BROKER_CONFIG, configurations.config(BROKER, str(config.node_id))),
@@ -92,10 +92,11 @@ def inherited_config(layers: list[ConfigLayer], key: str) -> EffectiveConfig:
             text = values.get(name)
             if text is not None:
                 text = _in_topic_unit(text, factor)
-                parsed = None if text is None else usable_value(key, text)
-                if parsed is not None:
-                    return EffectiveConfig(definition, text, layer.source, parsed)
-    return EffectiveConfig(definition, definition.default, config_source.DEFAULT_CONFIG)
+                value = None if text is None else usable_value(key, text)
+                if value is not None:
+                    return EffectiveConfig(definition, text, layer.source, value)
+    default = config_source.DEFAULT_CONFIG
+    return EffectiveConfig(definition, definition.default, default, definition.default_value)
 
 
 def usable_value(key: str, text: str) -> ConfigValue | None:
@@ -130,13 +131,14 @@ def describe_topic_configs(
     for name in sorted(TOPIC_CONFIG_KEYS):
         definition = TOPIC_CONFIG_KEYS[name]
         if name in own:
-            entry = EffectiveConfig(definition, own[name], config_source.TOPIC_CONFIG)
+            value = usable_value(name, own[name])
+            entry = EffectiveConfig(definition, own[name], config_source.TOPIC_CONFIG, value)
         elif definition.internal:
             continue
         else:
             entry = inherited_config(layers, name)
         if definition.sensitive:
-            entry.value = None
+            entry.text = entry.value = None
         result.append(entry)
     return result
 
@@ -175,8 +177,6 @@ class TopicSettings:
         return None if text is None else usable_value(key, text)
 
     def _inherited_value(self, key: str) -> ConfigValue:
-        entry = inherited_config(self._layers, key)
-        if entry.parsed is not None:
-            return entry.parsed
-        assert entry.value is not None, "what the controller obeys has a default"
-        return entry.definition.parse(entry.value)
+        value = inherited_config(self._layers, key).value
+        assert value is not None, "what the controller obeys has a default"
+        return value

@@ -88,7 +88,7 @@ def _changed_list(resource_type: int, change: AlterableConfig, present: str | No
         verb = "APPEND" if operation == APPEND else "SUBTRACT"
         return ApiError(Errors.INVALID_CONFIG, f"Can't {verb} to key {name} because its type is not LIST.")
     if change.value is None:
-        return ApiError(Errors.INVALID_CONFIG, f"nothing to append to {name} or to subtract")
+        return ApiError(Errors.INVALID_CONFIG, f"the value to append to or subtract from {name} is null")
     return changed_list(present, definition, operation, change.value)
 
 

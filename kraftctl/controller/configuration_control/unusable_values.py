@@ -1,7 +1,7 @@
-"""Says once which stored values this controller cannot use, and what applies instead.
+"""Log lines about stored values that this controller cannot use, and what applies instead.
 
-The log may hold anything: Kafka's controllers store broker configs unchecked when they are asked directly.
-What reads such a value takes that of the next layer; here are the lines that operators get about it.
+The log may hold any value: Kafka's controllers store broker configs unchecked when they are asked directly.
+Such a value is ignored and the next layer applies. Each is logged once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ USER: Final = "user"
 CLIENT_ID: Final = "client-id"
 
 REPORTED_MAX: Final = 1_000
-"""Values remembered, and named in the log, in the life of the process."""
+"""Values that one process reports at most."""
 
 VALUE_CHARACTERS_MAX: Final = 100
 
@@ -36,7 +36,7 @@ Resource = tuple[int, str]
 
 
 class UnusableValues:
-    """What was reported already."""
+    """The values that were reported already."""
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, str, str]] = set()
@@ -84,7 +84,7 @@ def _topics_with_obeyed_configs(image: MetadataImage) -> list[Resource]:
 
 
 def _described_value(entry: EffectiveConfig, own: Resource) -> str:
-    value = repr((entry.value or "").strip())
+    value = repr((entry.text or "").strip())
     if entry.source == config_source.DEFAULT_CONFIG:
         return f"Kafka's default {value}"
     if entry.source == config_source.STATIC_BROKER_CONFIG:

@@ -101,7 +101,7 @@ def why_broker_name_invalid(name: str) -> ApiError | None:
     if not name:
         return None
     if BROKER_ID.fullmatch(name) is None or abs(int(name)) >= 1 << 31:
-        return ApiError(Errors.INVALID_REQUEST, f"the broker name {name!r} is no number")
+        return ApiError(Errors.INVALID_REQUEST, f"the broker name {name!r} is not a number")
     if int(name) < 0:
         return ApiError(Errors.INVALID_REQUEST, f"the broker id {name} is negative")
     return None
@@ -174,7 +174,7 @@ def _why_group_invalid(config: ControllerConfig, name: str, configs: dict[str, s
 
 
 def _why_group_number_refused(config: ControllerConfig, values: Mapping[str, object]) -> str | None:
-    """The brokers' bounds: which key sets one matters more than its value, and scripts compare the words."""
+    """The bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
     for kind, key in (*BOUNDED_GROUP_KEYS, ("streams", STANDBY_REPLICAS)):
         value = values.get(f"{kind}.{key}")
         if not isinstance(value, int):
@@ -207,6 +207,6 @@ def _node_number(config: ControllerConfig, name: str) -> int | None:
     try:
         value = definition.parse(config.originals.get(name, definition.default))
     except InvalidConfigValueError:
-        # No key of a controller's: nobody looked at it when the properties file was read.
+        # Not a key of a controller: it is not checked when the properties file is read.
         value = definition.parse(definition.default)
     return value if isinstance(value, int) else None

@@ -30,10 +30,8 @@ def why_topic_configs_invalid(
     values: dict[str, ConfigValue | None] = {}
     try:
         for name, definition in TOPIC_CONFIG_KEYS.items():
-            text: str | None = configs.get(name)
-            if text is None:
-                text = inherited_config(static, name).value
-            values[name] = None if text is None else definition.parse(text)
+            text = configs.get(name)
+            values[name] = inherited_config(static, name).value if text is None else definition.parse(text)
     except InvalidConfigValueError as error:
         return _invalid(str(error))
     reason = _why_combination_invalid(values, config, existing or {})
@@ -70,7 +68,7 @@ def _why_combination_invalid(
 def _why_remote_storage_invalid(
     values: dict[str, ConfigValue | None], config: ControllerConfig
 ) -> str | None:
-    """KIP-405, KIP-950: what a topic in remote storage may not combine."""
+    """KIP-405, KIP-950: combinations that a topic in remote storage may not have."""
     if config.originals.get(REMOTE_LOG_STORAGE_SYSTEM_ENABLE, "false").strip().lower() != "true":
         return "tiered storage is switched off in this cluster, so no topic can use it"
     policy = values["cleanup.policy"]

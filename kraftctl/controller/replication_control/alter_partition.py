@@ -5,13 +5,13 @@ What must hold, in Kafka's order, and what is answered otherwise:
 1. the broker epoch is current: STALE_BROKER_EPOCH for the whole request (KIP-497);
 2. the topic is known: UNKNOWN_TOPIC_ID from version 2 (KIP-841), UNKNOWN_TOPIC_OR_PARTITION before;
 3. the partition is known: UNKNOWN_TOPIC_OR_PARTITION;
-4. the leader epoch is not ahead of ours: NOT_CONTROLLER, because we are probably the stale one;
-5. the partition epoch is not ahead of ours: NOT_CONTROLLER;
+4. the leader epoch is not ahead of the image: NOT_CONTROLLER, as this controller is probably behind;
+5. the partition epoch is not ahead of the image: NOT_CONTROLLER;
 6. the leader epoch is not behind: FENCED_LEADER_EPOCH;
 7. the sender leads the partition: INVALID_REQUEST;
 8. the partition epoch is not behind: INVALID_UPDATE_VERSION;
 9. the new ISR is a non-empty set of replicas that has the leader: INVALID_REQUEST;
-10. the leader recovery state may change so: INVALID_REQUEST (KIP-704);
+10. the change of the leader recovery state is allowed: INVALID_REQUEST (KIP-704);
 11. every member is eligible: INELIGIBLE_REPLICA from version 2, OPERATION_NOT_ATTEMPTED before
     (KIP-841, KIP-903).
 """
@@ -75,7 +75,7 @@ def alter_partition(
 
 
 class _Alteration:
-    """One request under way."""
+    """The state of one request."""
 
     def __init__(self, state: ControllerState, version: int, broker_id: int) -> None:
         self._image = state.image
@@ -108,7 +108,7 @@ class _Alteration:
         if partition is None:
             return self._refused(topic.name, index, ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION))
         if (topic.topic_id, index) in self._seen:
-            # Its record would be computed from a state that the first one has left behind.
+            # Its record would be computed from the state before the first one.
             error = ApiError(Errors.INVALID_REQUEST, "the request names the partition twice")
             return self._refused(topic.name, index, error)
         self._seen.add((topic.topic_id, index))

@@ -1,4 +1,4 @@
-"""KIP-858: AssignReplicasToDirs, by which a broker tells in which log directory its replicas live."""
+"""KIP-858: AssignReplicasToDirs, by which a broker reports the log directories of its replicas."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def assign_replicas_to_dirs(
 
 
 class _Assignment:
-    """One request under way."""
+    """The state of one request."""
 
     def __init__(self, state: ControllerState, broker_id: int) -> None:
         self._broker_id = broker_id

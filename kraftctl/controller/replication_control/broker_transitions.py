@@ -26,13 +26,13 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
 PARTITIONS_PER_SLICE: Final = 2_000
-"""Changed in one turn of the loop when a session runs out: some 10 ms, so that heartbeats get through."""
+"""Changed in one turn of the loop when a session runs out: about 10 ms, so heartbeats are not late."""
 
 
 def records_for_fenced_broker(
     image: MetadataImage, config: ControllerConfig, broker_id: int
 ) -> list[RecordAndVersion]:
-    """The broker leaves all ISRs, then it is fenced: nobody sees a fenced broker in an ISR (KIP-841)."""
+    """The broker leaves all ISRs, then it is fenced: no fenced broker is ever seen in an ISR (KIP-841)."""
     registration = image.cluster.brokers[broker_id]
     updates = _Updates(image, config, removed=broker_id)
     updates.add_partitions_with_isr_member(broker_id)
@@ -46,7 +46,7 @@ def records_before_fencing(
     """The next slice of what fencing will do to partitions, and the topic id where it ended.
 
     Topics are taken in order of their ids, from the first one above `after`. Without records nothing is left
-    that `records_for_fenced_broker` could not do at once.
+    that `records_for_fenced_broker` could not do in one batch.
     """
     updates = _Updates(image, config, removed=broker_id)
     for topic in image.topics.topics_with_isr_member(broker_id):
@@ -117,7 +117,7 @@ def records_for_offline_directories(
 ) -> list[RecordAndVersion]:
     """KIP-858: replicas in directories that just failed leave their ISRs, then the directories go.
 
-    Empty when none of `offline_directories` is registered (any more).
+    Empty when none of `offline_directories` is registered.
     """
     registration = image.cluster.brokers[broker_id]
     newly_offline = [d for d in registration.directories if d in offline_directories]
@@ -145,7 +145,7 @@ def records_for_failed_assignments(
 class _Updates:
     """Collects ISR, ELR and leader updates for one broker's transition.
 
-    `removed` leaves ISR and leadership; `added` is as good as unfenced; `unclean` leaves the ELR too.
+    `removed` leaves ISR and leadership; `added` counts as unfenced; `unclean` leaves the ELR too.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class _Updates:
                     self._add(topic, index, partition, min_isr, election)
 
     def add_partitions_in_directory(self, broker_id: int, directory: Uuid) -> None:
-        """Only those in whose ISR the broker is: nothing changes for the others."""
+        """Only partitions whose ISR has the broker: nothing changes for the others."""
         for topic in self._topics.topics_with_isr_member(broker_id):
             min_isr = self._changes.settings.min_isr(topic)
             election = self._changes.automatic_election(topic)

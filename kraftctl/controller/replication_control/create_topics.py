@@ -113,7 +113,7 @@ def _partition_total(topics: list[CreatableTopic], default_count: int) -> int:
 
 
 def why_name_taken(topics: TopicsImage, name: str) -> ApiError | None:
-    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when metrics could not tell two names apart."""
+    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when two names would collide in metrics."""
     if name in topics.ids_by_name:
         return ApiError(Errors.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     if has_collision_chars(name):
@@ -126,7 +126,7 @@ def why_name_taken(topics: TopicsImage, name: str) -> ApiError | None:
 
 
 class _TopicCreation:
-    """One request under way."""
+    """The state of one request."""
 
     def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
         self._state = state
@@ -271,7 +271,7 @@ class _TopicCreation:
         return [
             CreatableTopicConfigs(
                 name=entry.definition.name,
-                value=entry.value,
+                value=entry.text,
                 config_source=entry.source,
                 is_sensitive=entry.definition.sensitive,
             )

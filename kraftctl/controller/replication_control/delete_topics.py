@@ -21,7 +21,7 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import ZERO_UUID, Uuid
 
 TOPIC_DELETION_DISABLED_SINCE: Final = 3
-"""Older versions have no word for it: INVALID_REQUEST."""
+"""Older versions do not know the error and get INVALID_REQUEST."""
 
 STRICT_QUOTA_SINCE: Final = 5
 """KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
@@ -30,7 +30,7 @@ STRICT_QUOTA_SINCE: Final = 5
 def delete_topics(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One atomic batch. Results are shuffled, so that their order does not tell hidden from absent topics."""
+    """One atomic batch. Results are shuffled: their order does not reveal whether a hidden topic exists."""
     assert isinstance(request, DeleteTopicsRequest)
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
@@ -59,7 +59,7 @@ def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopi
 
 
 class _TopicDeletion:
-    """One request under way."""
+    """The state of one request."""
 
     def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
         self._topics = state.image.topics
@@ -101,7 +101,7 @@ class _TopicDeletion:
         )
 
     def resolve_ids(self, ids: list[Uuid]) -> None:
-        """Whoever may not even describe a topic is not told the name behind its id."""
+        """A principal that may not describe a topic does not learn the name behind its id."""
         for topic_id in ids:
             topic = self._topics.topic(topic_id)
             if topic is None:
@@ -113,7 +113,7 @@ class _TopicDeletion:
                 self.results.append(_result(shown, topic_id, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
 
     def resolve_names(self, names: list[str]) -> None:
-        """Whoever may not even describe a topic is not told whether it exists."""
+        """A principal that may not describe a topic does not learn whether it exists."""
         for name in names:
             topic = self._topics.topic_by_name(name)
             if not self._may(AclOperation.DESCRIBE, name):

@@ -36,7 +36,7 @@ ELECTIONS_PER_RUN_MAX: Final = 1_000
 def elect_leaders(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Elects for the partitions asked for; null asks for all, and then says nothing of those in order."""
+    """Elects leaders of the requested partitions. Null requests all; then those in order are not listed."""
     assert isinstance(request, ElectLeadersRequest)
     if request.election_type not in (PREFERRED, UNCLEAN):
         return ControllerResult.of([], _refused(request))
@@ -60,7 +60,7 @@ def elect_leaders(
 
 
 def elect_preferred_leaders(state: ControllerState) -> tuple[ControllerResult, bool]:
-    """The rebalance timer (auto.leader.rebalance.enable): also whether there may be more to do at once."""
+    """The rebalance timer (auto.leader.rebalance.enable); True when partitions may be left over."""
     records: list[RecordAndVersion] = []
     changes = PartitionChanges(state.image, state.config)
     for topic in state.image.topics.imbalanced_topics():
@@ -78,7 +78,7 @@ def elect_preferred_leaders(state: ControllerState) -> tuple[ControllerResult, b
 
 
 def elect_unclean_leaders(state: ControllerState) -> tuple[ControllerResult, bool]:
-    """The timer for leaderless partitions of topics that allow it: also whether there may be more to do."""
+    """The timer for leaderless partitions of topics that allow it; True when some may be left."""
     election = _Elections(state, UNCLEAN)
     for topic in state.image.topics.leaderless_topics():
         if not election.unclean_election_enabled(topic.name):

@@ -17,9 +17,9 @@ UNKNOWN_BROKER_EPOCH: Final = -1
 def why_ineligible(cluster: ClusterImage, new_isr: Iterable[BrokerState]) -> ApiError | None:
     """INELIGIBLE_REPLICA when members of `new_isr` would break durability; each is named with the reason.
 
-    A leader learns of fencing late, through the metadata log. Without this check it could re-admit
-    a broker that the controller has already given up on (KIP-841), or one that was restarted with
-    an empty disk since the leader last heard of it (KIP-903).
+    A leader learns of fencing late, through the metadata log. Without this check it could add a broker back
+    that the controller has already fenced (KIP-841), or one that was restarted with an empty disk since the
+    leader last heard of it (KIP-903).
     """
     ineligible: list[str] = []
     for member in new_isr:

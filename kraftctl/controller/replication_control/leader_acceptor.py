@@ -10,8 +10,8 @@ class LeaderAcceptor:
     """Accepts active brokers whose log directory for the partition is online.
 
     While a transition is being turned into records the image still shows the old state. So the
-    broker that leaves (`removed`), or came back unclean (`unclean`), is named to be refused, and
-    the one that is being unfenced (`added`) is named to be accepted.
+    broker that leaves (`removed`), or came back unclean (`unclean`), is refused, and the one
+    that is being unfenced (`added`) is accepted.
     """
 
     def __init__(

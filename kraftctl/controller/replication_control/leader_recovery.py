@@ -13,8 +13,8 @@ def why_recovery_state_refused(
 ) -> ApiError | None:
     """INVALID_REQUEST with the rule that the request breaks, or None.
 
-    Only an unclean election starts recovery, and only the controller elects. Until the leader is
-    done its log may still be cut back, so nobody can be in sync with it.
+    Only an unclean election starts recovery, and only the controller elects. Until the leader has
+    recovered, its log may still be truncated, so no other replica can be in sync with it.
     """
     if not is_leader_recovery_state(requested_state):
         return ApiError(Errors.INVALID_REQUEST, f"unknown leader recovery state {requested_state}")

@@ -1,4 +1,4 @@
-"""KIP-599: how many partitions a client may create or delete before it is told to wait.
+"""KIP-599: how many partitions a client may create or delete before it is throttled.
 
 A token bucket per client holds `controller_mutation_rate` x window seconds tokens when full. A request
 is admitted while its bucket is not overdrawn, and may overdraw it by any amount.
@@ -17,10 +17,10 @@ from kraftctl_protocol.errors import Errors
 CONTROLLER_MUTATION_RATE: Final = "controller_mutation_rate"
 
 THROTTLE_TIME_MS_MAX: Final = (1 << 31) - 1
-"""What the responses have room for; a tiny rate would ask for more."""
+"""The largest throttle time that a response can hold; a tiny rate would need more."""
 
 BUCKETS_MAX: Final = 10_000
-"""Clients remembered; the longest known is forgotten first, which gives it a full bucket again."""
+"""Buckets kept; the oldest is dropped first, which gives its client a full bucket again."""
 
 
 class TokenBucket:
@@ -33,7 +33,7 @@ class TokenBucket:
         self._updated_ms = now_ms
 
     def refill(self, now_ms: int) -> None:
-        """Add what has come back since the last time."""
+        """Add the tokens that have accrued since the last refill."""
         elapsed_ms = max(0, now_ms - self._updated_ms)
         self.tokens = min(self.burst, self.tokens + self.rate * elapsed_ms / 1000.0)
         self._updated_ms = now_ms
@@ -54,7 +54,7 @@ class Charge:
 
 
 class MutationQuota:
-    """The quota as one request meets it. Without a bucket it admits everything."""
+    """The quota that applies to one request. Without a bucket it admits everything."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class MutationQuota:
     def admit(self, partition_count: int) -> ApiError | None:
         """Charge `partition_count`, or THROTTLING_QUOTA_EXCEEDED when the bucket is overdrawn.
 
-        Old versions of the requests have no word for that: they are charged and told to wait.
+        Old request versions do not know that error: they are charged and throttled.
         """
         bucket = self._bucket
         if bucket is None:
@@ -95,7 +95,7 @@ class MutationQuota:
 
 
 class MutationQuotas:
-    """The buckets of all clients: soft state, lost at failover, which at worst admits too much once."""
+    """The buckets of all clients: soft state. A failover loses it, which at worst admits too much once."""
 
     def __init__(self, window_count: int, window_seconds: int) -> None:
         self._window_seconds = window_count * window_seconds
@@ -103,7 +103,7 @@ class MutationQuotas:
         self._charges: list[Charge] = []
 
     def begin_request(self) -> None:
-        """What is charged from now on belongs to a new request."""
+        """Start a new request: `refund_request` returns what is charged from here on."""
         self._charges.clear()
 
     def refund_request(self) -> None:
@@ -141,7 +141,7 @@ class MutationQuotas:
 
 
 def is_usable_rate(rate: float) -> bool:
-    """Whether a stored rate is one: a positive number, as requests to change it demand."""
+    """Whether a stored rate is usable: a positive, finite number, as AlterClientQuotas requires."""
     return 0 < rate < math.inf
 
 

@@ -130,7 +130,7 @@ class PartitionChangeBuilder:
         return self._acceptor.accepts(self._partition, replica)
 
     def _can_lead_cleanly(self, replica: int) -> bool:
-        """In the ISR, or in the ELR when nobody is in the ISR; and alive."""
+        """In the ISR, or in the ELR while the ISR is empty; and accepted as a leader."""
         if self.target_isr:
             eligible = replica in self.target_isr
         else:
@@ -138,7 +138,7 @@ class PartitionChangeBuilder:
         return eligible and self._accepts(replica)
 
     def _can_elect_last_known_leader(self) -> bool:
-        """KIP-966: nobody is known to have all data; the last leader is the best guess."""
+        """KIP-966: no replica is known to have all data; the last leader is the best guess."""
         last_known = self._partition.last_known_elr
         return (
             self._elr_enabled
@@ -164,10 +164,10 @@ class PartitionChangeBuilder:
             self.target_adding = ()
 
     def _populate_target_elr(self) -> None:
-        """KIP-966: below min ISR, who leaves the ISR stays eligible until it loses data.
+        """KIP-966: below min ISR, a replica that leaves the ISR stays eligible until it loses data.
 
         Kafka 4.3 also keeps brokers that a reassignment has just removed. They delete their logs, and
-        would be elected "cleanly" if they became replicas again; so they are not kept here.
+        would be elected "cleanly" if they became replicas again, so they are not kept here.
         """
         if not self._elr_enabled:
             return
@@ -209,7 +209,7 @@ class PartitionChangeBuilder:
             record.eligible_leader_replicas = list(self._target_elr)
 
     def _write_isr(self, record: PartitionChangeRecord) -> None:
-        """Without ELR the last member stays in the ISR: somebody has to be known to have the data."""
+        """Without ELR the last member stays in the ISR: it is the one replica known to have all data."""
         if record.isr is not None or self.target_isr == self._partition.isr:
             return
         if self.target_isr or self._elr_enabled:

@@ -28,7 +28,7 @@ class PartitionChanges:
         self._acceptor = LeaderAcceptor(image.cluster) if acceptor is None else acceptor
 
     def automatic_election(self, topic: TopicImage) -> int:
-        """The election that happens without anybody asking: unclean only where the topic says so."""
+        """The election that the controller makes by itself: unclean only where the topic allows it."""
         return ELECT_UNCLEAN if self.settings.unclean_election_enabled(topic.name) else ELECT_ONLINE
 
     def builder(

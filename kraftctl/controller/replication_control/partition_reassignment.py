@@ -51,7 +51,7 @@ class RevertedReassignment:
     """Replicas and ISR after a reassignment is cancelled.
 
     `unclean`: every ISR member was being added, so the first replica that stays takes over without
-    being known to be in sync. None but an unclean election allows that.
+    being known to be in sync. Only an unclean election allows that.
     """
 
     def __init__(self, partition: PartitionRegistration) -> None:

@@ -1,7 +1,7 @@
 """KIP-455, KIP-860: start, replace, cancel and list partition reassignments.
 
-A reassignment starts with one record that names all replicas, old and new. It completes by itself,
-inside PartitionChangeBuilder, with whichever later change makes the ISR right.
+A reassignment starts with one record that names all replicas, old and new. PartitionChangeBuilder completes
+it with the first later change whose ISR allows it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def alter_partition_reassignments(
 
 
 class _Reassignments:
-    """One request under way."""
+    """The state of one request."""
 
     def __init__(self, state: ControllerState, allow_factor_change: bool) -> None:
         self._image = state.image
@@ -89,7 +89,7 @@ class _Reassignments:
                 Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {topic_name}:{index}."
             )
         if (topic.topic_id, index) in self._seen:
-            # Its record would be computed from a state that the first one has left behind.
+            # Its record would be computed from the state before the first one.
             return ApiError(Errors.INVALID_REQUEST, f"{topic_name}-{index} is in the request twice.")
         self._seen.add((topic.topic_id, index))
         if target.replicas is None:
@@ -145,7 +145,7 @@ class _Reassignments:
 def list_partition_reassignments(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Reassignments under way, of the partitions asked for or, with null topics, of all."""
+    """The running reassignments of the requested partitions or, with null topics, of all."""
     assert isinstance(request, ListPartitionReassignmentsRequest)
     response = ListPartitionReassignmentsResponse(error_message=None)
     if request.topics is None:

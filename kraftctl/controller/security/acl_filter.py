@@ -1,4 +1,4 @@
-"""Which access control entries a filter of DescribeAcls or DeleteAcls means (KIP-290)."""
+"""Which access control entries a filter of DescribeAcls or DeleteAcls matches (KIP-290)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WILDCARD: Final = "*"
 
 
 class AclFilter:
-    """None and ANY stand for everything. Pattern type MATCH means every pattern that covers the name."""
+    """None and ANY match everything. Pattern type MATCH means every pattern that covers the name."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class AclFilter:
 
     @property
     def unknown(self) -> bool:
-        """Whether some part of it means nothing to us."""
+        """Whether the filter has an unknown value."""
         return (
             self.resource_type == UNKNOWN
             or not ANY <= self.pattern_type <= PREFIXED
@@ -48,7 +48,7 @@ class AclFilter:
         )
 
     def matches(self, entry: AclEntry) -> bool:
-        """Whether `entry` is meant."""
+        """Whether the filter matches `entry`."""
         return (
             self.resource_type in (ANY, entry.resource_type)
             and self._pattern_matches(entry)

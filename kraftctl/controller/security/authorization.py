@@ -1,4 +1,4 @@
-"""Who may do what: one question, asked by every handler in Kafka's words."""
+"""Authorization of requests: which principal may do which operation on which resource."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Authorizer:
 
     @property
     def configured(self) -> bool:
-        """Whether there are ACLs to speak of; otherwise their RPCs answer SECURITY_DISABLED."""
+        """Whether ACLs are supported; otherwise their RPCs answer SECURITY_DISABLED."""
         return False
 
     @property
     def ready(self) -> bool:
-        """Whether a refusal is final. Rules that are in the metadata log must have been read."""
+        """Whether a refusal is final: the ACLs of the metadata log have been loaded."""
         return True
 
     def metadata_loaded(self) -> None:
-        """The image has caught up with what was committed when this process started."""
+        """Everything that was committed when this process started is in the image."""
 
     def follow_image(self, image: MetadataImage) -> None:
         """The image was replaced: a snapshot is being loaded."""

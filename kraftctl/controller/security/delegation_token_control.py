@@ -1,8 +1,8 @@
 """Create, renew and expire delegation tokens (KIP-48, KIP-373, KIP-900).
 
 The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
-which every node has. A token may not beget tokens, and secrets do not travel in the clear: only requests
-that a broker forwards are served, as long as the listeners here are PLAINTEXT.
+which every node has. A client that authenticated with a token may not create tokens, and secrets must not be
+sent in the clear: as long as the listeners here are PLAINTEXT, only forwarded requests are served.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kraftctl_protocol.principal import USER_TYPE
 from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 OWNER_VERSION: Final = 3
-"""From this request version on a token may be for somebody else (KIP-373)."""
+"""From this request version on a token may have another owner than the requester (KIP-373)."""
 
 HMAC_ALGORITHM: Final = "sha512"
 
@@ -50,7 +50,7 @@ TOKENS_PER_SWEEP_MAX: Final = 1_000
 def create_delegation_token(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """A token for the requester, or for somebody whose User resource allows CreateTokens."""
+    """A token for the requester, or for an owner whose User resource allows CreateTokens."""
     assert isinstance(request, CreateDelegationTokenRequest)
     requester = context.principal
     owner_type, owner_name = requester.type, requester.name
@@ -102,7 +102,7 @@ def create_delegation_token(
 def renew_delegation_token(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """By its owner or a renewer, up to the token's own limit."""
+    """Renew a token: its owner or a renewer may, up to the token's maximum timestamp."""
     assert isinstance(request, RenewDelegationTokenRequest)
     response = RenewDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
     token = _find(state, context, request.hmac)
@@ -147,7 +147,7 @@ def _refused(response: Message, context: RequestContext, error: ApiError) -> Con
 
 
 def sweep_expired_tokens(state: ControllerState, moment: Moment) -> tuple[ControllerResult, bool]:
-    """Remove tokens that ran out: also whether there may be more to do at once."""
+    """Remove expired tokens; True when there are more than one sweep removes."""
     expired = [
         token for token in state.image.delegation_tokens.tokens.values() if _expired(token, moment.wall_ms)
     ]

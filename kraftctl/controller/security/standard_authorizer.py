@@ -1,8 +1,8 @@
 """StandardAuthorizer (KIP-801): rights by the access control entries in the metadata log.
 
-super.users may do everything, also before the log was read. For everybody else the log must have been read;
-then a matching DENY wins over any ALLOW, and with no entry for the resource at all
-allow.everyone.if.no.acl.found decides.
+super.users may do everything, even before the log is loaded. For other principals the log must be loaded: a
+matching DENY wins over any ALLOW, and without any entry for the resource allow.everyone.if.no.acl.found
+decides.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What Kafka knows about its configuration keys: type, default, valid values. Facts taken from its jars."""
+"""Kafka's configuration keys: type, default, valid values, as generated from its jars."""

@@ -36,19 +36,20 @@ BLANKS: Final = "".join([chr(code) for code in range(33)])
 """What Java trims: the space and the control characters before it."""
 
 WHITESPACE: Final = " \t\n\v\f\r"
-"""What a regular expression in Java calls so."""
+"""What a regular expression in Java counts as whitespace."""
 
 ConfigValue = bool | int | float | str | list[str]
 
 
 class InvalidConfigValueError(ValueError):
-    """The text is no valid value of that key; the message says why."""
+    """The text is not a valid value of the key; the message says why."""
 
 
 class ConfigKey:
     """Name, type, default and rule of one key.
 
-    `default` is the text of the default value; None when it has none or it is null.
+    `default` is the text of the default value, `default_value` the value itself; None when the key has none
+    or it is null.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class ConfigKey:
         self.default = default
         self.validator: Validator = AnyValue() if validator is None else validator
         self.internal = internal
+        self.default_value = None if default is None else self.parse(default)
 
     @property
     def sensitive(self) -> bool:
@@ -74,7 +76,7 @@ class ConfigKey:
         return TYPE_CODES[self.type]
 
     def parse(self, text: str) -> ConfigValue:
-        """The value `text` stands for; InvalidConfigValueError when it is not a valid one."""
+        """The value of `text`; InvalidConfigValueError when it is not valid."""
         value = parse_value(self.name, self.type, text)
         reason = self.validator.why_invalid(value)
         if reason is not None:

@@ -1,4 +1,4 @@
-"""The rules a configuration value must obey, by the shapes Kafka uses."""
+"""The rules for configuration values, in the kinds that Kafka has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Validator:
     """A rule. The base class accepts everything."""
 
     def why_invalid(self, value: object) -> str | None:
-        """None when `value` obeys; otherwise the reason."""
+        """Why `value` breaks the rule; None if it does not."""
         return None
 
 
@@ -57,7 +57,7 @@ class RangeOr(Validator):
 
 
 class OneOf(Validator):
-    """One of a few words."""
+    """One of the given words."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
