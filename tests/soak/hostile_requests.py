@@ -128,8 +128,8 @@ class Soak:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seed", type=int, default=1, help="of the first round; the next one has the next")
-    parser.add_argument("--minutes", type=float, default=0.0, help="begin rounds for that long")
+    parser.add_argument("--seed", type=int, default=1, help="of the first round, the next has the next")
+    parser.add_argument("--minutes", type=float, default=0.0, help="how long to begin new rounds")
     parser.add_argument("--requests", type=int, default=0, help=f"how many, {ROUND_REQUESTS} per round")
     parser.add_argument("--strict", action="store_true", help="an exception that was not planted is a find")
     parser.add_argument("--no-faults", action="store_true", help="plant none")

@@ -68,7 +68,7 @@ class Soak:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "--seed", type=int, default=1, help="of the first history; the next history has the next seed"
+        "--seed", type=int, default=1, help="of the first history; each history has the next seed"
     )
     parser.add_argument("--minutes", type=float, default=0.0, help="begin histories for that long")
     parser.add_argument("--runs", type=int, default=0, help="how many histories; by default 100")
