@@ -1,7 +1,7 @@
 """Kills a process of a running export at a step that is named from outside, once per request.
 
 To kill the export, a test writes `armed.json` into the control directory. Every process of the export looks
-there after every step; the process that is named in it removes the file and then kills itself.
+there after every step; the process in the role and at the step that it names removes it and kills the victim.
 """
 
 from __future__ import annotations
