@@ -99,3 +99,23 @@ def test_a_vote_that_is_forgotten_is_not_given_twice() -> None:
     assert successor is not None
     assert successor.node is not None
     assert successor.node.epoch > leader_epoch
+
+
+def test_it_waits_for_its_leader_no_longer_than_the_fetch_timeout_once_it_has_recovered() -> None:
+    """KIP-595: the fetch timer runs from the moment of recovery, not only from the next response."""
+    cluster, leader, (b, _) = led_cluster(4, dynamic=True)
+    cluster.append(leader, 5)
+    cluster.run_for(500)
+    cluster.forget(b)
+    cluster.restart_all()
+    replica = cluster.replicas[b]
+    for _ in range(5_000):
+        if replica.recovering_epoch is None:
+            break
+        cluster.run_for(1)
+    cluster.isolate(b)
+    assert replica.recovering_epoch is None
+    assert replica.node is not None
+    assert replica.node.state_name == "Follower"
+    cluster.run_for(2_100)
+    assert replica.node.state_name == "Prospective"
