@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.support.simulator.raft_cluster import RaftCluster
 from tests.support.simulator.raft_faults import Faults
+from tests.support.simulator.voter_requests import add_voter
 
 CHECK_QUORUM_MS = 3_000
 
@@ -31,3 +32,22 @@ def test_a_follower_that_downloads_a_snapshot_keeps_its_leader() -> None:
     cluster.run_for(2_000)
     assert cluster.leaders == leaders
     assert behind.disk.end_offset == leader.disk.end_offset
+
+
+def test_a_leader_that_adds_the_second_voter_needs_its_fetches_from_then_on() -> None:
+    """KIP-853: alone it needed no majority but itself. The new voter counts before it has fetched as one."""
+    cluster = RaftCluster(22, [1], [11], dynamic=True, faults=Faults())
+    cluster.run_for(6_000)
+    leader = cluster.leader()
+    assert leader is not None
+    assert leader.node is not None
+    cluster.ask(leader, add_voter(11))
+    for _ in range(500):
+        if leader.node.voter_set.voter_ids() == [1, 11]:
+            break
+        cluster.run_for(1)
+    cluster.isolate(11)
+    assert leader.node.voter_set.voter_ids() == [1, 11]
+    assert leader.node.is_leader
+    cluster.run_for(CHECK_QUORUM_MS + 100)
+    assert not leader.node.is_leader
