@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.failures import REASON_LENGTH_MAX, shortened
 from kraftctl_protocol.api_error import ApiError
 
 REFUSALS_NAMED_MAX: Final = 20
@@ -14,8 +15,9 @@ REFUSALS_NAMED_MAX: Final = 20
 
 
 def refusal_line(what: str, error: ApiError) -> str:
-    """The line for one refusal of `what`."""
-    return f"Refusing {what} with {error.error.name}: {error.message}"
+    """The line for one refusal of `what`. Both texts may quote what a client sent, of any length."""
+    reason = shortened(error.message or "", REASON_LENGTH_MAX)
+    return f"Refusing {shortened(what, REASON_LENGTH_MAX)} with {error.error.name}: {reason}"
 
 
 class RefusalLines:

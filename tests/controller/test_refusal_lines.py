@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.refusal_lines import REFUSALS_NAMED_MAX, RefusalLines
+from kraftctl.controller.failures import REASON_LENGTH_MAX
+from kraftctl.controller.refusal_lines import REFUSALS_NAMED_MAX, RefusalLines, refusal_line
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import (
@@ -13,7 +14,7 @@ from kraftctl_protocol.generated.alter_partition_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
-from tests.support.active_controller import ActiveController
+from tests.support.active_controller import ActiveController, registration
 
 
 def test_an_isr_that_is_refused() -> None:
@@ -49,6 +50,17 @@ def test_an_isr_that_is_refused() -> None:
         f" the ISR: {3 - leader} (broker epoch 7 is not the registered {registered})"
     )
     assert active.controller.take_refusals() == []
+
+
+def test_what_a_client_sent_does_not_make_a_line_long() -> None:
+    active = ActiveController()
+    request = registration(1)
+    request.cluster_id = "c" * 30_000
+    active.request(request)
+    (line,) = active.controller.take_refusals()
+    assert line.startswith("Refusing BrokerRegistration of broker 1 with INCONSISTENT_CLUSTER_ID: this is ")
+    assert len(line) < 2 * REASON_LENGTH_MAX
+    assert len(refusal_line("t" * 30_000, ApiError(Errors.UNKNOWN_TOPIC_ID))) < 2 * REASON_LENGTH_MAX
 
 
 def test_many_are_counted() -> None:

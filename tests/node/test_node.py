@@ -358,6 +358,22 @@ class TestEnvelopes:
         assert node.answers[request_id].error_code == Errors.NOT_CONTROLLER
         assert node.answers[request_id].response_data is None
 
+    @pytest.mark.parametrize(
+        ("changed", "error"),
+        [
+            pytest.param({"request_principal": b"\x00\x07"}, 97, id="principal"),
+            pytest.param({"client_host_address": b"\x7f"}, 42, id="address"),
+            pytest.param({"request_data": b"\x00\x3e\x00\x00"}, 35, id="cut-short"),
+        ],
+    )
+    def test_an_envelope_that_cannot_be_opened_gets_an_error_and_no_data(self, changed, error):
+        node = serving_node()
+        envelope = self.envelope(topic("orders"))
+        for name, value in changed.items():
+            setattr(envelope, name, value)
+        answer = node.ask(envelope, EnvelopeResponse)
+        assert (answer.error_code, answer.response_data) == (error, None)
+
     def test_an_answer_that_is_too_long_for_its_field_does_not_stop_the_node(self):
         """The name is in the error message, which then exceeds the length of a string."""
         node = serving_node()
