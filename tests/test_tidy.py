@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ def imported_modules(tree: ast.Module) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(), str(path))
 
