@@ -15,7 +15,7 @@ BEGIN: Final = "<!-- begin: written by `make generate` from kraftctl/apis/api_ta
 END: Final = "<!-- end -->\n"
 
 HEADER: Final = (
-    "| key | API | versions | answered by | right on the cluster | the answer waits for | in envelopes |\n"
+    "| key | API | versions | answered by | operation on the cluster | the answer waits for | forwardable |\n"
     "|--|--|--|--|--|--|--|\n"
 )
 
@@ -27,8 +27,8 @@ OWNERS: Final = {
 }
 
 WAITS: Final = {
-    WaitsFor.ALL_BEFORE: "every change before it",
-    WaitsFor.READS: "changes of what it reads",
+    WaitsFor.ALL_BEFORE: "all earlier records",
+    WaitsFor.READS: "records that it reads",
     WaitsFor.NOTHING: "",
 }
 

@@ -1,4 +1,4 @@
-"""KIP-497: AlterPartition, by which a partition leader changes its ISR; one function per check.
+"""KIP-497: AlterPartition, by which a partition leader changes its ISR.
 
 What must hold, in Kafka's order, and what is answered otherwise:
 
