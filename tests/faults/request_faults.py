@@ -9,6 +9,40 @@ FRAMES = "tests/protocol/test_frames.py"
 
 FAULTS = (
     PlantedFault(
+        "every-version-of-a-listed-api-is-served",
+        "kraftctl/apis/api_table.py",
+        "    return api if api is not None and api.serves(version) else None\n",
+        "    return api\n",
+        ("tests/server/test_connection.py",),
+        "A request is handled in a version that ApiVersions does not list.",
+    ),
+    PlantedFault(
+        "tokens-expire-by-the-monotonic-clock",
+        "kraftctl/controller/security/delegation_token_control.py",
+        "        token for token in state.image.delegation_tokens.tokens.values()"
+        " if _expired(token, moment.wall_ms)\n",
+        "        token for token in state.image.delegation_tokens.tokens.values()"
+        " if _expired(token, moment.now_ms)\n",
+        ("tests/controller/test_delegation_tokens.py",),
+        "Expired tokens stay valid, or valid ones are removed, after the wall clock was set.",
+    ),
+    PlantedFault(
+        "create-topics-hides-what-is-stored",
+        "kraftctl/controller/configuration_control/effective_configs.py",
+        "                if value is not None or (as_stored and text is not None):\n",
+        "                if value is not None:\n",
+        ("tests/controller/test_unusable_values.py",),
+        "CreateTopics shows another value than Kafka does.",
+    ),
+    PlantedFault(
+        "refusal-lines-of-any-length",
+        "kraftctl/controller/refusal_lines.py",
+        '    reason = shortened(error.message or "", REASON_LENGTH_MAX)\n',
+        '    reason = error.message or ""\n',
+        ("tests/controller/test_refusal_lines.py",),
+        "A client fills the log with 32 KB per refusal.",
+    ),
+    PlantedFault(
         "failed-handler-ends-the-controller",
         "kraftctl/node/controller_node.py",
         "        except Exception as error:  # noqa: BLE001 - see docs/adr/0005\n"

@@ -11,7 +11,7 @@
 A stored value that the key cannot have is ignored and the next layer applies, as in Kafka's
 DynamicBrokerConfig: a controller that is asked directly stores broker configs unchecked, and no restart
 would take them away. A topic's own configs are described as they are stored, usable or not: an operator has
-to find what to repair.
+to find what to repair. CreateTopics shows inherited values as they are stored, too (KafkaConfigSchema).
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def static_layer(config: ControllerConfig) -> ConfigLayer:
     return ConfigLayer(config_source.STATIC_BROKER_CONFIG, config.originals)
 
 
-def inherited_config(layers: list[ConfigLayer], key: str) -> EffectiveConfig:
-    """What applies to a topic without a usable value of its own for `key`."""
+def inherited_config(layers: list[ConfigLayer], key: str, *, as_stored: bool = False) -> EffectiveConfig:
+    """What applies to a topic without a usable value of its own for `key`; `as_stored`: usable or not."""
     definition = TOPIC_CONFIG_KEYS[key]
     synonyms = TOPIC_CONFIG_SYNONYMS.get(key, _NO_SYNONYMS)
     for layer in layers:
@@ -93,7 +93,7 @@ def inherited_config(layers: list[ConfigLayer], key: str) -> EffectiveConfig:
             if text is not None:
                 text = _in_topic_unit(text, factor)
                 value = None if text is None else usable_value(key, text)
-                if value is not None:
+                if value is not None or (as_stored and text is not None):
                     return EffectiveConfig(definition, text, layer.source, value)
     default = config_source.DEFAULT_CONFIG
     return EffectiveConfig(definition, definition.default, default, definition.default_value)
@@ -120,9 +120,11 @@ def _in_topic_unit(value: str, factor: int) -> str | None:
 
 
 def describe_topic_configs(
-    image: MetadataImage, config: ControllerConfig, own: dict[str, str]
+    image: MetadataImage, config: ControllerConfig, own: dict[str, str], *, as_stored: bool = False
 ) -> list[EffectiveConfig]:
     """All configs of a topic whose own are `own`, sorted by name; sensitive values are left out.
+
+    `as_stored`: inherited values are those that are stored, also if they cannot be used.
 
     Internal keys are listed only when the topic sets them.
     """
@@ -136,7 +138,7 @@ def describe_topic_configs(
         elif definition.internal:
             continue
         else:
-            entry = inherited_config(layers, name)
+            entry = inherited_config(layers, name, as_stored=as_stored)
         if definition.sensitive:
             entry.text = entry.value = None
         result.append(entry)

@@ -275,7 +275,7 @@ class _TopicCreation:
                 config_source=entry.source,
                 is_sensitive=entry.definition.sensitive,
             )
-            for entry in describe_topic_configs(self._image, self._state.config, configs)
+            for entry in describe_topic_configs(self._image, self._state.config, configs, as_stored=True)
         ]
 
 
