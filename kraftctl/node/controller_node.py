@@ -75,6 +75,16 @@ class ControllerNode:
         self._led_epoch_start = 0
 
     @property
+    def raft(self) -> RaftNode:
+        """To look at; only `step` may change it."""
+        return self._raft
+
+    @property
+    def controller(self) -> QuorumController:
+        """To look at; only `step` may change it."""
+        return self._controller
+
+    @property
     def next_deadline_ms(self) -> int | None:
         """When to report `DeadlineReached` at the latest."""
         deadlines = (
@@ -376,7 +386,8 @@ class ControllerNode:
     def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
         """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
 
-        Not before metadata.version is committed: without it the records cannot be read.
+        Not before metadata.version is committed: without it the records cannot be read. Not again at the same
+        offset: replicas may be fetching that file.
         """
         controller = self._controller
         if self._snapshot is not None or not self._snapshots.is_due(now_ms):
@@ -384,6 +395,9 @@ class ControllerNode:
         raft = self._raft
         end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
         if controller.last_stable_offset + 1 != end_offset:
+            return
+        latest = raft.latest_snapshot_id
+        if latest is not None and latest.offset >= end_offset:
             return
         epoch = raft.epoch_at(end_offset - 1)
         if epoch is None or not 0 <= controller.image.features.last_change_offset < end_offset:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import RespondFetch
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
-from kraftctl.raft.leader_endpoint import name_leader_endpoint
+from kraftctl.raft.leader_endpoint import (
+    FROM_VERSION_OF_FETCH,
+    leader_for_observers,
+    name_leader_endpoint,
+)
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
 from kraftctl.raft.states import Leader
@@ -57,6 +61,18 @@ def answer_elsewhere(
     else:
         partition.diverging_epoch = EpochEndOffset(epoch=place.epoch, end_offset=place.offset)
     core.respond(fetch.request_id, response)
+
+
+def redirect_trimmed_fetches(core: RaftCore) -> None:
+    """Retention has removed what they wait to read next: only a snapshot has it now."""
+    leader = core.leader()
+    if leader is None:
+        return
+    for fetch in core.parked.all():
+        if fetch.fetch_offset < core.log.start_offset:
+            core.parked.remove(fetch.request_id)
+            kind, place = core.log.validate(fetch.fetch_offset, fetch.last_fetched_epoch)
+            answer_elsewhere(core, leader, fetch, kind, place)
 
 
 def answer_error(core: RaftCore, request_id: int, listener_name: str, version: int, error: Errors) -> None:
@@ -117,7 +133,8 @@ def _response(
         records=b"",
     )
     if version >= CURRENT_LEADER_FROM_VERSION:
-        partition.current_leader = LeaderIdAndEpoch(leader_id=state.leader_id, leader_epoch=state.epoch)
+        leader_id = leader_for_observers(core, listener_name, version >= FROM_VERSION_OF_FETCH)
+        partition.current_leader = LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=state.epoch)
     topic = FetchableTopicResponse(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[partition])
     response = FetchResponse(responses=[topic])
     name_leader_endpoint(core, listener_name, version, response)

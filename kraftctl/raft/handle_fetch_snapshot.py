@@ -6,7 +6,7 @@ from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import RespondFetchSnapshot
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.leader_endpoint import name_leader_endpoint
+from kraftctl.raft.leader_endpoint import FROM_VERSION, leader_for_observers, name_leader_endpoint
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
 from kraftctl.raft.replica_key import ReplicaKey
@@ -72,7 +72,7 @@ def _answer_slice(
     core: RaftCore, event: RequestReceived, info: SnapshotInfo, position: int, max_bytes: int
 ) -> None:
     """The response must repeat the id and the position of the request."""
-    partition = _partition(core, Errors.NONE)
+    partition = _partition(core, event, Errors.NONE)
     partition.snapshot_id = SnapshotId(end_offset=info.snapshot_id.offset, epoch=info.snapshot_id.epoch)
     partition.size = info.size_bytes
     partition.position = position
@@ -82,15 +82,16 @@ def _answer_slice(
 
 
 def _answer_error(core: RaftCore, event: RequestReceived, error: Errors) -> None:
-    response = _response(core, event, METADATA_TOPIC, _partition(core, error))
+    response = _response(core, event, METADATA_TOPIC, _partition(core, event, error))
     core.respond(event.request_id, response)
 
 
-def _partition(core: RaftCore, error: Errors) -> PartitionSnapshot:
+def _partition(core: RaftCore, event: RequestReceived, error: Errors) -> PartitionSnapshot:
+    leader_id = leader_for_observers(core, event.listener_name, event.version >= FROM_VERSION)
     return PartitionSnapshot(
         index=METADATA_PARTITION,
         error_code=error,
-        current_leader=LeaderIdAndEpoch(leader_id=core.state.leader_id, leader_epoch=core.state.epoch),
+        current_leader=LeaderIdAndEpoch(leader_id=leader_id, leader_epoch=core.state.epoch),
         unaligned_records=b"",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.raft.core import RaftCore
+from kraftctl.raft.election_state import UNKNOWN_LEADER_ID
 from kraftctl_protocol.generated import (
     begin_quorum_epoch_response,
     end_quorum_epoch_response,
@@ -24,6 +25,18 @@ FROM_VERSION_OF_FETCH: Final = 17
 """Kafka fills them from here on, though the field exists since 16."""
 
 
+def leader_for_observers(core: RaftCore, listener_name: str, has_endpoints: bool) -> int:
+    """What a Fetch or FetchSnapshot names as the leader, -1 if unknown.
+
+    Brokers halt on a leader whose endpoint they do not learn, so a response that `has_endpoints` names the
+    leader with its endpoint or not at all. A replica that lost its log may know the one without the other.
+    """
+    state = core.state
+    if has_endpoints and listener_name not in state.leader_endpoints:
+        return UNKNOWN_LEADER_ID
+    return state.leader_id
+
+
 def name_leader_endpoint(
     core: RaftCore,
     listener_name: str,
@@ -34,7 +47,7 @@ def name_leader_endpoint(
     | BeginQuorumEpochResponse
     | EndQuorumEpochResponse,
 ) -> None:
-    """A broker halts on a response that names a new leader without its endpoint."""
+    """Leave the response as it is when the endpoint is unknown."""
     if version < (FROM_VERSION_OF_FETCH if isinstance(response, FetchResponse) else FROM_VERSION):
         return
     leader_id = core.state.leader_id

@@ -126,8 +126,12 @@ class LogState:
         self.start_at(snapshot_id.offset)
 
     def start_at(self, start_offset: int) -> None:
-        """Retention removed everything below `start_offset`, including snapshots."""
+        """Retention removed everything below `start_offset`, including snapshots.
+
+        A durable snapshot has all of that, also what this replica knew to be committed before its own flush.
+        """
         self.start_offset = max(self.start_offset, start_offset)
+        self.flushed_offset = max(self.flushed_offset, self.start_offset)
         self.epochs.start_at(self.start_offset)
         self.snapshots = [info for info in self.snapshots if info.snapshot_id.offset >= self.start_offset]
 

@@ -25,6 +25,7 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
     Started,
 )
+from kraftctl.raft.fetch_answer import redirect_trimmed_fetches
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
@@ -207,6 +208,7 @@ class RaftNode:
                 snapshot_downloaded(core, event)
             case LogStartChanged():
                 core.log.start_at(event.start_offset)
+                redirect_trimmed_fetches(core)
             case ResignRequested():
                 if core.leader() is not None and core.state.epoch == event.epoch:
                     resign(core)

@@ -12,39 +12,23 @@ import asyncio
 import ipaddress
 import logging
 from collections import deque
-from collections.abc import Callable
 from typing import Protocol, cast
 
-from kraftctl.apis.api import Api
-from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.server.client_requests import ReceivedRequest, Respond, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FrameDecoder, encode_frame
-from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.principal import ANONYMOUS
-from kraftctl_protocol.requests import (
-    ParsedRequest,
-    UnsupportedRequestError,
-    decode_request_head,
-    encode_response,
-)
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
 
 WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
 """Above this, no further request of the connection is answered until the client has read its answers."""
-
-Respond = Callable[[Message | None], None]
-"""Takes the answer, or None when the connection has to be closed instead."""
 
 
 class RequestHandler(Protocol):
@@ -95,11 +79,10 @@ class Connection(asyncio.Protocol):
         self._decoder = FrameDecoder(owner.max_frame_bytes)
         self._respond_callback: Respond = self._respond
         self._transport: asyncio.Transport
-        self._request: ParsedRequest | None = None
+        self._request: ReceivedRequest | None = None
         self._request_id = -1
         self._request_bytes = 0
         self._accounted_bytes = 0
-        self._answers_unknown_version = False
         self._serving = False
         self._admitted = False
         self._reading = True
@@ -181,35 +164,13 @@ class Connection(asyncio.Protocol):
     def _start(self, frame: bytes) -> None:
         self._started_at = self._loop.time()
         self._request_bytes = len(frame)
-        try:
-            head = decode_request_head(frame)
-            api = served_api(head.api_key, head.version)
-            if api is None:
-                self._refuse(f"API key {head.api_key} version {head.version} is not served here")
-                return
-            request = head.decode()
-        except UnsupportedRequestError as error:
-            if error.api_key != ApiKey.API_VERSIONS:
-                self._refuse(str(error))
-                return
-            api, request = API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error)
-            self._answers_unknown_version = True
-        except DecodeError as error:
-            self._refuse(f"malformed request: {error}")
+        received = receive_request(frame)
+        if isinstance(received, str):
+            self._refuse(received)
             return
-        self._request = request
-        self._submit(api, request)
-
-    def _submit(self, api: Api, request: ParsedRequest) -> None:
-        context = RequestContext(
-            api=api,
-            version=request.version,
-            client_id=request.header.client_id,
-            principal=ANONYMOUS,
-            listener=self._owner.listener_name,
-            client_address=self.client_address,
-        )
-        self._request_id = self._owner.handler.submit(context, request.body, self._respond_callback)
+        self._request = received
+        context = received.context(self._owner.listener_name, self.client_address)
+        self._request_id = self._owner.handler.submit(context, received.parsed.body, self._respond_callback)
 
     def _respond(self, response: Message | None) -> None:
         """The handler's answer to the request in flight. A failure in here closes only this connection."""
@@ -225,8 +186,9 @@ class Connection(asyncio.Protocol):
             return
         self._request = None
         self.last_active = self._loop.time()
+        parsed = request.parsed
         if response is None:
-            self._refuse(f"{type(request.body).__name__} version {request.version} was not answered")
+            self._refuse(f"{type(parsed.body).__name__} version {parsed.version} was not answered")
             return
         payload = self._encode(request, response)
         if payload is None:
@@ -234,26 +196,25 @@ class Connection(asyncio.Protocol):
             return
         self._transport.write(encode_frame(payload))
         self._owner.request_log.completed(
-            self.peer, request, self._request_bytes, len(payload), self.last_active - self._started_at
+            self.peer, parsed, self._request_bytes, len(payload), self.last_active - self._started_at
         )
         if not self._serving:
             self._serve()
 
-    def _encode(self, request: ParsedRequest, response: Message) -> bytes | None:
+    def _encode(self, request: ReceivedRequest, response: Message) -> bytes | None:
         """The answer's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
-        if self._answers_unknown_version and isinstance(response, ApiVersionsResponse):
-            self._answers_unknown_version = False
-            response.error_code = int(Errors.UNSUPPORTED_VERSION)
-        correlation_id, api_key, version = request.header.correlation_id, request.api_key, request.version
+        parsed = request.parsed
         try:
-            return encode_response(correlation_id, api_key, version, response)
+            return request.encode_answer(response)
         except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one answer
-            self._log_error("Cannot encode %s in version %d: %s", response.NAME, version, reason_of(error))
+            self._log_error(
+                "Cannot encode %s in version %d: %s", response.NAME, parsed.version, reason_of(error)
+            )
         try:
-            refusal = error_response(api_key, request.body, version, Errors.UNKNOWN_SERVER_ERROR)
-            return encode_response(correlation_id, api_key, version, refusal)
+            refusal = error_response(parsed.api_key, parsed.body, parsed.version, Errors.UNKNOWN_SERVER_ERROR)
+            return request.encode_answer(refusal)
         except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the cause
-            self._log_error("Cannot encode a refusal of %s either: %s", request.body.NAME, reason_of(error))
+            self._log_error("Cannot encode a refusal of %s either: %s", parsed.body.NAME, reason_of(error))
             return None
 
     def _log_error(self, message: str, *arguments: object) -> None:
@@ -279,12 +240,6 @@ class Connection(asyncio.Protocol):
     def _refuse(self, reason: str) -> None:
         self._owner.refusals.warning("Closing connection from %s: %s", self.peer, reason)
         self.close()
-
-
-def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:
-    """An ApiVersions request of an unknown version, read as version 0."""
-    header = RequestHeader(request_api_key=error.api_key, correlation_id=error.correlation_id)
-    return ParsedRequest(header, error.api_key, 0, ApiVersionsRequest())
 
 
 def _client_address(host: str) -> tuple[str, bytes]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from kraftctl.raft.effects import SendRequest
-from kraftctl.server.connection import Respond
-from kraftctl.server.peers import Peers
+from kraftctl.server.client_requests import Respond
 from kraftctl_protocol.message import Message
+
+
+class Peers(Protocol):
+    """The other controllers."""
+
+    def send(self, effect: SendRequest) -> None: ...
 
 
 class ControllerNetwork:
@@ -41,7 +48,3 @@ class ControllerNetwork:
 
     def send(self, effect: SendRequest) -> None:
         self._peers.send(effect)
-
-    async def stop(self) -> None:
-        """Close the connections to other controllers; nothing they send is processed any more."""
-        await self._peers.stop()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
@@ -36,23 +37,16 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     Raises StorageError, OSError or ListenError when it cannot start, and the failure that ended it
     early: then nothing that was not on disk has been acknowledged.
     """
-    assert meta.directory_id is not None
     clock = Clock()
-    partition = MetadataPartition.open(
-        Path(config.metadata_log_dir),
-        ReplicaKey(config.node_id, meta.directory_id),
-        now_ms=clock.now_ms,
-        static_voters=_static_voters(config),
-        segment_bytes=config.metadata_log_segment_bytes,
-        segment_ms=config.metadata_log_segment_ms,
-    )
+    rng = random.Random(random.SystemRandom().getrandbits(64))
+    partition = open_partition(config, meta, clock.now_ms)
     server = SocketServer(config)
     try:
         for notice in partition.notices:
             storage_logger.warning("%s", notice)
         await server.bind()
         driver = Driver(
-            build_node(config, meta, partition, server.bound_ports),
+            build_node(config, meta, partition, server.bound_ports, rng),
             partition,
             clock,
             retention_bytes=config.metadata_max_retention_bytes,
@@ -80,16 +74,31 @@ async def _run_until(stop: asyncio.Event, driver: Driver) -> None:
         driver.failed.result()
 
 
+def open_partition(
+    config: ControllerConfig, meta: MetaProperties, now_ms: Callable[[], int]
+) -> MetadataPartition:
+    """Recover the partition. The caller holds the lock. Raises StorageError, DecodeError or OSError."""
+    assert meta.directory_id is not None
+    return MetadataPartition.open(
+        Path(config.metadata_log_dir),
+        ReplicaKey(config.node_id, meta.directory_id),
+        now_ms=now_ms,
+        static_voters=_static_voters(config),
+        segment_bytes=config.metadata_log_segment_bytes,
+        segment_ms=config.metadata_log_segment_ms,
+    )
+
+
 def build_node(
     config: ControllerConfig,
     meta: MetaProperties,
     partition: MetadataPartition,
     bound_ports: dict[str, int],
+    rng: random.Random,
 ) -> ControllerNode:
-    """The pure node, in its state after recovery. Raises StorageError."""
+    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError."""
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
-    rng = random.Random(random.SystemRandom().getrandbits(64))
     endpoints = advertised_endpoints(config, bound_ports)
     history = read_control_history(partition.log, partition.snapshots)
     raft = RaftNode(

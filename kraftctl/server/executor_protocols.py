@@ -1,7 +1,7 @@
-"""What carrying out a node's effects needs: a disk, a network, a clock, threads, a log and the node's inbox.
+"""What a node's loop and its effects need: a disk, a network, a clock, threads, a log and the node's inbox.
 
 The controller runs on files, sockets and threads of the operating system; a simulation may run the same
-`EffectExecutor` on simulated ones.
+`NodeLoop` and `EffectExecutor` on simulated ones.
 """
 
 from __future__ import annotations
@@ -91,9 +91,15 @@ class Network(Protocol):
         """Its answer, or the lack of one, becomes a `ResponseReceived`."""
         ...
 
+    def cancel_all(self) -> None:
+        """No client is answered any more."""
+        ...
+
 
 class Clock(Protocol):
-    """Monotonic time to measure with, Unix time for what is written down."""
+    """Monotonic time for deadlines and to measure with, Unix time for what is written down."""
+
+    def now_ms(self) -> int: ...
 
     def now_ns(self) -> int: ...
 
@@ -106,6 +112,14 @@ class Finished(Protocol[T_co]):
     def exception(self) -> BaseException | None: ...
 
     def result(self) -> T_co: ...
+
+
+class TimerHandle(Protocol):
+    """A call that is due later."""
+
+    def cancel(self) -> None:
+        """Do not call; nothing when the call was made already."""
+        ...
 
 
 class Scheduler(Protocol):
@@ -128,7 +142,7 @@ class Scheduler(Protocol):
         """Where the node runs, after the connections had their turn."""
         ...
 
-    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> None: ...
+    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> TimerHandle: ...
 
 
 class NoticeLog(Protocol):

@@ -13,32 +13,22 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from kraftctl import __version__
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl_protocol.errors import Errors
+from kraftctl.server.peer_codec import PeerCodec
+from kraftctl.server.peer_versions import unsupported
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
-from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
-from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from kraftctl_protocol.generated.index import response_class
-from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError, EncodeError
-from kraftctl_protocol.requests import decode_response, encode_request
+from kraftctl_protocol.primitives import DecodeError
 
 logger = logging.getLogger("kraftctl.server.peers")
-
-API_VERSIONS_VERSION: Final = 3
-"""Every release with a KRaft controller answers it."""
 
 WAITING_MAX: Final = 64
 """Requests to one address that were not sent yet; the node has only a few in flight at a time."""
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
-
-SOFTWARE_NAME: Final = "kraftctl"
 
 Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError)
 """How an exchange with a peer fails; the connection cannot be used afterwards."""
@@ -125,6 +115,8 @@ class Destination:
         self._worker = None
 
     async def _exchange(self, waiting: Waiting) -> Message | None:
+        if not await self._may_connect_before(waiting.deadline):
+            return None
         try:
             async with asyncio.timeout_at(waiting.deadline):
                 connection = await self._connected()
@@ -139,12 +131,23 @@ class Destination:
         self._failures = 0
         return response
 
+    async def _may_connect_before(self, deadline: float) -> bool:
+        """Wait until the backoff is over, or until `deadline`.
+
+        A request that only waited is no failed connection: it must not prolong the backoff of the next one.
+        """
+        if self._is_connected():
+            return True
+        await asyncio.sleep(min(self._connect_at, deadline) - self._loop.time())
+        return self._connect_at < deadline
+
+    def _is_connected(self) -> bool:
+        return self._connection is not None and self._connection.is_open()
+
     async def _connected(self) -> PeerConnection:
-        connection = self._connection
-        if connection is not None and connection.is_open():
-            return connection
+        if self._connection is not None and self._connection.is_open():
+            return self._connection
         self._disconnect()
-        await asyncio.sleep(self._connect_at - self._loop.time())
         reader, writer = await asyncio.open_connection(self._host, self._port)
         self._connection = PeerConnection(self._peers.client_id, reader, writer)
         await self._connection.learn_versions()
@@ -166,14 +169,12 @@ class Destination:
 
 
 class PeerConnection:
-    """An open connection and the API versions that its other end reported."""
+    """An open connection to a peer that has reported its API versions."""
 
     def __init__(self, client_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._client_id = client_id
         self._reader = reader
         self._writer = writer
-        self._correlation_id = 0
-        self._versions: dict[int, tuple[int, int]] = {}
+        self._codec = PeerCodec(client_id)
 
     def is_open(self) -> bool:
         """As far as this side knows."""
@@ -184,46 +185,18 @@ class PeerConnection:
 
     async def learn_versions(self) -> None:
         """Ask which requests the peer understands (KIP-511)."""
-        request = ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=__version__)
-        response = await self._call(request, API_VERSIONS_VERSION)
-        if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
-            raise DecodeError(f"unusable response to ApiVersions: {response!r}")
-        self._versions = {api.api_key: (api.min_version, api.max_version) for api in response.api_keys}
+        self._codec.decode_versions(await self._exchange(self._codec.encode_versions_request()))
 
     async def call_in_common_version(self, request: Message) -> Message:
         """The answer; UNSUPPORTED_VERSION, as if from the peer, when it does not know the request."""
-        low, high = self._versions.get(request.API_KEY, (0, -1))
-        version = min(high, request.HIGHEST_VERSION)
-        if version < max(low, request.LOWEST_VERSION):
-            return _unsupported(request.API_KEY)
-        try:
-            return await self._call(request, version)
-        except EncodeError:
-            return _unsupported(request.API_KEY)
+        payload = self._codec.encode(request)
+        if payload is None:
+            return unsupported(request.API_KEY)
+        return self._codec.decode(await self._exchange(payload))
 
-    async def _call(self, request: Message, version: int) -> Message:
-        self._correlation_id += 1
-        header = RequestHeader(
-            request_api_key=request.API_KEY,
-            request_api_version=version,
-            correlation_id=self._correlation_id,
-            client_id=self._client_id,
-        )
-        self._writer.write(encode_frame(encode_request(header, request)))
+    async def _exchange(self, payload: bytes) -> bytes:
+        self._writer.write(encode_frame(payload))
         size = int.from_bytes(await self._reader.readexactly(SIZE_PREFIX_BYTES), "big", signed=True)
         if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
             raise DecodeError(f"a response of {size} bytes")
-        payload = await self._reader.readexactly(size)
-        correlation_id, response = decode_response(payload, request.API_KEY, version)
-        if correlation_id != self._correlation_id:
-            raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")
-        return response
-
-
-def _unsupported(api_key: int) -> Message:
-    """For example, a pre-vote cannot be expressed in the versions of an older controller (KIP-996)."""
-    response_type = response_class(api_key)
-    assert response_type is not None, f"there is no request {api_key}"
-    response = response_type()
-    response.error_code = int(Errors.UNSUPPORTED_VERSION)  # type: ignore[attr-defined]
-    return response
+        return await self._reader.readexactly(size)

@@ -33,8 +33,8 @@ class StorageThreads:
     def call_soon(self, call: Callable[[], None]) -> None:
         self._loop.call_soon(call)
 
-    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> None:
-        self._loop.call_later(delay_seconds, call)
+    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        return self._loop.call_later(delay_seconds, call)
 
     async def stop(self) -> None:
         """Wait until every call that was handed over has ended."""

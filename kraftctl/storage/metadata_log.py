@@ -324,7 +324,7 @@ class MetadataLog:
             if end_offset is None or end_offset < self._segments[-1].end_offset:
                 try:
                     end_offset = self._cut_files(offset)
-                except OSError as error:
+                except (OSError, StorageError) as error:
                     raise self._out_of_service(
                         f"truncating {self.directory} to offset {offset} failed: {error}"
                     ) from error

@@ -43,10 +43,11 @@ def process_broker_heartbeat(
     registration = state.image.cluster.brokers[request.broker_id]
     registration_offset = state.image.cluster.registration_offsets[request.broker_id]
     current, following = _transition(state, request, registration_offset)
+    offline = _newly_offline(state, registration, request)
     records: list[RecordAndVersion] = []
     if current != following:
-        records += _transition_records(state, registration, following)
-    records += _directory_records(state, registration, request)
+        records += _transition_records(state, registration, following, offline)
+    records += _directory_records(state, registration, request, offline)
     gone = following == broker_control_state.SHUTDOWN_NOW
     response = BrokerHeartbeatResponse(
         is_caught_up=request.current_metadata_offset >= registration_offset,
@@ -75,10 +76,10 @@ def _transition(
 
 
 def _transition_records(
-    state: ControllerState, registration: BrokerRegistration, following: str
+    state: ControllerState, registration: BrokerRegistration, following: str, offline: list[Uuid]
 ) -> list[RecordAndVersion]:
     if following == broker_control_state.UNFENCED:
-        return records_for_unfenced_broker(state.image, state.config, registration.id)
+        return records_for_unfenced_broker(state.image, state.config, registration.id, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
         return records_for_controlled_shutdown(state.image, state.config, registration.id)
     if registration.fenced:
@@ -86,17 +87,26 @@ def _transition_records(
     return records_for_fenced_broker(state.image, state.config, registration.id)
 
 
-def _directory_records(
+def _newly_offline(
     state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
+) -> list[Uuid]:
+    """The registered directories that this heartbeat reports as failed."""
+    reported = request.offline_log_dirs
+    if not reported or not features.is_directory_assignment_supported(state.image.features.metadata_version):
+        return []
+    return [directory for directory in registration.directories if directory in reported]
+
+
+def _directory_records(
+    state: ControllerState,
+    registration: BrokerRegistration,
+    request: BrokerHeartbeatRequest,
+    offline: list[Uuid],
 ) -> list[RecordAndVersion]:
     metadata_version = state.image.features.metadata_version
     records: list[RecordAndVersion] = []
-    if request.offline_log_dirs and features.is_directory_assignment_supported(metadata_version):
-        offline = [
-            directory for directory in registration.directories if directory in request.offline_log_dirs
-        ]
-        if offline:
-            records += records_for_offline_directories(state.image, state.config, registration.id, offline)
+    if offline:
+        records += records_for_offline_directories(state.image, state.config, registration.id, offline)
     cordoned = request.cordoned_log_dirs
     # Null until the broker has caught up for the first time, and from brokers before 4.3.
     if (

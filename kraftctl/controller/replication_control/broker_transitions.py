@@ -59,11 +59,18 @@ def records_before_fencing(
 
 
 def records_for_unfenced_broker(
-    image: MetadataImage, config: ControllerConfig, broker_id: int
+    image: MetadataImage,
+    config: ControllerConfig,
+    broker_id: int,
+    offline_directories: Sequence[Uuid] = (),
 ) -> list[RecordAndVersion]:
-    """The broker is unfenced, then partitions without leader may elect it."""
+    """The broker is unfenced, then partitions without leader may elect it.
+
+    Not those in `offline_directories`, which it reports with the same heartbeat. Kafka's controller elects it
+    there, and later reports of these directories change nothing.
+    """
     registration = image.cluster.brokers[broker_id]
-    updates = _Updates(image, config, added=broker_id)
+    updates = _Updates(image, config, added=broker_id, offline=offline_directories)
     updates.records.append(unfencing_record(registration))
     updates.add_leaderless_partitions()
     return updates.records
@@ -156,8 +163,11 @@ class _Updates:
         removed: int = NO_LEADER,
         added: int = NO_LEADER,
         unclean: int = NO_LEADER,
+        offline: Sequence[Uuid] = (),
     ) -> None:
-        acceptor = LeaderAcceptor(image.cluster, removed=removed, added=added, unclean=unclean)
+        acceptor = LeaderAcceptor(
+            image.cluster, removed=removed, added=added, unclean=unclean, offline=offline
+        )
         self._topics = image.topics
         self._changes = PartitionChanges(image, config, acceptor)
         self._leaving = removed if removed != NO_LEADER else unclean

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.uuids import Uuid
 
 
 class LeaderAcceptor:
@@ -11,7 +14,8 @@ class LeaderAcceptor:
 
     While a transition is being turned into records the image still shows the old state. So the
     broker that leaves (`removed`), or came back unclean (`unclean`), is refused, and the one
-    that is being unfenced (`added`) is accepted.
+    that is being unfenced (`added`) is accepted, unless its directory is one of those that go `offline` in
+    the same transition.
     """
 
     def __init__(
@@ -21,11 +25,13 @@ class LeaderAcceptor:
         removed: int = NO_LEADER,
         added: int = NO_LEADER,
         unclean: int = NO_LEADER,
+        offline: Sequence[Uuid] = (),
     ) -> None:
         self._cluster = cluster
         self._removed = removed
         self._added = added
         self._unclean = unclean
+        self._offline = offline
 
     def accepts(self, partition: PartitionRegistration, broker_id: int) -> bool:
         """Whether `broker_id`, one of the replicas, could serve as leader of `partition`."""
@@ -37,4 +43,6 @@ class LeaderAcceptor:
         if broker_id != self._added and not registration.active:
             return False
         directory = partition.directory(broker_id)
-        return directory is not None and registration.has_online_directory(directory)
+        if directory is None or directory in self._offline:
+            return False
+        return registration.has_online_directory(directory)

@@ -1,0 +1,186 @@
+"""The loop around the pure node: event -> step -> effects in order, each done before the next begins.
+
+Here is what belongs to the loop: the inbox, the step, the timer, and the end after a failure. The executor
+carries out the effects. Time, threads and the network are protocols: a simulation runs this very loop.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from kraftctl.node.events import NodeEffect, NodeEvent
+from kraftctl.raft import events
+from kraftctl.server.executor_protocols import Clock, Network, RetentionDue, Scheduler, TimerHandle
+from kraftctl.server.turn_probe import TurnProbe
+
+
+class Node(Protocol):
+    """`ControllerNode`, or what a test puts around it."""
+
+    @property
+    def next_deadline_ms(self) -> int | None: ...
+
+    @property
+    def may_stop(self) -> bool: ...
+
+    def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]: ...
+
+
+class Executor(Protocol):
+    """Carries out effects: `EffectExecutor`, or what a test puts around it."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether an effect is not done yet; `NodeLoop.resume` is called when it is."""
+        ...
+
+    @property
+    def unreadable(self) -> BaseException | None:
+        """Why the log cannot be read. Not None: the loop ends as soon as the node may stop."""
+        ...
+
+    def execute(self, effect: NodeEffect | RetentionDue) -> None: ...
+
+
+class NodeLoop:
+    """Owns the node, its inbox and its timer; everything here runs where the node runs. Is an `Inbox`.
+
+    Needs an executor, by `attach`, before the first event. `on_may_stop` is called whenever processing pauses
+    for lack of events while the node may stop. `on_end` is called with the failure that ended the loop, or
+    with None; it is called again for a failure of what was still running.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        clock: Clock,
+        scheduler: Scheduler,
+        network: Network,
+        probe: TurnProbe,
+        on_may_stop: Callable[[], None],
+        on_end: Callable[[BaseException | None], None],
+    ) -> None:
+        self._node = node
+        self._clock = clock
+        self._scheduler = scheduler
+        self._network = network
+        self._probe = probe
+        self._on_may_stop = on_may_stop
+        self._on_end = on_end
+        self._executor: Executor
+        self._inbox: deque[NodeEvent | RetentionDue] = deque()
+        self._effects: Iterator[NodeEffect | RetentionDue] = iter(())
+        self._draining = False
+        self._timer: TimerHandle | None = None
+        self._timer_ms = -1
+        self._has_timer = True
+        self.ended = False
+
+    def attach(self, executor: Executor) -> None:
+        """Carry out effects with it. Its inbox is this loop, so the loop is made first."""
+        self._executor = executor
+
+    # The inbox.
+
+    def offer(self, event: NodeEvent | RetentionDue) -> None:
+        """Process `event` after those that are already waiting; nothing once processing has ended."""
+        if self.ended:
+            return
+        self._inbox.append(event)
+        if not self._draining and not self._executor.paused:
+            self._drain()
+
+    def resume(self, next_event: NodeEvent | None) -> None:
+        """After a pause of the executor: carry out the effects that follow, then process `next_event`."""
+        if next_event is not None:
+            self._inbox.appendleft(next_event)
+        self._drain()
+
+    def _drain(self) -> None:
+        self._draining = True
+        self.guarded(self._drain_inbox)
+        self._draining = False
+
+    def _drain_inbox(self) -> None:
+        executor, probe, now_ns = self._executor, self._probe, self._clock.now_ns
+        since_ns = now_ns()
+        while True:
+            for effect in self._effects:
+                executor.execute(effect)
+                until_ns = now_ns()
+                if until_ns - since_ns > probe.notable_ns:
+                    probe.note(until_ns - since_ns, effect)
+                since_ns = until_ns
+                if executor.paused or self.ended:
+                    return
+            if not self._inbox or self.ended:
+                break
+            event = self._inbox.popleft()
+            self._effects = self._step(event)
+            until_ns = now_ns()
+            if until_ns - since_ns > probe.notable_ns:
+                probe.note(until_ns - since_ns, event)
+            since_ns = until_ns
+        if self._node.may_stop:
+            self._on_may_stop()
+            if executor.unreadable is not None:
+                self.fail(executor.unreadable)
+        self._set_timer()
+
+    def _step(self, event: NodeEvent | RetentionDue) -> Iterator[NodeEffect | RetentionDue]:
+        if isinstance(event, RetentionDue):
+            return iter((event,))
+        return iter(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()))
+
+    # The end.
+
+    def guarded(self, action: Callable[[], None]) -> None:
+        """Run `action`; whatever it raises ends the loop: the one place that catches everything."""
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - handed on, never swallowed
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """End with this failure."""
+        self._end(error)
+
+    def end(self) -> None:
+        """Process, carry out and answer nothing more, as if the process had been killed here."""
+        self._end(None)
+
+    def _end(self, error: BaseException | None) -> None:
+        self.ended = True
+        self._inbox.clear()
+        self._effects = iter(())
+        self._network.cancel_all()
+        self.stop_timer()
+        self._on_end(error)
+
+    # The timer.
+
+    def stop_timer(self) -> None:
+        """Report no deadline any more; events that are offered are still processed."""
+        self._has_timer = False
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _set_timer(self) -> None:
+        if not self._has_timer:
+            return
+        deadline_ms = self._node.next_deadline_ms
+        if deadline_ms is None or deadline_ms == self._timer_ms:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_ms = deadline_ms
+        delay_ms = max(0, deadline_ms - self._clock.now_ms())
+        self._timer = self._scheduler.call_later(delay_ms / 1000, self._deadline_reached)
+
+    def _deadline_reached(self) -> None:
+        self._timer = None
+        self._timer_ms = -1
+        self.offer(events.DeadlineReached())

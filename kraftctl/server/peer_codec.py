@@ -1,0 +1,58 @@
+"""One connection to another controller, without its socket: requests to payloads, payloads to answers."""
+
+from __future__ import annotations
+
+from kraftctl.server.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
+from kraftctl_protocol.generated.request_header import RequestHeader
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.requests import decode_response, encode_request
+
+
+class PeerCodec:
+    """One request at a time; the first asks for the peer's versions. Payloads have no size prefix."""
+
+    def __init__(self, client_id: str) -> None:
+        self._client_id = client_id
+        self._correlation_id = 0
+        self._api_key = -1
+        self._version = -1
+        self._versions: PeerVersions | None = None
+
+    def encode_versions_request(self) -> bytes:
+        """Ask which requests the peer understands (KIP-511); `decode_versions` takes the answer."""
+        return self._encode(api_versions_request(), API_VERSIONS_VERSION)
+
+    def decode_versions(self, payload: bytes) -> None:
+        """Raises DecodeError when the answer is of no use."""
+        self._versions = PeerVersions(self.decode(payload))
+
+    def encode(self, request: Message) -> bytes | None:
+        """In the highest common version; None when the peer does not know it, or not all of its fields."""
+        assert self._versions is not None, "versions come first"
+        version = self._versions.version_of(request)
+        if version is None:
+            return None
+        try:
+            return self._encode(request, version)
+        except EncodeError:
+            return None
+
+    def _encode(self, request: Message, version: int) -> bytes:
+        self._correlation_id += 1
+        self._api_key = request.API_KEY
+        self._version = version
+        header = RequestHeader(
+            request_api_key=request.API_KEY,
+            request_api_version=version,
+            correlation_id=self._correlation_id,
+            client_id=self._client_id,
+        )
+        return encode_request(header, request)
+
+    def decode(self, payload: bytes) -> Message:
+        """The answer to the request that was encoded last. Raises DecodeError."""
+        correlation_id, response = decode_response(payload, self._api_key, self._version)
+        if correlation_id != self._correlation_id:
+            raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")
+        return response
