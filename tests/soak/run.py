@@ -17,6 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = "tests/soak/rounds.py"
+SIMULATE = "tests/soak/simulate.py"
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,13 @@ class Soak:
 
 
 SOAKS = (
-    Soak("raft", "quorums of 1 to 7 voters that lose messages, processes, power and disks, a seed each",
-         ("tests/soak/raft_chaos.py",)),
-    Soak("raft-tests", "the tests of raft that take seeds; one voter; changes of voters",
-         (ROUNDS, "tests/raft/test_cluster.py", "tests/raft/test_voter_changes.py",
+    Soak("mixed", "whole controllers, brokers and admins with all kinds of faults, a seed each",
+         (SIMULATE, "--profile", "mixed")),
+    Soak("raft", "quorums of 1 to 5 voters that lose messages, processes, power and disks, a seed each",
+         (SIMULATE, "--profile", "quorum")),
+    Soak("voters", "the same while voters are added and removed", (SIMULATE, "--profile", "membership")),
+    Soak("raft-tests", "the tests of raft that take seeds",
+         (ROUNDS, "tests/raft/test_promises.py", "tests/raft/test_lost_memory.py",
           "tests/raft/test_single_voter_properties.py", "tests/kips/test_kip_853.py")),
     Soak("node", "three whole nodes in one process: nothing acknowledged is lost, all images are the same",
          (ROUNDS, "tests/node")),

@@ -1,181 +1,14 @@
-"""What a power failure leaves of a directory, computed from the calls that changed and forced it.
-
-The model is as strict as POSIX, and stricter than common file systems: an fsync of a file forces its content
-but not its name; a name that was created, changed or removed is forced by an fsync of its directory. An fsync
-covers what was written before it began.
-"""
+"""What a power failure leaves of a directory, computed from the calls that changed and forced it."""
 
 from __future__ import annotations
 
 import os
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path, PurePosixPath
 
+from tests.support.file_states import Aftermath, DirectoryState, FileState, Naming, State, Truncate, Write
 from tests.support.lying_disk.journal import Kind, Record
-
-PAGE_BYTES = 4096
-"""The unit that the kernel writes back."""
-
-
-class Aftermath(Enum):
-    """What survives of unforced changes. A directory keeps a prefix of them: file systems keep metadata in
-    order."""
-
-    STRICT = "only what was forced"
-    PREFIX = "of each file a part of its unforced writes from the front, the last one torn"
-    PAGES = "of each file any pages, each as it was at any time since it was forced"
-
-
-@dataclass(frozen=True)
-class Write:
-    position: int
-    data: bytes
-
-    @property
-    def end(self) -> int:
-        return self.position + len(self.data)
-
-
-@dataclass(frozen=True)
-class Truncate:
-    size_bytes: int
-
-
-def apply(content: bytearray, change: Write | Truncate) -> None:
-    if isinstance(change, Truncate):
-        if change.size_bytes > len(content):
-            content.extend(bytes(change.size_bytes - len(content)))
-        else:
-            del content[change.size_bytes :]
-        return
-    if change.position > len(content):
-        content.extend(bytes(change.position - len(content)))
-    content[change.position : change.end] = change.data
-
-
-class FileState:
-    """One inode: what reads return, what is forced, and the changes in between, oldest first."""
-
-    def __init__(self, content: bytes = b"") -> None:
-        self.content = bytearray(content)
-        self.forced = bytearray(content)
-        self.pending: list[Write | Truncate] = []
-        self.forced_count = 0
-
-    def change(self, change: Write | Truncate) -> None:
-        apply(self.content, change)
-        self.pending.append(change)
-
-    def changes_count(self) -> int:
-        """The number of all changes so far: an fsync that begins now forces them."""
-        return self.forced_count + len(self.pending)
-
-    def force(self, changes_count: int) -> None:
-        fresh = max(0, changes_count - self.forced_count)
-        for change in self.pending[:fresh]:
-            apply(self.forced, change)
-        del self.pending[:fresh]
-        self.forced_count += fresh
-
-    def surviving(self, aftermath: Aftermath, rng: random.Random) -> bytes:
-        match aftermath:
-            case Aftermath.STRICT:
-                return bytes(self.forced)
-            case Aftermath.PREFIX:
-                return self._prefix(rng)
-            case Aftermath.PAGES:
-                return self._pages(rng)
-
-    def _prefix(self, rng: random.Random) -> bytes:
-        content = bytearray(self.forced)
-        kept = _part(len(self.pending), rng)
-        for change in self.pending[:kept]:
-            apply(content, change)
-        if kept < len(self.pending):
-            torn = self.pending[kept]
-            if isinstance(torn, Write):
-                apply(content, Write(torn.position, torn.data[: rng.randrange(len(torn.data))]))
-        return bytes(content)
-
-    def _pages(self, rng: random.Random) -> bytes:
-        """Truncations survive in order, as metadata does; what is written after the last one that did
-        survives page by page, and the size that the file had at any time since."""
-        cuts = [at for at, change in enumerate(self.pending) if isinstance(change, Truncate)]
-        cut = _part(len(cuts), rng)
-        first = 0 if cut == 0 else cuts[cut - 1] + 1
-        end = cuts[cut] if cut < len(cuts) else len(self.pending)
-        content = bytearray(self.forced)
-        for change in self.pending[:first]:
-            apply(content, change)
-        writes = [change for change in self.pending[first:end] if isinstance(change, Write)]
-        size = max([len(content), *(write.end for write in writes[: _part(len(writes), rng)])])
-        content.extend(bytes(max([len(content), *(write.end for write in writes)]) - len(content)))
-        cached = bytearray(content)
-        touched = {page for write in writes for page in _pages_of(write)}
-        until = {page: _part(len(writes), rng) for page in sorted(touched)}
-        for number, write in enumerate(writes, 1):
-            apply(cached, write)
-            for page in _pages_of(write):
-                if number <= until[page]:
-                    start = page * PAGE_BYTES
-                    content[start : start + PAGE_BYTES] = cached[start : start + PAGE_BYTES]
-        return bytes(content[:size])
-
-
-def _pages_of(write: Write) -> range:
-    return range(write.position // PAGE_BYTES, (write.end - 1) // PAGE_BYTES + 1)
-
-
-def _part(count: int, rng: random.Random) -> int:
-    """None, all, or some of `count`: mistakes show at the extremes."""
-    return rng.choice((0, count, rng.randint(0, count)))
-
-
-class DirectoryState:
-    """One directory: its names, its forced names, and the changes in between."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, State] = {}
-        self.forced: dict[str, State] = {}
-        self.pending: list[dict[str, State | None]] = []
-        self.forced_count = 0
-
-    def change(self, change: dict[str, State | None]) -> None:
-        """Names and the nodes they refer to from now on, None for removed names; an atomic change."""
-        _rename(self.names, change)
-        self.pending.append(change)
-
-    def changes_count(self) -> int:
-        return self.forced_count + len(self.pending)
-
-    def force(self, changes_count: int) -> None:
-        fresh = max(0, changes_count - self.forced_count)
-        for change in self.pending[:fresh]:
-            _rename(self.forced, change)
-        del self.pending[:fresh]
-        self.forced_count += fresh
-
-    def surviving(self, aftermath: Aftermath, rng: random.Random) -> dict[str, State]:
-        names = dict(self.forced)
-        if aftermath is not Aftermath.STRICT:
-            for change in self.pending[: _part(len(self.pending), rng)]:
-                _rename(names, change)
-        return names
-
-
-State = FileState | DirectoryState
-
-
-def _rename(names: dict[str, State], change: dict[str, State | None]) -> None:
-    for name, state in change.items():
-        if state is None:
-            names.pop(name, None)
-        else:
-            names[name] = state
-
 
 Tree = dict[str, bytes | None]
 """Relative path -> content; None for a directory."""
@@ -201,11 +34,11 @@ class DiskModel:
         self._by_inode[directory.stat().st_ino] = state
         for path in sorted(directory.iterdir()):
             if path.is_dir():
-                state.change({path.name: self._adopted(path)})
+                state.change(Naming({path.name: self._adopted(path)}))
             else:
                 file = FileState(path.read_bytes())
                 self._by_inode[path.stat().st_ino] = file
-                state.change({path.name: file})
+                state.change(Naming({path.name: file}))
         state.force(state.changes_count())
         return state
 
@@ -239,8 +72,11 @@ class DiskModel:
     def _rename(self, source: str, target: str) -> None:
         state = self._state(source)
         assert PurePosixPath(source).parent == PurePosixPath(target).parent, "a rename between directories"
-        change = {PurePosixPath(target).name: state, PurePosixPath(source).name: None}
-        self._directory(target).change(change)
+        change: dict[str, State | None] = {
+            PurePosixPath(target).name: state,
+            PurePosixPath(source).name: None,
+        }
+        self._directory(target).change(Naming(change))
 
     def _file(self, inode: int) -> FileState:
         state = self._by_inode[inode]
@@ -248,7 +84,7 @@ class DiskModel:
         return state
 
     def _set(self, path: str, state: State | None) -> None:
-        self._directory(path).change({PurePosixPath(path).name: state})
+        self._directory(path).change(Naming({PurePosixPath(path).name: state}))
 
     def _state(self, path: str) -> State:
         return self._directory(path).names[PurePosixPath(path).name]
@@ -264,14 +100,14 @@ class DiskModel:
 
     def written(self) -> Tree:
         """Everything there is, forced or not."""
-        return _tree(self.tree, lambda directory: directory.names, lambda file: bytes(file.content))
+        return _tree(self.tree, lambda directory: directory.names, lambda file: file.content())
 
     def surviving(self, aftermath: Aftermath, rng: random.Random) -> Tree:
         """The content after a power failure."""
         return _tree(
             self.tree,
             lambda directory: directory.surviving(aftermath, rng),
-            lambda file: file.surviving(aftermath, rng),
+            lambda file: file.surviving(aftermath, rng).content(),
         )
 
     def learn(self, path: str) -> None:
@@ -296,12 +132,13 @@ class DiskModel:
 
 def _learn_content(state: FileState, content: bytes) -> None:
     """One write at the end, or one truncation, if that explains the difference."""
-    if content[: len(state.content)] != state.content:
-        pairs = enumerate(zip(content, state.content, strict=False))
-        shorter = min(len(content), len(state.content))
+    known = state.content()
+    if content[: len(known)] != known:
+        pairs = enumerate(zip(content, known, strict=False))
+        shorter = min(len(content), len(known))
         state.change(Truncate(next((at for at, (new, old) in pairs if new != old), shorter)))
-    if len(content) > len(state.content):
-        state.change(Write(len(state.content), content[len(state.content) :]))
+    if len(content) > state.size_bytes:
+        state.change(Write(state.size_bytes, content[state.size_bytes :]))
 
 
 def _tree(

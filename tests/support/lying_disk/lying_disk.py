@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kraftctl.dev.polling import await_result
-from tests.support.lying_disk.disk_model import Aftermath, DiskModel, Tree
+from tests.support.file_states import Aftermath
+from tests.support.lying_disk.disk_model import DiskModel, Tree
 from tests.support.lying_disk.journal import Kind, Record, read_records
 
 SOURCE = Path(__file__).with_name("lying_disk.c")

@@ -13,7 +13,7 @@ from pathlib import Path
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
-from tests.support.lying_disk.disk_model import Aftermath
+from tests.support.file_states import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk
 from tests.support.processes.quorum import Quorum, TopicCreator, topics_known_to
 

@@ -149,9 +149,8 @@ class HostedController:
         self.partition = open_partition(directory)
         self._clients: list[MemoryClient] = []
         ports = {endpoint.listener: endpoint.port for endpoint in self.config.listeners}
-        self._node = build_node(self.config, meta, self.partition, ports)
-        # It is seeded from the system, which cannot be repeated.
-        self._node._controller.state.rng.seed(rng.getrandbits(64))
+        node_rng = random.Random(rng.getrandbits(64))
+        self._node = build_node(self.config, meta, self.partition, ports, node_rng)
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -204,14 +203,14 @@ class HostedController:
 
     @property
     def image(self) -> MetadataImage:
-        return self._node._controller.image
+        return self._node.controller.image
 
     def soft_state(self) -> list[str]:
         """The state of the active controller beyond its log, as far as requests change it.
 
         Without the times of contact: a heartbeat counts as contact even when it fails.
         """
-        state = self._node._controller.state
+        state = self._node.controller.state
         heartbeats = state.heartbeats
         brokers = [
             f"{id_}: {known.epoch} {known.fenced} {known.metadata_offset} {known.controlled_shutdown_offset}"
@@ -223,15 +222,15 @@ class HostedController:
 
     @property
     def active(self) -> bool:
-        return self._node._controller.active
+        return self._node.controller.active
 
     @property
     def next_replay_offset(self) -> int:
-        return self._node._controller.next_replay_offset
+        return self._node.controller.next_replay_offset
 
     @property
     def epoch(self) -> int:
-        return self._node._raft.epoch
+        return self._node.raft.epoch
 
     @property
     def snapshot_ids(self) -> list[OffsetAndEpoch]:

@@ -1,0 +1,1 @@
+"""Tests of what the simulator itself is made of."""

@@ -1,0 +1,78 @@
+"""What has to end in time, and does not: leaderships and sessions of simulated controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kraftctl.metadata import features
+from kraftctl.raft.states import NEVER_MS, Leader
+from kraftctl_protocol.generated.register_broker_record import BrokerFeature, RegisterBrokerRecord
+from tests.support.simulator.cluster import Cluster
+from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.scripted_quorum import ScriptedQuorum
+from tests.support.simulator.timely_ends import TimelyEnds
+
+BROKER_ID = 101
+
+Violation = Callable[[ScriptedQuorum], object]
+
+
+class GoneBroker:
+    broker_id = BROKER_ID
+    lives = 1
+    process = None
+
+
+def _look_for(cluster: Cluster, ends: TimelyEnds, seconds: int, each: Callable[[], None]) -> None:
+    for _ in range(2 * seconds):
+        each()
+        ends.look()
+        cluster.run_for(500)
+
+
+def _active(cluster: Cluster) -> ControllerProcess:
+    cluster.run_until(lambda: cluster.active() is not None, 30_000, "EventuallyLeaderElected")
+    process = cluster.active()
+    assert process is not None
+    return process
+
+
+def leader_that_is_alone(_: ScriptedQuorum) -> None:
+    cluster = Cluster(1, (1, 2, 3), dynamic=True)
+    with cluster.files.attach():
+        cluster.start()
+        process = _active(cluster)
+        cluster.isolate(process.node_id)
+
+        def leads_on() -> None:
+            state = process.raft._core.state
+            assert isinstance(state, Leader)
+            state.restart_check_quorum(NEVER_MS)
+
+        _look_for(cluster, TimelyEnds(cluster, []), 10, leads_on)
+
+
+def session_that_does_not_run_out(_: ScriptedQuorum) -> None:
+    """The broker is registered and unfenced, and has no session."""
+    cluster = Cluster(1, (1,), dynamic=True)
+    with cluster.files.attach():
+        cluster.start()
+        process = _active(cluster)
+        image = process.controller.image
+        levels = {**image.features.finalized, features.METADATA_VERSION: image.features.metadata_version}
+        supported = [BrokerFeature(name=name, max_supported_version=level) for name, level in levels.items()]
+        process.write(
+            RegisterBrokerRecord(
+                broker_id=BROKER_ID,
+                broker_epoch=process.raft.end_offset,
+                fenced=False,
+                features=supported,
+            )
+        )
+        _look_for(cluster, TimelyEnds(cluster, [GoneBroker()]), 20, lambda: None)
+
+
+TIMELY_VIOLATIONS: list[tuple[str, Violation]] = [
+    ("LeaderHasMajority", leader_that_is_alone),
+    ("SilentBrokerIsFenced", session_that_does_not_run_out),
+]

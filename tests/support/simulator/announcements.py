@@ -1,0 +1,50 @@
+"""Which high watermarks a leader answers, and which voters a snapshot has."""
+
+from __future__ import annotations
+
+from kraftctl.node.events import WriteSnapshot
+from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
+from kraftctl_protocol.control_record import decode_control_key, decode_control_value
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import read_batches
+from tests.support.simulator.checked_replica import CheckedReplica
+from tests.support.simulator.invariants import broken
+from tests.support.simulator.log_history import Batch
+
+
+def check(replica: CheckedReplica, response: Message, committed_end: int) -> None:
+    """KAFKA-16530: what a leader names as committed is committed, and never less than before."""
+    assert isinstance(response, FetchResponse)
+    if not response.responses:
+        return
+    offset = response.responses[0].partitions[0].high_watermark
+    if offset == replica.announced or offset < 0:
+        return
+    if offset < replica.announced:
+        broken("MonotonicHighWatermark", f"{replica.name} answers {offset} after {replica.announced}")
+    if offset > committed_end:
+        broken(
+            "ConsistentCommittedData",
+            f"{replica.name} answers high watermark {offset}, committed is {committed_end}",
+        )
+    replica.announced = offset
+
+
+def check_voters(replica: CheckedReplica, effect: WriteSnapshot, last: Batch) -> None:
+    """KIP-853: in a dynamic quorum a snapshot has the voters that the log has at its end, after `last`."""
+    found = _voters_of(effect.batches)
+    expected = None if last.voters_batch is None else last.voters_batch.voters
+    if found is not None and expected is not None and found != expected:
+        broken("SnapshotEqualsLog", f"{replica.name}, {effect.snapshot_id}: {found!r}, not {expected!r}")
+
+
+def _voters_of(batches: list[bytes]) -> VoterSet | None:
+    """They are in the first batch of a checkpoint file; None in a static quorum."""
+    records = read_batches(batches[0])[0].records if batches else []
+    for record in records:
+        value = decode_control_value(decode_control_key(record.key), record.value)
+        if isinstance(value, VotersRecord):
+            return voter_set_from_record(value)
+    return None

@@ -1,0 +1,131 @@
+"""What the checks remember of one replica, across all lives of its process."""
+
+from __future__ import annotations
+
+from kraftctl.node.events import NodeEffect
+from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.support.simulator.isr_change_checks import PartitionKey
+from tests.support.simulator.log_history import Batch, ReplicaLog
+from tests.support.simulator.process_view import ControllerView, PartitionView, RaftView
+
+NOT_STARTED = "not started"
+
+
+class CheckedReplica:
+    """A node with its directory: another directory is another replica (KIP-853).
+
+    `stored` is the quorum-state that is known to be on the disk. `storing` is the last effect that changes
+    files and is not known to have ended: after a crash, the disk may be as before it or as after it.
+    `owed_commit` is a high watermark whose records are still to be appended in the same step, else -1.
+    """
+
+    __slots__ = (
+        "active",
+        "announced",
+        "asked",
+        "controller",
+        "epoch",
+        "epoch_start",
+        "forgot_log",
+        "forgot_votes",
+        "high_watermark",
+        "is_damaged",
+        "is_gone",
+        "is_recovering",
+        "isr_refusals",
+        "key",
+        "last_change_end",
+        "life",
+        "log",
+        "lost_log",
+        "may_lack_records",
+        "name",
+        "newest_snapshot",
+        "node_id",
+        "owed_commit",
+        "partition",
+        "raft",
+        "state_name",
+        "step_request",
+        "stored",
+        "storing",
+        "votes_asked",
+    )  # fmt: skip
+
+    raft: RaftView
+    controller: ControllerView
+    partition: PartitionView
+
+    def __init__(self, key: ReplicaKey) -> None:
+        self.key = key
+        self.node_id = key.id
+        self.life = 0
+        self.name = f"node {key.id}"
+        self.log = ReplicaLog()
+        self.lost_log: ReplicaLog | None = None
+        """What it held before it lost its disk, and has not fetched again yet."""
+        self.stored: ElectionState | None = None
+        self.storing: NodeEffect | None = None
+        self.is_recovering = False
+        self.forgot_log = False
+        self.is_gone = False
+        """Its directory is lost with its identity."""
+        self.forgot_votes = False
+        self.is_damaged = False
+        self.may_lack_records = False
+        """Whether nothing says that its damaged log lacks what was durable."""
+        self.newest_snapshot: OffsetAndEpoch | None = None
+        self.high_watermark = -1
+        self.owed_commit = -1
+        self.announced = -1
+        """The highest high watermark in its answers of this epoch."""
+        self.epoch = 0
+        self.epoch_start = -1
+        self.state_name = NOT_STARTED
+        self.active = False
+        self.asked: dict[int, int] = {}
+        """Request id -> everything before this offset must be committed when it is acknowledged."""
+        self.isr_refusals: dict[int, dict[PartitionKey, str]] = {}
+        """Request id of an AlterPartition -> partitions that it must not change, and why."""
+        self.votes_asked: dict[int, VoteRequest] = {}
+        self.step_request = -1
+        """The request whose step appends now, -1 when its records are known or it has none."""
+        self.last_change_end = 0
+        """Where the last appended batch ends that a reader of the image could see."""
+
+    def begins(self, life: int, epoch: int) -> None:
+        """Everything that a process knows only in memory starts again."""
+        self.life = life
+        self.name = f"node {self.node_id} (life {life})"
+        self.storing = None
+        self.high_watermark = self.owed_commit = self.announced = -1
+        self.epoch = epoch
+        self.epoch_start = -1
+        self.state_name = NOT_STARTED
+        self.active = False
+        self.asked.clear()
+        self.votes_asked.clear()
+        self.isr_refusals.clear()
+        self.step_request = -1
+        self.last_change_end = self.log.end
+        self.log.restarted()
+
+    def lose_log(self) -> None:
+        """Leaders may have counted what is lost now."""
+        if self.lost_log is None or self.lost_log.durable_end < self.log.durable_end:
+            self.lost_log = self.log
+        self.log = ReplicaLog()
+        self.newest_snapshot = None
+
+    @property
+    def is_excused(self) -> bool:
+        """It has lost what it held, knows that, and does not vote until it has it again."""
+        return self.forgot_log or self.forgot_votes or self.is_recovering
+
+    def holds(self, batch: Batch) -> bool:
+        """On its disk; or it did, and does not vote without it."""
+        lost = self.lost_log
+        return self.log.is_durable(batch) or (lost is not None and lost.is_durable(batch))

@@ -1,0 +1,101 @@
+"""How often brokers and the admin do what; drawn per run, so that runs differ in kind (a swarm)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+ADMIN_OPERATIONS = (
+    "create_topic",
+    "delete_topic",
+    "create_partitions",
+    "alter_configs",
+    "alter_quotas",
+    "alter_scram",
+    "create_acls",
+    "reassign",
+    "cancel_reassignment",
+    "elect_preferred",
+    "elect_unclean",
+    "update_features",
+    "change_voters",
+    "unregister_broker",
+)
+
+BROKER_FATES = ("kill", "kill_and_return_at_once", "shut_down", "lose_directory", "pause", "lose_log_copy")
+
+
+def _draw_weights(rng: random.Random, names: tuple[str, ...]) -> dict[str, float]:
+    """Each is left out half of the time; otherwise its weight is between 1 and 10, mostly small."""
+    weights = {name: (0.0 if rng.random() < 0.5 else 10 ** rng.random()) for name in names}
+    if not any(weights.values()):
+        weights[rng.choice(names)] = 1.0
+    return weights
+
+
+@dataclass
+class ClientMix:
+    """Intervals are means. Weights that are all zero switch their group off."""
+
+    heartbeat_interval_us: int = 500_000
+    replication_interval_us: int = 200_000
+    replica_lag_max_us: int = 1_500_000
+    producing_share: float = 0.5
+    """Of the leaders' partitions, in each round of replication."""
+    fate_interval_us: int = 8_000_000
+    """Between two things that happen to one broker."""
+    down_us_max: int = 6_000_000
+    allocate_interval_us: int = 4_000_000
+    directories_max: int = 2
+    admin_interval_us: int = 400_000
+    forwarded_share: float = 0.5
+    """Of admin requests, sent through a broker in an envelope."""
+    topics_max: int = 12
+    isr_delay_us_max: int = 0
+    """How late a leader's AlterPartition may be: meanwhile its replicas restart, or are fenced."""
+    metadata_delay_us_max: int = 0
+    """How long a broker waits before it fetches metadata again."""
+    unclean_share: float = 0.2
+    """Of topics, created with unclean.leader.election.enable."""
+    fates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(BROKER_FATES, 1.0))
+    operations: dict[str, float] = field(default_factory=lambda: dict.fromkeys(ADMIN_OPERATIONS, 1.0))
+
+    @staticmethod
+    def draw(rng: random.Random) -> ClientMix:
+        """A mix for one run."""
+        mix = ClientMix(
+            heartbeat_interval_us=rng.choice([200_000, 500_000, 1_000_000]),
+            replication_interval_us=rng.choice([100_000, 200_000, 300_000]),
+            replica_lag_max_us=rng.choice([500_000, 1_500_000, 3_000_000]),
+            producing_share=rng.choice([0.1, 0.5, 1.0]),
+            fate_interval_us=rng.choice([3_000_000, 8_000_000, 20_000_000]),
+            down_us_max=rng.choice([500_000, 3_000_000, 10_000_000]),
+            directories_max=rng.choice([1, 2]),
+            admin_interval_us=rng.choice([100_000, 400_000, 1_000_000]),
+            forwarded_share=rng.choice([0.0, 0.5, 1.0]),
+            topics_max=rng.choice([3, 12, 40]),
+            unclean_share=rng.choice([0.0, 0.0, 0.5]),
+            fates=_draw_weights(rng, BROKER_FATES),
+            operations=_draw_weights(rng, ADMIN_OPERATIONS),
+            isr_delay_us_max=rng.choice([0, 0, 1_000_000, 5_000_000]),
+            metadata_delay_us_max=rng.choice([0, 0, 0, 1_500_000]),
+        )
+        mix.operations["create_topic"] = max(1.0, mix.operations["create_topic"])
+        return mix
+
+    def end_delays(self) -> None:
+        """From now on nothing is late."""
+        self.isr_delay_us_max = self.metadata_delay_us_max = 0
+
+    def draw_fate(self, rng: random.Random) -> str | None:
+        return _choose(rng, self.fates)
+
+    def draw_operation(self, rng: random.Random) -> str | None:
+        return _choose(rng, self.operations)
+
+
+def _choose(rng: random.Random, weights: dict[str, float]) -> str | None:
+    """None if all weights are zero."""
+    if not any(weights.values()):
+        return None
+    return rng.choices(list(weights), list(weights.values()))[0]

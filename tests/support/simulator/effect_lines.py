@@ -1,0 +1,164 @@
+"""Events and effects of a node as lines of text."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from kraftctl.node.events import (
+    ClientRequest,
+    CloseConnection,
+    NodeEffect,
+    NodeEvent,
+    ReadLog,
+    ReadSnapshot,
+    RequestFailed,
+    TakeTurn,
+    WriteSnapshot,
+)
+from kraftctl.raft import events
+from kraftctl.raft.effects import (
+    AppendBatch,
+    BecameLeader,
+    FinishSnapshot,
+    FlushLog,
+    Halt,
+    HighWatermarkUpdated,
+    LeaderChanged,
+    LeadershipLost,
+    NoteRecovered,
+    Notice,
+    RaftEffect,
+    Respond,
+    RespondFetch,
+    RespondFetchSnapshot,
+    SaveSnapshotSlice,
+    SendRequest,
+    StartOver,
+    TruncateLog,
+    WriteQuorumState,
+)
+from kraftctl_protocol.control_record import decode_control_key, decode_control_value
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.record_batch import read_batches
+
+
+def effect_line(effect: RaftEffect | NodeEffect) -> str:
+    match effect:
+        case WriteQuorumState():
+            state = effect.state
+            voted = "" if state.voted_id < 0 else f" voted={state.voted_id}"
+            election = f"epoch={state.epoch} leader={state.leader_id}{voted}"
+            return f"write quorum-state v{state.data_version} {election}"
+        case AppendBatch():
+            text = f"append {effect.base_offset}-{effect.last_offset} epoch={effect.epoch}"
+            return text + (_control_records(effect.batch) if effect.is_control else "")
+        case FlushLog():
+            return f"flush {effect.end_offset}"
+        case TruncateLog():
+            return f"truncate {effect.end_offset}"
+        case SaveSnapshotSlice():
+            return f"save {effect.position}+{len(effect.data)} of {effect.snapshot_id}"
+        case FinishSnapshot():
+            return f"finish {effect.snapshot_id}"
+        case StartOver():
+            return f"start over at {effect.snapshot_id}"
+        case Respond():
+            return f"respond {effect.request_id} {render(effect.response)}"
+        case RespondFetch():
+            return (
+                f"respond {effect.request_id} {render(effect.response)}\n"
+                f"  records {effect.read_offset}..{effect.end_offset} up to {effect.max_bytes} bytes"
+            )
+        case RespondFetchSnapshot():
+            return (
+                f"respond {effect.request_id} {render(effect.response)}\n"
+                f"  bytes {effect.position}+{effect.size_bytes} of {effect.snapshot_id}"
+            )
+        case NoteRecovered():
+            return "note recovered"
+        case Halt():
+            return f"halt: {effect.text}"
+        case HighWatermarkUpdated():
+            return f"high watermark {effect.offset}"
+        case BecameLeader():
+            return f"became leader of {effect.epoch} at {effect.epoch_start_offset}"
+        case LeadershipLost():
+            return f"lost leadership of {effect.epoch}"
+        case LeaderChanged():
+            return f"leader of {effect.epoch} is {effect.leader_id}"
+        case Notice():
+            return f"{effect.level} {effect.text}"
+        case SendRequest():
+            return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
+        case ReadLog() | ReadSnapshot() | WriteSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
+            return _line_of_the_nodes_own(effect)
+        case _:
+            assert_never(effect)
+
+
+def _line_of_the_nodes_own(
+    effect: ReadLog | ReadSnapshot | WriteSnapshot | TakeTurn | CloseConnection | RequestFailed,
+) -> str:
+    match effect:
+        case ReadLog():
+            return f"read {effect.offset}..{effect.end_offset}"
+        case ReadSnapshot():
+            return f"read snapshot {effect.snapshot_id}"
+        case WriteSnapshot():
+            return f"write snapshot {effect.snapshot_id}"
+        case TakeTurn():
+            return "take a turn"
+        case CloseConnection():
+            return f"close the connection of {effect.request_id}"
+        case RequestFailed():
+            return f"request failed: {effect.text}"
+        case _:
+            assert_never(effect)
+
+
+def event_line(event: NodeEvent) -> str:
+    """Its kind, and the request, response or offset it brings."""
+    name = type(event).__name__
+    if isinstance(event, ClientRequest):
+        return f"{name} {event.request_id} {render(event.request)}"
+    if isinstance(event, events.ResponseReceived):
+        answer = "none" if event.response is None else render(event.response)
+        return f"{name} {event.send_id} {answer}"
+    if isinstance(event, events.LogFlushed):
+        return f"{name} {event.end_offset}"
+    return name
+
+
+def render(message: Message) -> str:
+    """Fields that differ from their defaults, on one line."""
+    return f"{type(message).__name__}({_render_fields(message)})"
+
+
+def _render_fields(message: Message) -> str:
+    parts = []
+    for field in type(message).FIELDS:
+        value = getattr(message, field.name)
+        if value == getattr(type(message)(), field.name) or value in (b"", []):
+            continue
+        parts.append(f"{field.name}={_render_value(field.name, value)}")
+    return " ".join(parts)
+
+
+def _render_value(name: str, value: Any) -> str:
+    if name == "error_code":
+        return Errors(value).name
+    if isinstance(value, Message):
+        return f"({_render_fields(value)})"
+    if isinstance(value, list):
+        return "[" + ", ".join(_render_value("", item) for item in value) + "]"
+    if isinstance(value, bytes):
+        return f"{value[0]}..{value[-1]}" if len(value) == 16 else f"{len(value)} bytes"
+    return str(value)
+
+
+def _control_records(batch: bytes) -> str:
+    return "".join(
+        f"\n  {render(decode_control_value(decode_control_key(record.key), record.value))}"
+        for record in read_batches(batch)[0].records
+    )

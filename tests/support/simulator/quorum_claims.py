@@ -1,0 +1,94 @@
+"""What a node says in its requests and votes must be on its disk: a crash must not take it back."""
+
+from __future__ import annotations
+
+from kraftctl.node.events import NodeEffect
+from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
+from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.generated.vote_response import VoteResponse
+from kraftctl_protocol.message import Message
+from tests.support.simulator.checked_replica import CheckedReplica
+from tests.support.simulator.invariants import broken
+
+Votes = dict[tuple[ReplicaKey, int], int]
+
+
+def check_request(replica: CheckedReplica, effect: NodeEffect) -> None:
+    """Epochs are in quorum-state, and ends of logs are flushed, before another node learns of them."""
+    assert isinstance(effect, SendRequest)
+    request = effect.request
+    if isinstance(request, FetchRequest):
+        fetch = request.topics[0].partitions[0]
+        _check_promise(replica, fetch.current_leader_epoch)
+        _check_claim(replica, fetch.fetch_offset, fetch.last_fetched_epoch, "Fetch")
+    elif isinstance(request, VoteRequest):
+        asked = request.topics[0].partitions[0]
+        if not asked.pre_vote:
+            _check_promise(replica, asked.replica_epoch)
+            _check_own_vote(replica, asked.replica_epoch)
+        _check_claim(replica, asked.last_offset, asked.last_offset_epoch, "Vote")
+    elif isinstance(request, BeginQuorumEpochRequest | EndQuorumEpochRequest):
+        _check_promise(replica, request.topics[0].partitions[0].leader_epoch)
+    elif isinstance(request, FetchSnapshotRequest):
+        _check_promise(replica, request.topics[0].partitions[0].current_leader_epoch)
+
+
+def _check_own_vote(replica: CheckedReplica, epoch: int) -> None:
+    stored = replica.stored
+    if stored is not None and stored.epoch == epoch and stored.voted_id != replica.node_id:
+        broken("ElectionSafety", f"{replica.name} is a candidate, its quorum-state: {stored!r}")
+
+
+def _check_promise(replica: CheckedReplica, epoch: int) -> None:
+    stored = replica.stored
+    written = -1 if stored is None else stored.epoch
+    if epoch > written:
+        broken("MonotonicEpoch", f"{replica.name} names epoch {epoch} while quorum-state says {written}")
+
+
+def _check_claim(replica: CheckedReplica, end_offset: int, epoch: int, what: str) -> None:
+    log = replica.log
+    if end_offset > log.durable_end:
+        broken(
+            "LeaderCompleteness",
+            f"{replica.name} claims offset {end_offset} in {what}, {log.durable_end} is on its disk",
+        )
+    known = log.epoch_before(end_offset)
+    if epoch != known:
+        broken(
+            "LeaderCompleteness",
+            f"{replica.name} claims epoch {epoch} at {end_offset} in {what}: {known}",
+        )
+
+
+def check_vote(votes: Votes, replica: CheckedReplica, request: VoteRequest, response: Message) -> None:
+    """A vote is a promise that the disk already holds, and is given once."""
+    if not isinstance(response, VoteResponse) or not response.topics:
+        return
+    asked = request.topics[0].partitions[0]
+    if asked.pre_vote or not response.topics[0].partitions[0].vote_granted:
+        return
+    stored = replica.stored
+    if stored is None or (stored.epoch, stored.voted_id) != (asked.replica_epoch, asked.replica_id):
+        broken(
+            "ElectionSafety",
+            f"{replica.name} votes for {asked.replica_id} in epoch {asked.replica_epoch}, quorum-state:"
+            f" {stored!r}",
+        )
+    count_vote(votes, replica, asked.replica_epoch, asked.replica_id)
+
+
+def count_vote(votes: Votes, replica: CheckedReplica, epoch: int, candidate: int) -> None:
+    """One vote per epoch, across crashes and lost disks; candidates vote for themselves."""
+    given = votes.get((replica.key, epoch))
+    if given is None:
+        if replica.is_recovering:
+            broken("ElectionSafety", f"{replica.name} recovers and votes for {candidate} in epoch {epoch}")
+        votes[replica.key, epoch] = candidate
+    elif given != candidate:
+        broken("ElectionSafety", f"{replica.name} voted for {given} and {candidate} in epoch {epoch}")

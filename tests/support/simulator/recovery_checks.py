@@ -1,0 +1,154 @@
+"""What a new process found on its disk, compared with what its former lives have promised."""
+
+from __future__ import annotations
+
+from kraftctl.raft.effects import WriteQuorumState
+from kraftctl.raft.election_state import ElectionState
+from kraftctl_protocol.record_batch import read_batch_header
+from tests.support.simulator.checked_replica import CheckedReplica
+from tests.support.simulator.invariants import broken
+from tests.support.simulator.log_history import Batch, LogHistory, ReplicaLog
+from tests.support.simulator.process_view import LogView
+
+READ_BYTES_MAX = 1 << 30
+
+
+def check(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> None:
+    """Then follow the log that was found: all of it is durable."""
+    replica.name = f"node {replica.node_id}"
+    found = _found_log(history, replica, is_new=is_new)
+    if not is_new and not replica.is_damaged:
+        _check_end(replica, found)
+        _check_quorum_state(replica)
+        _check_snapshots(replica)
+    elif not is_new and not replica.may_lack_records:
+        _check_damaged(replica, found)
+    recovering = replica.partition.recovering_epoch is not None
+    if recovering and not (is_new or replica.is_excused or replica.is_damaged):
+        broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
+    replica.is_recovering = recovering
+    replica.is_damaged = replica.may_lack_records = False
+    if not recovering:
+        replica.forgot_log = replica.forgot_votes = False
+        replica.lost_log = None
+    replica.stored = replica.partition.read_quorum_state()
+    replica.log.replace(found)
+
+
+def read_log(log: LogView) -> bytes:
+    """All of it, with what is not flushed yet."""
+    pieces: list[bytes] = []
+    offset = log.start_offset
+    while offset < log.end_offset:
+        piece = log.read(offset, READ_BYTES_MAX)
+        offset = _last_header_end(piece)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _last_header_end(data: bytes) -> int:
+    position = end = 0
+    while position < len(data):
+        header = read_batch_header(data, position)
+        position += header.size_bytes
+        end = header.last_offset + 1
+    return end
+
+
+def _found_log(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> list[Batch]:
+    """The batches on the disk, after those that a snapshot has replaced."""
+    log = replica.partition.log
+    count = history.count_before(log.start_offset)
+    if count is None:
+        broken(
+            "SnapshotAtLogStart", f"{replica.name}: nothing committed ends at its start {log.start_offset}"
+        )
+    found = history.committed[:count]
+    data = read_log(log)
+    position = 0
+    while position < len(data):
+        header = read_batch_header(data, position)
+        raw = data[position : position + header.size_bytes]
+        position += header.size_bytes
+        epoch = header.partition_leader_epoch
+        previous = found[-1] if found else None
+        batch = history.batches.get((header.base_offset, epoch))
+        if batch is None and is_new:
+            end = header.last_offset + 1
+            batch = history.adopt(header.base_offset, end, epoch, raw, header.is_control, previous)
+        if batch is None or batch.data != raw or batch.previous is not previous:
+            broken(
+                "LogMatching",
+                f"{replica.name} recovered a batch at offset {header.base_offset} of epoch {epoch} that it"
+                f" never had, after {previous}",
+            )
+        found.append(batch)
+    return found
+
+
+def _has_all(found: list[Batch], lost: ReplicaLog | None) -> bool:
+    """An older copy may have everything that was durable."""
+    count = None if lost is None else lost.count_before(lost.durable_end)
+    if lost is None or not count:
+        return True
+    return len(found) >= count and found[count - 1] is lost.batches[count - 1]
+
+
+def _check_damaged(replica: CheckedReplica, found: list[Batch]) -> None:
+    """It started, so its log lacks nothing that was durable, unless it fetches all of it before it votes."""
+    votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
+    if votes and not _has_all(found, replica.log):
+        broken("Durability", f"{replica.name} votes although its damaged log lacks what was durable")
+
+
+def _check_end(replica: CheckedReplica, found: list[Batch]) -> None:
+    """What a crash may take is what was never flushed."""
+    if replica.forgot_log:
+        votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
+        if votes and not _has_all(found, replica.lost_log):
+            broken("Durability", f"{replica.name} votes although its log was lost")
+        return
+    log = replica.log
+    count = log.count_before(log.durable_end)
+    assert count is not None
+    if count and (len(found) < count or found[count - 1] is not log.batches[count - 1]):
+        end = found[-1].end if found else 0
+        broken(
+            "AckedValueNotLost",
+            f"{replica.name} recovered its log up to {end}, without the durable {log.batches[count - 1]}",
+        )
+
+
+def _check_quorum_state(replica: CheckedReplica) -> None:
+    if replica.forgot_votes:
+        return
+    found = replica.partition.read_quorum_state()
+    expected = [replica.stored]
+    if isinstance(replica.storing, WriteQuorumState):
+        expected.append(replica.storing.state)
+    if _election(found) not in [_election(state) for state in expected]:
+        broken("ElectionSafety", f"{replica.name} found quorum-state {found!r}, not {replica.stored!r}")
+
+
+def _election(state: ElectionState | None) -> tuple[int, int, int] | None:
+    return None if state is None else (state.epoch, state.leader_id, state.voted_id)
+
+
+def _check_snapshots(replica: CheckedReplica) -> None:
+    promised = replica.newest_snapshot
+    if promised is None or replica.forgot_log:
+        return
+    latest = max(replica.partition.snapshots.ids(), default=None)
+    if latest is None or latest.offset < promised.offset:
+        broken("SnapshotAtLogStart", f"{replica.name} found {latest}, not its snapshot {promised}")
+
+
+def check_log_content(replica: CheckedReplica) -> None:
+    """The files, and what waits to be written, are the batches that were appended."""
+    log = replica.partition.log
+    start_offset = log.start_offset
+    expected = b"".join(batch.data for batch in replica.log.batches if batch.base_offset >= start_offset)
+    if log.end_offset != replica.log.end or read_log(log) != expected:
+        broken(
+            "LogMatching", f"{replica.name}: its log {start_offset}-{log.end_offset} is not what it appended"
+        )
