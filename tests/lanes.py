@@ -60,11 +60,15 @@ EXPORTS = tuple(
 APART = ("tests/interop", "tests/spark", "tests/faults")
 """The folders that no other lane names."""
 
+SIMULATION = "tests/simulator/test_random_seeds.py"
+"""Minutes of it, and one process."""
+
 ALL = (
     Lane("exports", EXPORTS, "12000-16000"),
     Lane("interop", ("tests/interop",), "16000-20000"),
     Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
-    Lane("others", ("tests", *(f"--ignore={folder}" for folder in APART)), "24000-28000"),
+    Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
+    Lane("simulator", ("-s", SIMULATION), "32700-32701"),
     Lane("faults", ("tests/faults",), "32000-32700"),
     Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )

@@ -16,7 +16,7 @@ VIOLATIONS = {
     "Layers of the service": ("kraftctl/image/replay.py", "import kraftctl.controller.request_handlers"),
     "Raft knows nothing": ("kraftctl/raft/raft_node.py", "import kraftctl.image.replay"),
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
-    "Effects are carried out": ("kraftctl/server/executor_protocols.py", "import kraftctl.server.peers"),
+    "What a simulation shares": ("kraftctl/server/node_loop.py", "import kraftctl.server.peers"),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
     "The exporter speaks": (
         "kraftctl_spark/rows/metadata_rows.py",

@@ -154,7 +154,7 @@ CONTAINING = (
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
     "kraftctl/server/connection.py",
-    "kraftctl/server/driver.py",
+    "kraftctl/server/node_loop.py",
     "kraftctl/server/peers.py",
 )
 """Where all exceptions may be caught: one request, task or connection, and the loop, which then ends."""

@@ -12,6 +12,12 @@ from kraftctl.controller.cluster_control.broker_heartbeat_manager import (
 )
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.assign_replicas_to_dirs_request import (
+    AssignReplicasToDirsRequest,
+    DirectoryData,
+    PartitionData,
+    TopicData,
+)
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
@@ -186,6 +192,27 @@ def test_failed_directories_are_reported_once():
     start = active.end_offset
     active.heartbeat(1, offline=failed)
     assert active.end_offset == start
+
+
+def test_a_broker_is_not_elected_in_a_directory_that_fails_while_it_is_unfenced():
+    """Later reports of the directory change nothing: the partition would stay there."""
+    active = ActiveController()
+    active.start_brokers(1, directories=2)
+    for name in ("there", "here"):
+        active.create_topic(name)
+    topics = active.controller.image.topics
+    for name, where in (("there", directory(10)), ("here", directory(11))):
+        partition = PartitionData(partition_index=0)
+        topic = TopicData(topic_id=topics.topic_by_name(name).topic_id, partitions=[partition])
+        assigned = DirectoryData(id=where, topics=[topic])
+        epoch = active.controller.image.cluster.brokers[1].epoch
+        active.request(AssignReplicasToDirsRequest(broker_id=1, broker_epoch=epoch, directories=[assigned]))
+    active.pass_time(20_000)
+    leaders = {name: topics.topic_by_name(name).partitions[0].leader for name in ("there", "here")}
+    assert leaders == {"there": -1, "here": -1}
+    assert not active.heartbeat(1, offline=[directory(10)]).is_fenced
+    leaders = {name: topics.topic_by_name(name).partitions[0].leader for name in ("there", "here")}
+    assert leaders == {"there": -1, "here": 1}
 
 
 def test_cordoned_directories_are_recorded_when_they_change():

@@ -219,4 +219,28 @@ FAULTS = (
         (f"{PROMISES}::test_recovery_ends_when_all_is_flushed",),
         "A voter that recovered loses power, and votes without what it had.",
     ),
+    PlantedFault(
+        "trimmed-fetches-wait",
+        "kraftctl/raft/raft_node.py",
+        "                redirect_trimmed_fetches(core)\n",
+        "",
+        ("tests/raft/test_datadriven.py",),
+        "A leader fails when it answers a Fetch whose records retention has removed.",
+    ),
+    PlantedFault(
+        "leader-without-endpoint-is-named",
+        "kraftctl/raft/leader_endpoint.py",
+        "    if has_endpoints and listener_name not in state.leader_endpoints:\n",
+        "    if has_endpoints and state.leader_id < 0:\n",
+        ("tests/raft/test_leader_endpoint.py",),
+        "A broker halts on a leader whose endpoint it does not learn.",
+    ),
+    PlantedFault(
+        "snapshot-of-one-offset-is-written-again",
+        "kraftctl/node/controller_node.py",
+        "        if latest is not None and latest.offset >= end_offset:\n",
+        "        if latest is not None and latest.offset > end_offset:\n",
+        ("tests/node/test_node.py",),
+        "Parts of two files arrive at a replica that fetches the snapshot.",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Planted faults in `kraftctl/storage` and in the driver: what has to be on disk, and in which order."""
+"""Planted faults in `kraftctl/storage` and in the loop: what has to be on disk, and in which order."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ POWER = "tests/storage/test_power_failure.py::test_power_fails_at_every_call[onl
 
 FAULTS = (
     PlantedFault(
-        "driver-writes-quorum-state-last",
-        "kraftctl/server/driver.py",
+        "loop-writes-quorum-state-last",
+        "kraftctl/server/node_loop.py",
         "self._node.step(event, self._clock.now_ms(), self._clock.wall_ms())",
         "sorted(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()),"
         " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')",
         ("tests/server/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",
+    ),
+    PlantedFault(
+        "effects-follow-a-failure",
+        "kraftctl/server/node_loop.py",
+        "                if executor.paused or self.ended:\n",
+        "                if executor.paused:\n",
+        ("tests/server/test_node_loop.py",),
+        "After a failure, the rest of a step is still carried out.",
     ),
     PlantedFault(
         "quorum-state-of-a-later-version",
@@ -120,5 +128,21 @@ FAULTS = (
         "start_epoch = self.epoch_at(offset)",
         ("tests/storage/test_snapshots.py",),
         "A log that is cut back to its snapshot is refused at the next start.",
+    ),
+    PlantedFault(
+        "unreadable-truncation-stays-in-service",
+        "kraftctl/storage/metadata_log.py",
+        "                except (OSError, StorageError) as error:\n",
+        "                except OSError as error:\n",
+        ("tests/storage/test_recovery_point.py",),
+        "A stop notes the end that the log had before; no start is possible any more.",
+    ),
+    PlantedFault(
+        "waiting-requests-prolong-the-backoff",
+        "kraftctl/server/peers.py",
+        "            return None\n        try:\n",
+        "            self._failed(TimeoutError())\n            return None\n        try:\n",
+        ("tests/server/test_peers.py",),
+        "A voter with short election timeouts is never heard again.",
     ),
 )

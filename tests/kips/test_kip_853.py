@@ -1,22 +1,21 @@
 """KIP-853 as an executable specification: voters are data in the log, and a replica is its id and its disk.
 
-Not here yet: AddRaftVoter, RemoveRaftVoter and UpdateRaftVoter check everything, then refuse.
+Not here yet: UpdateRaftVoter checks everything, then refuses.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from kraftctl.raft.effects import AppendBatch
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_history import VoterHistory
-from kraftctl.raft.voter_set import VoterNode, VoterSet
+from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
-from tests.support.simulator.raft_cluster import RaftCluster
-from tests.support.simulator.raft_faults import Faults
-from tests.support.simulator.raft_transcript import LISTENER, RaftTranscript, directory_id, voter_node
+from tests.support.raft_names import LISTENER, directory_id, voter_node
+from tests.support.simulator.quorum import quorums
+from tests.support.simulator.raft_transcript import RaftTranscript
 
 
 def dynamic(voters: str = "1", node_id: int = 1) -> RaftTranscript:
@@ -37,9 +36,9 @@ def key(voter_id: int, generation: int = 0) -> ReplicaKey:
 def test_the_first_leader_copies_version_and_voters_behind_its_leader_change() -> None:
     """The 0-0 checkpoint never leaves a disk, so that its content must go through the log."""
     transcript = dynamic()
-    first: AppendBatch = transcript.disk.batches[0]
-    assert first.is_control
-    assert [record.key[-1] for record in read_batches(first.batch)[0].records if record.key] == [2, 5, 6]
+    (first,) = read_batches(transcript.replica.partition.log.read(0, 1))
+    assert first.header.is_control
+    assert [record.key[-1] for record in first.records if record.key] == [2, 5, 6]
     transcript.run("flushed 3")
     assert "SNAPSHOT_NOT_FOUND" in transcript.run("fetch-snapshot id=0-0")
     assert "snapshot_id" not in transcript.run("fetch offset=0 last-epoch=0")
@@ -108,7 +107,8 @@ def test_a_vote_meant_for_a_lost_disk_is_not_given() -> None:
 def test_a_vote_is_remembered_with_the_directory_it_was_given_to() -> None:
     transcript = dynamic("1,2,3")
     transcript.run("vote epoch=4 candidate=2 voter=1")
-    state = transcript.disk.quorum_state
+    with transcript.files.attach():
+        state = transcript.replica.partition.read_quorum_state()
     assert state is not None
     assert (state.data_version, state.voted_id, state.voted_directory_id) == (1, 2, directory_id(2))
     transcript.run("crash")
@@ -123,14 +123,10 @@ def test_a_replica_outside_of_the_voter_set_is_never_a_candidate() -> None:
 
 
 def test_a_voter_with_a_new_disk_is_an_observer() -> None:
-    transcript = dynamic()
-    moved = VoterNode(key(1, generation=1), voter_node(1).endpoints, 0, 1)
-    transcript.disk.bootstrap_voters = VoterSet([moved])
-    transcript.disk.batches.clear()
-    transcript.disk.quorum_state = None
-    transcript.disk.flushed_offset = 0
-    transcript.run("crash")
+    transcript = RaftTranscript()
+    transcript.run("node id=1 voters=1 kraft-version=1 directory=other")
     transcript.run("start")
+    transcript.run("sleep 20000")
     assert transcript.run("state").startswith("Unattached")
 
 
@@ -195,15 +191,12 @@ def test_kraft_version_0_knows_no_changes(command: str) -> None:
 @pytest.mark.parametrize("seed", seeds(3))
 def test_a_dynamic_quorum_elects_among_the_voters_of_its_log(seed: int) -> None:
     """ObserversNeverVote, NextVoterSetOverlaps and AtMostOneUncommittedVoterChange run meanwhile."""
-    cluster = RaftCluster(seed, [1, 2, 3], [11], dynamic=True, faults=Faults())
-    cluster.run_for(8_000)
-    leader = cluster.leader()
-    assert leader is not None
-    cluster.crash(leader.node_id)
-    cluster.run_for(10_000)
-    cluster.restart_all()
-    cluster.run_for(5_000)
-    for replica in cluster.replicas.values():
-        assert replica.node is not None
-        assert replica.node.voter_set.voter_ids() == [1, 2, 3]
-        assert replica.node.kraft_version == 1
+    with quorums() as start_quorum:
+        quorum = start_quorum(seed, [1, 2, 3], [11])
+        quorum.crash(quorum.led())
+        quorum.run_for(10_000)
+        quorum.restart_all()
+        quorum.run_for(5_000)
+        for process in quorum.running():
+            assert process.raft.voter_set.voter_ids() == [1, 2, 3]
+            assert process.raft.kraft_version == 1

@@ -47,8 +47,8 @@ from kraftctl_protocol.primitives import EncodeError
 from kraftctl_protocol.principal import KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import registration
-from tests.support.simulator.simulated_node import SimulatedNode
-from tests.support.simulator.simulated_quorum import SimulatedQuorum
+from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.three_nodes import started_cluster
 
 UNENCODABLE = RecordAndVersion(
     ConfigRecord(resource_type=4, resource_name="", name="k", value="v" * 40_000), 0
@@ -83,9 +83,9 @@ def with_an_unencodable_record(result: ControllerResult) -> ControllerResult:
     return result
 
 
-def serving(*brokers: int, **properties: Any) -> SimulatedNode:
+def serving(*brokers: int, **properties: Any) -> LoneNode:
     """A node with unfenced brokers."""
-    node = SimulatedNode(**properties)
+    node = LoneNode(**properties)
     node.settle()
     for broker_id in brokers:
         node.ask(registration(broker_id), BrokerRegistrationResponse)
@@ -93,11 +93,11 @@ def serving(*brokers: int, **properties: Any) -> SimulatedNode:
     return node
 
 
-def beat(node: SimulatedNode, broker_id: int) -> BrokerHeartbeatResponse:
+def beat(node: LoneNode, broker_id: int) -> BrokerHeartbeatResponse:
     return node.ask(heartbeat(node, broker_id), BrokerHeartbeatResponse)
 
 
-def heartbeat(node: SimulatedNode, broker_id: int) -> BrokerHeartbeatRequest:
+def heartbeat(node: LoneNode, broker_id: int) -> BrokerHeartbeatRequest:
     epoch = node.controller.image.cluster.brokers[broker_id].epoch
     return BrokerHeartbeatRequest(
         broker_id=broker_id, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
@@ -110,7 +110,7 @@ def topics(*names: str) -> CreateTopicsRequest:
     )
 
 
-def created(node: SimulatedNode, *names: str) -> list[int]:
+def created(node: LoneNode, *names: str) -> list[int]:
     return [topic.error_code for topic in node.ask(topics(*names), CreateTopicsResponse).topics]
 
 
@@ -143,7 +143,7 @@ class TestRequests:
         assert "EncodeError" in node.notices[-1]
         assert len(node.notices[-1]) < 500, "it names the client, in part"
         assert forwarded_token(node, "alice") == Errors.NONE
-        assert node.node._envelopes == {}
+        assert node.process.node._envelopes == {}
 
     def test_every_batch_is_encoded_before_the_first_is_appended(self, plant):
         node = serving(1)
@@ -184,7 +184,7 @@ class TestRequests:
         assert not beat(node, 1).is_fenced
 
 
-def forwarded_token(node: SimulatedNode, name: str) -> int:
+def forwarded_token(node: LoneNode, name: str) -> int:
     """The error code of a CreateDelegationToken that a broker forwards for a user of that name."""
     inner = CreateDelegationTokenRequest()
     version = inner.HIGHEST_VERSION
@@ -243,7 +243,7 @@ class TestSoftState:
         assert bucket.tokens == tokens
 
 
-def limit_mutations(node: SimulatedNode) -> None:
+def limit_mutations(node: LoneNode) -> None:
     """One partition a second (KIP-599)."""
     entity = EntityData(entity_type="user", entity_name="ANONYMOUS")
     op = OpData(key="controller_mutation_rate", value=1.0)
@@ -313,8 +313,7 @@ class TestTasks:
             node.pass_time(2_000)
             beat(node, 2)
         assert node.controller.failures.metadata_error_count >= 1
-        node.now_ms += 12_000
-        node.deadline_reached()
+        node.stand_still(12_000)
         assert not node.controller.image.cluster.brokers[2].fenced, "it was this process that stood still"
 
     def test_the_line_about_a_fencing_names_the_broker_and_its_own_pause(self):
@@ -333,34 +332,34 @@ class TestTasks:
             assert pauses_ms[:3] == [1_000, 2_000, 4_000]
 
     def test_a_standby_survives_a_registration_that_cannot_be_built(self):
-        quorum = SimulatedQuorum(3)
-        active = quorum.await_active()
-        quorum.run_for(2_000)
-        standby = next(member.node for member in quorum.running() if member.node is not active)
-        own = standby.controller.own_registration
-        del standby.controller.image.cluster.controllers[standby.node_id]
-        own.listeners["spoilt"] = cast("Any", None)
-        quorum.run_for(3_500)
-        lines = [text for text in standby.notices if text.startswith("Asking to be registered failed")]
-        assert len(lines) == 3, "immediately, after one second, and after two more"
-        del own.listeners["spoilt"]
-        quorum.run_for(5_000)
-        assert standby.node_id in standby.controller.image.cluster.controllers
+        with started_cluster(3) as cluster:
+            active = cluster.await_active()
+            cluster.run_for(2_000)
+            standby = next(process for process in cluster.running() if process is not active)
+            own = standby.controller.own_registration
+            del standby.controller.image.cluster.controllers[standby.node_id]
+            own.listeners["spoilt"] = cast("Any", None)
+            cluster.run_for(4_500)
+            lines = [text for text in standby.notices if text.startswith("Asking to be registered failed")]
+            assert len(lines) == 3, "immediately, after one second, and after two more"
+            del own.listeners["spoilt"]
+            cluster.run_for(5_000)
+            assert standby.node_id in standby.controller.image.cluster.controllers
 
 
 def test_a_snapshot_that_cannot_be_generated_is_retried_later():
-    node = SimulatedNode(snapshot_bytes=1)
+    node = LoneNode(snapshot_bytes=1)
     node.settle()
-    files = len(node.snapshot_files)
+    count = len(node.snapshot_ids())
     finalized = node.controller.image.features.finalized
     finalized[cast("str", None)] = 1
     node.pass_time(10_000)
-    assert len(node.snapshot_files) == files
+    assert len(node.snapshot_ids()) == count
     assert node.controller.image.journal._views == []
     assert sum("Generating snapshot" in text for text in node.notices) == 4
     del finalized[cast("str", None)]
     node.pass_time(8_000)
-    assert len(node.snapshot_files) > files
+    assert len(node.snapshot_ids()) > count
 
 
 def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
@@ -374,14 +373,14 @@ def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
     assert image.journal._views == []
 
 
-def spoil_partition_of(node: SimulatedNode, broker_id: int) -> Callable[[], None]:
+def spoil_partition_of(node: LoneNode, broker_id: int) -> Callable[[], None]:
     """Make every use of a partition that `broker_id` leads fail; call the result to repair it."""
     names = [f"topic-{number}" for number in range(8)]
     assert created(node, *names) == [0] * len(names)
     return spoil_led_by(node, broker_id)
 
 
-def spoil_led_by(node: SimulatedNode, broker_id: int) -> Callable[[], None]:
+def spoil_led_by(node: LoneNode, broker_id: int) -> Callable[[], None]:
     """The same, for the existing topics."""
     topic = next(
         topic

@@ -12,19 +12,27 @@ import random
 import pytest
 
 from kraftctl.apis.api_table import RAFT_API_KEYS
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
-from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.primitives import DecodeError, EncodeError
-from kraftctl_protocol.requests import ParsedRequest, decode_request
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.requests import decode_request
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.simulated_node import SimulatedNode
-from tests.support.simulator.simulated_quorum import NODE_IDS, Member, SimulatedQuorum, check_images
+from tests.support.simulator.checks import Checks
+from tests.support.simulator.cluster import Cluster
+from tests.support.simulator.direct_client import DirectClient
+from tests.support.simulator.log_history import Batch
+from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.quorum_checks import QuorumChecks
+from tests.support.simulator.recovery_checks import read_log
+from tests.support.simulator.three_nodes import NODE_IDS, check_images, started_cluster
+from tests.support.simulator.wire import LinkFaults
 from tests.support.wire.hosted_cluster import settings
-from tests.support.wire.hostile_requests import HostileRequests
+from tests.support.wire.hostile_requests import HostileRequest, HostileRequests
 from tests.support.wire.planted_faults import (
     AFTER_HANDLER,
     BEFORE_HANDLER,
@@ -35,46 +43,65 @@ from tests.support.wire.planted_faults import (
 
 ROUNDS = 40
 REQUESTS_PER_ROUND_MAX = 12
-TICKS_PER_ROUND_MAX = 40
+ROUND_MS_MAX = 200
 PLANT_CHANCE = 0.15
 
 FORGED = RAFT_API_KEYS - {ApiKey.DESCRIBE_QUORUM}
 
 
-class AskedNode:
-    """A simulated node, as the source of hostile requests sees it."""
+class QuorumOnly(Checks):
+    """The rules of partitions assume brokers that keep to the protocol.
 
-    def __init__(self, node: SimulatedNode) -> None:
-        self.node = node
+    A broker that sends heartbeats after its shutdown is unfenced and elected, as by Kafka's controllers.
+    """
+
+    def __init__(self, config: ControllerConfig) -> None:
+        super().__init__(config)
+        self.quorum = QuorumChecks(self.history, self._committed, self._snapshot_written)
+        self.stepped = self.quorum.stepped
+        self.before = self.quorum.before
+
+    def _committed(self, batch: Batch) -> None:
+        for offset, record in enumerate(batch.messages, batch.base_offset):
+            replay(self.partitions.image, record, offset)
+        self.partitions.reference.end_offset = batch.end
+
+
+class AskedNode:
+    """A simulated controller, as the source of hostile requests sees it."""
+
+    def __init__(self, process: ControllerProcess) -> None:
+        self.process = process
         self.directory_id = bytes(15) + b"\7"
 
     @property
     def image(self) -> MetadataImage:
-        return self.node.controller.image
+        return self.process.controller.image
 
     @property
     def end_offset(self) -> int:
-        return self.node.raft.end_offset
+        return self.process.raft.end_offset
 
     @property
     def epoch(self) -> int:
-        return self.node.raft.epoch
+        return self.process.raft.epoch
 
     @property
     def snapshot_ids(self) -> list[OffsetAndEpoch]:
-        return [snapshot.snapshot_id for snapshot in self.node.disk.snapshots]
+        return self.process.partition.snapshots.ids()
 
 
 class Attacker:
     """Sends requests to the leader, tracks those not answered yet, and plants faults."""
 
-    def __init__(self, quorum: SimulatedQuorum, rng: random.Random) -> None:
+    def __init__(self, cluster: Cluster, rng: random.Random) -> None:
         self.answered = 0
         self.closed = 0
-        self._quorum = quorum
+        self._cluster = cluster
         self._rng = rng
         self._faults = PlantedFaults(random.Random(rng.getrandbits(64)))
-        self._pending: list[tuple[Member, int, int, ParsedRequest]] = []
+        self._clients = {node_id: DirectClient(process) for node_id, process in cluster.processes.items()}
+        self._pending: list[tuple[DirectClient, int, int, HostileRequest]] = []
 
     def __enter__(self) -> Attacker:
         if can_be_planted():
@@ -91,24 +118,25 @@ class Attacker:
 
     def attack(self) -> None:
         """One request, to the active controller or, if there is none, to any node."""
-        node = self._quorum.active() or self._rng.choice(self._quorum.running()).node
-        request = self._request(node)
-        member = self._quorum.members[node.node_id]
+        process = self._cluster.active() or self._rng.choice(self._cluster.running())
+        request = self._request(process)
+        client = self._clients[process.node_id]
         if self._rng.random() < PLANT_CHANCE:
             self._faults.arm(self._rng.choice((BEFORE_HANDLER, AFTER_HANDLER, RECORD)), -1)
-        request_id = node.send(request.body, request.version)
+        call_id = client.send_payload(request.payload, request.api_key, request.version)
         self._faults.disarm()
-        self._pending.append((member, member.life, request_id, request))
+        self._pending.append((client, process.life, call_id, request))
 
-    def _request(self, node: SimulatedNode) -> ParsedRequest:
-        requests = HostileRequests(AskedNode(node), self._rng)
+    def _request(self, process: ControllerProcess) -> HostileRequest:
+        requests = HostileRequests(AskedNode(process), self._rng)
         while True:
+            request = requests.next()
             try:
-                request = decode_request(requests.next().payload)
+                parsed = decode_request(request.payload)
             except DecodeError:
                 continue
-            if request.api_key not in FORGED:
-                return request
+            if parsed.api_key not in FORGED:
+                return HostileRequest(parsed.api_key, parsed.version, request.payload, request.inner)
 
     def toggle_tasks(self) -> None:
         self._faults.tasks_fail = can_be_planted() and self._rng.random() < 0.2
@@ -118,102 +146,102 @@ class Attacker:
 
     def collect(self) -> None:
         """A node that has crashed since does not answer."""
-        left: list[tuple[Member, int, int, ParsedRequest]] = []
-        for member, life, request_id, request in self._pending:
-            if member.life != life or not member.on:
+        left: list[tuple[DirectClient, int, int, HostileRequest]] = []
+        for client, life, call_id, request in self._pending:
+            if client.process.life != life or not client.process.is_running:
                 continue
-            answer = member.node.answers.pop(request_id, None)
-            if answer is not None:
+            if call_id in client.answers:
+                del client.answers[call_id]
                 self.answered += 1
-                check_encodable(answer, request.version)
-            elif request_id in member.node.closed:
+            elif call_id in client.closed:
                 self.closed += 1
             else:
-                left.append((member, life, request_id, request))
+                left.append((client, life, call_id, request))
         self._pending = left
 
     @property
     def waiting(self) -> list[str]:
         """The requests that are not answered yet."""
-        return [f"{request.body.NAME} v{request.version}" for _, _, _, request in self._pending]
+        return [request.kind for _, _, _, request in self._pending]
 
 
-def check_encodable(answer: Message, version: int) -> None:
-    """An encoded answer can be decoded. Names repeated from a request may be too long to encode."""
-    try:
-        data = answer.encode(version)
-    except EncodeError:
-        return
-    type(answer).decode(data, version)
+class Brokers:
+    """Three brokers, which send heartbeats and do not read the answers."""
 
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._clients = {node_id: DirectClient(process) for node_id, process in cluster.processes.items()}
 
-def populate(quorum: SimulatedQuorum) -> None:
-    node = quorum.await_active()
-    for broker_id in (1, 2, 3):
-        node.send(registration(broker_id, directories=2))
-    quorum.run_for(200)
-    beat(quorum)
-    quorum.run_for(200)
-    for request in settings():
-        node.send(request)
-    quorum.run_for(200)
+    def start(self) -> None:
+        client = self._clients[self._cluster.await_active().node_id]
+        for broker_id in (1, 2, 3):
+            client.send(registration(broker_id, directories=2))
+        self._cluster.run_for(200)
+        self.beat()
+        self._cluster.run_for(200)
+        for request in settings():
+            client.send(request)
+        self._cluster.run_for(200)
 
-
-def beat(quorum: SimulatedQuorum) -> None:
-    """A heartbeat of every registered broker; the answers are not read."""
-    node = quorum.active()
-    if node is not None:
-        for broker_id, registered in list(node.controller.image.cluster.brokers.items()):
-            node.send(
-                BrokerHeartbeatRequest(
-                    broker_id=broker_id, broker_epoch=registered.epoch, current_metadata_offset=1 << 40
+    def beat(self) -> None:
+        """One heartbeat of every registered broker."""
+        process = self._cluster.active()
+        if process is not None:
+            for broker_id, registered in list(process.controller.image.cluster.brokers.items()):
+                self._clients[process.node_id].send(
+                    BrokerHeartbeatRequest(
+                        broker_id=broker_id, broker_epoch=registered.epoch, current_metadata_offset=1 << 40
+                    )
                 )
-            )
 
 
-def disturb(quorum: SimulatedQuorum, rng: random.Random) -> None:
+def disturb(cluster: Cluster, rng: random.Random) -> None:
     """A crash, a restart, losses, or nothing."""
+    process = cluster.processes[rng.choice(NODE_IDS)]
     match rng.randrange(7):
         case 0:
-            active = quorum.active()
-            if active is not None and len(quorum.running()) > 1:
-                quorum.crash(active.node_id)
+            active = cluster.active()
+            if active is not None and len(cluster.running()) > 1:
+                active.lose_power()
         case 1:
-            if len(quorum.running()) > 1:
-                quorum.crash(rng.choice(NODE_IDS))
+            if process.is_running and len(cluster.running()) > 1:
+                process.lose_power()
         case 2 | 3 | 4:
-            quorum.restart(rng.choice(NODE_IDS))
+            if not process.is_running:
+                process.start()
         case 5:
-            quorum.loss = rng.choice([0.0, 0.05, 0.3])
+            cluster.wire.faults = LinkFaults(loss=rng.choice([0.0, 0.05, 0.3]))
         case _:
-            quorum.run_for(rng.randrange(3_000))
+            cluster.run_for(rng.randrange(3_000))
 
 
 @pytest.mark.parametrize("seed", seeds(5))
 def test_hostile_requests_and_crashes(seed: int) -> None:
     rng = random.Random(seed)
-    quorum = SimulatedQuorum(seed)
-    populate(quorum)
-    with Attacker(quorum, rng) as attacker:
+    with started_cluster(seed, QuorumOnly) as cluster, Attacker(cluster, rng) as attacker:
+        for process in cluster.processes.values():
+            process.contains_failures = True
+        brokers = Brokers(cluster)
+        brokers.start()
         for _ in range(ROUNDS):
             for _ in range(rng.randrange(REQUESTS_PER_ROUND_MAX)):
                 attacker.attack()
-            for _ in range(rng.randrange(TICKS_PER_ROUND_MAX)):
-                quorum.tick()
+            cluster.run_for(rng.randrange(ROUND_MS_MAX))
             attacker.collect()
             attacker.toggle_tasks()
-            beat(quorum)
-            disturb(quorum, rng)
-            check_images(quorum)
+            brokers.beat()
+            disturb(cluster, rng)
+            check_images(cluster)
         attacker.let_tasks_work()
-        quorum.loss = 0.0
-        for node_id in NODE_IDS:
-            quorum.restart(node_id)
-        quorum.run_for(30_000)
+        cluster.heal()
+        for process in cluster.down():
+            process.start()
+        cluster.run_for(30_000)
         attacker.collect()
-        check_images(quorum)
+        check_images(cluster)
+        cluster.checks.checkpoint(cluster.running())
         assert attacker.waiting == []
         assert attacker.answered > ROUNDS
         assert (attacker.sprung > 0) == can_be_planted()
-    logs = [b"".join(batch.batch for batch in member.node.disk.batches) for member in quorum.members.values()]
-    assert logs[0] == logs[1] == logs[2]
+        logs = [read_log(process.partition.log) for process in cluster.running()]
+        assert logs[0] == logs[1] == logs[2]

@@ -11,17 +11,18 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
-from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.lone_node import LoneNode
 
 BROKER = 1
 NEXT_LEADERSHIP_MS = 3_000
 
 
-def serving_node(snapshot_bytes: int) -> SimulatedNode:
+def serving_node(snapshot_bytes: int) -> LoneNode:
     """A node with one unfenced broker."""
-    node = SimulatedNode(snapshot_bytes=snapshot_bytes)
+    node = LoneNode(snapshot_bytes=snapshot_bytes)
     node.settle()
     epoch = node.ask(registration(BROKER), BrokerRegistrationResponse).broker_epoch
     beat = BrokerHeartbeatRequest(
@@ -37,8 +38,8 @@ def topic(name: str, partitions: int) -> CreateTopicsRequest:
     )
 
 
-def log_bytes(node: SimulatedNode) -> int:
-    return sum(len(entry.batch) for entry in node.disk.batches)
+def log_bytes(node: LoneNode) -> int:
+    return len(node.log())
 
 
 def test_leaders_of_short_epochs_still_take_snapshots() -> None:
@@ -46,7 +47,7 @@ def test_leaders_of_short_epochs_still_take_snapshots() -> None:
     bytes_max = 20_000
     node = serving_node(bytes_max)
     number = 0
-    while not node.snapshot_files:
+    while not node.snapshot_ids():
         before = log_bytes(node)
         assert before < 2 * bytes_max
         node.send(topic(f"topic-{number}", partitions=20))
@@ -71,12 +72,14 @@ def test_snapshots_end_where_a_batch_ends(seed: int) -> None:
         if rng.random() < 0.5:
             node.flush()
         if rng.random() < 0.5:
-            node.take_turns()
+            node.run_for(0)
         if rng.random() < 0.1:
             node.settle()
             node.offer(events.ResignRequested(node.raft.epoch))
             node.pass_time(NEXT_LEADERSHIP_MS)
     node.settle()
-    ends = {entry.last_offset + 1: entry.epoch for entry in node.disk.batches}
-    assert len(node.snapshot_files) > 5
-    assert {id_.offset: id_.epoch for id_ in node.snapshot_files}.items() <= ends.items()
+    headers = [batch.header for batch in read_batches(node.log())]
+    ends = {header.last_offset + 1: header.partition_leader_epoch for header in headers}
+    snapshot_ids = node.snapshot_ids()
+    assert len(snapshot_ids) > 5
+    assert {id_.offset: id_.epoch for id_ in snapshot_ids}.items() <= ends.items()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from kraftctl.metadata import features
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.raft.effects import AppendBatch
+from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
+from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
-from kraftctl_protocol.record_batch import encode_batch, read_batches
-from tests.support.active_controller import BASE_PROPERTIES
-from tests.support.simulator.simulated_node import WALL_MS, HaltedError, SimulatedNode
+from kraftctl_protocol.record_batch import read_batches
+from tests.support.active_controller import bootstrap_records
+from tests.support.simulator.clocks import WALL_START_MS
+from tests.support.simulator.lone_node import LoneNode
 
 OF_4_4 = 33
 """metadata.version 4.4-IV2."""
@@ -24,15 +29,10 @@ def level_record(name: str, level: int) -> RecordAndVersion:
     return RecordAndVersion(FeatureLevelRecord(name=name, feature_level=level), 0)
 
 
-def restart_with(node: SimulatedNode, value: bytes) -> None:
-    """Restart after another controller has committed one more record."""
-    offset = node.disk.end_offset
-    batch = encode_batch(offset, node.raft.epoch, WALL_MS, [value])
-    node.disk.apply(AppendBatch(offset, offset, node.raft.epoch, batch, False))
-    node.disk.flushed_offset = offset + 1
-    node.crash()
-    node.start()
+def lone_node(**properties: Any) -> LoneNode:
+    node = LoneNode(checked=False, **properties)
     node.settle()
+    return node
 
 
 @pytest.mark.parametrize(
@@ -57,53 +57,62 @@ def restart_with(node: SimulatedNode, value: bytes) -> None:
     ],
 )
 def test_a_committed_record_of_a_newer_release_halts(value: bytes, reason: str) -> None:
-    node = SimulatedNode()
-    node.settle()
-    offset = node.disk.end_offset
-    with pytest.raises(HaltedError, match="Next step") as raised:
-        restart_with(node, value)
+    node = lone_node()
+    offset = node.raft.end_offset
+    node.restart_after(value)
+    with pytest.raises(StorageError, match="Next step") as raised:
+        node.settle()
     text = str(raised.value)
-    assert text.startswith(f"{BASE_PROPERTIES['log.dirs']}, the metadata log: the record at offset {offset} ")
+    assert text.startswith(
+        f"{node.config.metadata_log_dir}, the metadata log: the record at offset {offset} "
+    )
     assert reason in text
 
 
 def test_level_0_of_an_unknown_feature_is_the_same_as_none() -> None:
-    node = SimulatedNode()
+    node = lone_node()
+    node.restart_after(encode_metadata_record(level_record("next.version", 0).record, 0))
     node.settle()
-    restart_with(node, encode_metadata_record(level_record("next.version", 0).record, 0))
     assert node.controller.active
 
 
 def test_a_level_that_is_unstable_here_needs_the_setting() -> None:
     """As in Kafka 4.3.1: 4.4-IV0 is known, but not production-ready."""
     value = encode_metadata_record(level_record("metadata.version", features.LATEST_TESTING).record, 0)
-    node = SimulatedNode()
+    node = lone_node()
+    node.restart_after(value)
+    with pytest.raises(StorageError, match=r"metadata\.version 31"):
+        node.settle()
+    node = lone_node(unstable_feature_versions_enable="true")
+    node.restart_after(value)
     node.settle()
-    with pytest.raises(HaltedError, match=r"metadata\.version 31"):
-        restart_with(node, value)
-    node = SimulatedNode(unstable_feature_versions_enable="true")
-    node.settle()
-    restart_with(node, value)
     assert node.controller.active
 
 
 def test_a_snapshot_of_a_newer_release_halts() -> None:
-    node = SimulatedNode(snapshot_bytes=1)
-    node.settle()
-    snapshot_id = max(node.snapshot_files)
-    content = SnapshotBatches(snapshot_id.epoch, WALL_MS)
+    node = lone_node(snapshot_bytes=1)
+    snapshot_id = max(node.snapshot_ids())
+    content = SnapshotBatches(snapshot_id.epoch, WALL_START_MS)
     records = content.records([level_record("metadata.version", OF_4_4)])
-    batches = [content.header(WALL_MS), *records, content.footer()]
-    node.snapshot_files[snapshot_id] = list(read_batches(b"".join(batches)))
-    node.crash()
-    node.start()
-    with pytest.raises(HaltedError, match=rf"snapshot {snapshot_id}: .* metadata\.version 33"):
-        node.settle()
+    batches = [content.header(WALL_START_MS), *records, content.footer()]
+    node.lose_power()
+    with node.storage() as partition:
+        partition.write_snapshot(snapshot_id, batches)
+    with pytest.raises(StorageError, match=rf"snapshot {snapshot_id}: .* metadata\.version 33"):
+        node.start()
 
 
 def test_bootstrap_records_of_a_newer_release_are_not_written() -> None:
-    node = SimulatedNode(metadata_version=OF_4_4)
-    with pytest.raises(HaltedError, match=r"metadata\.version 33.*Next step"):
+    """The log already has the record of an election, so it is not empty when the process starts."""
+    node = lone_node()
+    node.lose_power()
+    with node.storage() as partition:
+        partition.truncate_log(1)
+        write_bootstrap_checkpoint(
+            Path(node.config.metadata_log_dir), bootstrap_records(OF_4_4), WALL_START_MS
+        )
+    node.start()
+    with pytest.raises(StorageError, match=r"metadata\.version 33.*Next step"):
         node.settle()
     assert not node.controller.active
-    assert all(batch.is_control for batch in node.disk.batches)
+    assert all(batch.header.is_control for batch in read_batches(node.log()))

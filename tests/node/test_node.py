@@ -7,7 +7,6 @@ import random
 import pytest
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.api_keys import ApiKey
@@ -34,15 +33,12 @@ from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.request_header import RequestHeader
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
-from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
-from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import CLUSTER_ID, registration
 from tests.support.effort import seeds
-from tests.support.simulator.simulated_node import WALL_MS, SimulatedNode
+from tests.support.simulator.lone_node import LoneNode
 from tests.support.wire import raft_requests
 
 BROKER = 1
@@ -54,22 +50,22 @@ def topic(name: str, partitions: int = 3) -> CreateTopicsRequest:
     )
 
 
-def serving_node(seed: int = 1, snapshot_bytes: int = 1 << 40) -> SimulatedNode:
+def serving_node(seed: int = 1, snapshot_bytes: int = 1 << 40) -> LoneNode:
     """A node with one unfenced broker."""
-    node = SimulatedNode(seed=seed, snapshot_bytes=snapshot_bytes)
+    node = LoneNode(seed=seed, snapshot_bytes=snapshot_bytes)
     node.settle()
     register(node)
     return node
 
 
-def register(node: SimulatedNode) -> int:
+def register(node: LoneNode) -> int:
     epoch = node.ask(registration(BROKER), BrokerRegistrationResponse).broker_epoch
     beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
     assert not beat.is_fenced
     return epoch
 
 
-def heartbeat(node: SimulatedNode, epoch: int) -> BrokerHeartbeatRequest:
+def heartbeat(node: LoneNode, epoch: int) -> BrokerHeartbeatRequest:
     return BrokerHeartbeatRequest(
         broker_id=BROKER, broker_epoch=epoch, current_metadata_offset=node.raft.end_offset
     )
@@ -123,9 +119,8 @@ class TestDurability:
             elif action < 0.9:
                 node.flush()
             else:
-                node.crash()
+                node.restart()
                 pending.clear()
-                node.start()
                 node.settle()
             for request_id in [key for key in pending if key in node.answers]:
                 assert node.answers[request_id].topics[0].error_code == Errors.NONE
@@ -139,8 +134,7 @@ class TestRestart:
         node = serving_node()
         node.ask(topic("orders"), CreateTopicsResponse)
         before, epoch = state_of(node.controller.image, node.raft.end_offset), node.raft.epoch
-        node.crash()
-        node.start()
+        node.restart()
         node.settle()
         after = state_of(node.controller.image, node.raft.end_offset)
         assert [line for line in after if "Controller" not in line] == [
@@ -149,27 +143,24 @@ class TestRestart:
         assert node.raft.epoch == epoch + 1
 
     def test_a_broker_continues_in_its_epoch(self):
-        node = SimulatedNode()
+        node = LoneNode()
         node.settle()
         epoch = register(node)
-        node.crash()
-        node.start()
+        node.restart()
         node.settle()
         beat = node.ask(heartbeat(node, epoch), BrokerHeartbeatResponse)
         assert (beat.error_code, beat.is_fenced) == (Errors.NONE, False)
 
     def test_a_broker_that_died_during_the_restart_is_fenced(self):
         node = serving_node()
-        node.crash()
-        node.start()
+        node.restart()
         node.settle()
         node.pass_time(node.config.broker_session_timeout_ms + 2_000)
         assert node.controller.image.cluster.brokers[BROKER].fenced
 
     def test_not_controller_until_everything_is_loaded(self):
         node = serving_node()
-        node.crash()
-        node.start()
+        node.restart()
         request_id = node.send(topic("early"))
         assert node.answers[request_id].topics[0].error_code == Errors.NOT_CONTROLLER
 
@@ -187,14 +178,13 @@ class TestAuthorizerWhileLoading:
         permission_type=3,
     )
 
-    def loading(self) -> SimulatedNode:
+    def loading(self) -> LoneNode:
         """Restarted and elected, but its ACLs are not loaded yet: one of them allows the broker."""
-        node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, allow_everyone_if_no_acl_found="true")
+        node = LoneNode(authorizer_class_name=STANDARD_AUTHORIZER, allow_everyone_if_no_acl_found="true")
         node.settle()
         created = node.ask(CreateAclsRequest(creations=[self.ACL]), CreateAclsResponse)
         assert created.results[0].error_code == Errors.NONE
-        node.crash()
-        node.start()
+        node.restart()
         return node
 
     def test_a_broker_that_fetches_gets_a_retriable_error(self):
@@ -227,10 +217,9 @@ class TestSnapshots:
         node = serving_node(snapshot_bytes=400)
         for number in range(20):
             node.ask(topic(f"topic-{number}", partitions=10), CreateTopicsResponse)
-        assert node.disk.snapshots
+        assert node.snapshot_ids()
         before = state_of(node.controller.image, node.raft.end_offset)
-        node.crash()
-        node.start()
+        node.restart()
         node.settle()
         assert any("Becoming the active controller" in notice for notice in node.notices)
         after = state_of(node.controller.image, node.raft.end_offset)
@@ -242,35 +231,44 @@ class TestSnapshots:
         node = serving_node(snapshot_bytes=100)
         node.ask(topic("old"), CreateTopicsResponse)
         node.send(topic("new"))
-        node.take_turns()
-        newest: OffsetAndEpoch = max(node.snapshot_files)
+        node.run_for(0)
+        newest = max(node.snapshot_ids())
         assert newest.offset <= node.raft.high_watermark
-        text = repr([record.value for batch in node.snapshot_files[newest] for record in batch.records])
+        text = repr([record.value for batch in node.snapshot(newest) for record in batch.records])
         assert "old" in text
         assert "new" not in text
+
+    def test_a_file_that_replicas_may_be_fetching_is_not_written_again(self):
+        """While nothing new is committed, though more and more is appended."""
+        node = serving_node(snapshot_bytes=100)
+        node.ask(topic("old"), CreateTopicsResponse)
+        node.send(topic("new"))
+        node.run_for(0)
+        written = len([notice for notice in node.notices if "Writing snapshot" in notice])
+        newest = max(node.snapshot_ids())
+        for number in range(3):
+            node.send(topic(f"newer-{number}"))
+            node.run_for(0)
+        assert max(node.snapshot_ids()) == newest
+        assert len([notice for notice in node.notices if "Writing snapshot" in notice]) == written
 
     def test_none_is_taken_inside_a_metadata_transaction(self):
         """KAFKA-17713: half of it would be in the snapshot, and the reader could not interpret its end."""
         node = serving_node(snapshot_bytes=100)
         node.ask(topic("before"), CreateTopicsResponse)
         begin = node.raft.end_offset
-        self.write(node, BeginTransactionRecord(name="test"))
+        node.write(BeginTransactionRecord(name="test"))
         node.pass_time(600)
         inside = node.send(topic("inside", partitions=10))
         node.pass_time(2_000)
         assert node.raft.high_watermark > begin + 1
-        assert max(node.snapshot_files).offset <= begin
+        assert max(node.snapshot_ids()).offset <= begin
         assert inside not in node.answers
-        self.write(node, EndTransactionRecord())
+        node.write(EndTransactionRecord())
         node.ask(topic("after", partitions=10), CreateTopicsResponse)
         node.pass_time(2_000)
-        assert max(node.snapshot_files).offset > begin
+        assert max(node.snapshot_ids()).offset > begin
         assert inside in node.answers
-
-    def write(self, node: SimulatedNode, record: Message) -> None:
-        """As the controller itself writes it; the next event returns the effects."""
-        result = ControllerResult.atomic_of([RecordAndVersion(record, 0)])
-        node.node._append(node.controller.prepare(result), node.now_ms, WALL_MS + node.now_ms)
 
 
 def test_an_unusable_stored_value_stops_neither_start_nor_fencing_and_is_named_once() -> None:
@@ -278,15 +276,10 @@ def test_an_unusable_stored_value_stops_neither_start_nor_fencing_and_is_named_o
     node = serving_node()
     node.ask(topic("t"), CreateTopicsResponse)
     bad = ConfigRecord(resource_type=4, resource_name="", name="min.insync.replicas", value="abc")
-    node.node._append(
-        node.controller.prepare(ControllerResult.atomic_of([RecordAndVersion(bad, 0)])),
-        node.now_ms,
-        WALL_MS + node.now_ms,
-    )
+    node.write(bad)
     node.pass_time(20_000)
     assert node.controller.image.cluster.brokers[BROKER].fenced
-    node.crash()
-    node.start()
+    node.restart()
     node.settle()
     node.pass_time(20_000)
     assert node.controller.active
@@ -305,13 +298,9 @@ def test_why_a_request_is_refused_is_logged() -> None:
 
 def test_a_record_that_does_not_fit_stops_the_node() -> None:
     """KAFKA-14275: with a part of the state missing it must never become active."""
-    node = serving_node()
+    node = LoneNode(checked=False)
     change = PartitionChangeRecord(topic_id=bytes(range(16)), partition_id=7, leader=1)
-    node.disk.batches[-1].batch = encode_batch(
-        node.disk.batches[-1].base_offset, node.raft.epoch, WALL_MS, [encode_metadata_record(change, 0)]
-    )
-    node.crash()
-    node.start()
+    node.restart_after(encode_metadata_record(change, 0))
     with pytest.raises(KeyError):
         node.settle()
     assert not node.controller.active
@@ -352,8 +341,7 @@ class TestEnvelopes:
 
     def test_not_controller_is_an_error_of_the_envelope(self):
         node = serving_node()
-        node.crash()
-        node.start()
+        node.restart()
         request_id = node.send(self.envelope(topic("early")))
         assert node.answers[request_id].error_code == Errors.NOT_CONTROLLER
         assert node.answers[request_id].response_data is None
@@ -386,7 +374,7 @@ class TestEnvelopes:
         request_id = node.send(self.envelope(topic("orders")))
         node.cancel(request_id)
         node.settle()
-        assert not node.node._envelopes
+        assert not node.process.node._envelopes
 
 
 class TestDeterminism:
@@ -397,5 +385,5 @@ class TestDeterminism:
             for number in range(10):
                 node.ask(topic(f"topic-{number}"), CreateTopicsResponse)
             node.pass_time(20_000)
-            logs.append(b"".join(batch.batch for batch in node.disk.batches))
+            logs.append(node.log())
         assert logs[0] == logs[1]

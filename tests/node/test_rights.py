@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrok
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
-from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.lone_node import LoneNode
 
 ALICE = KafkaPrincipal("User", "alice")
 
@@ -33,8 +33,8 @@ APIS = [
 ]
 
 
-def started(super_users: str) -> SimulatedNode:
-    node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, super_users=super_users)
+def started(super_users: str) -> LoneNode:
+    node = LoneNode(authorizer_class_name=STANDARD_AUTHORIZER, super_users=super_users)
     node.settle()
     return node
 
@@ -53,7 +53,7 @@ def forwarded(request: Message, principal: KafkaPrincipal) -> EnvelopeRequest:
     )
 
 
-def inner_error(node: SimulatedNode, request: Message, principal: KafkaPrincipal) -> int:
+def inner_error(node: LoneNode, request: Message, principal: KafkaPrincipal) -> int:
     answer = node.ask(forwarded(request, principal), EnvelopeResponse)
     assert (answer.error_code, answer.response_data is None) == (Errors.NONE, False)
     version = request.HIGHEST_VERSION

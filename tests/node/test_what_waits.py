@@ -8,6 +8,7 @@ from kraftctl.apis.api import Owner, WaitsFor
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.metadata import features
+from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_client_quotas_request import (
@@ -47,7 +48,7 @@ from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequ
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.message import Message
 from tests.support.active_controller import registration
-from tests.support.simulator.simulated_node import SimulatedNode
+from tests.support.simulator.lone_node import LoneNode
 
 API_VERSIONS = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 DESCRIBE_CLUSTER = DescribeClusterRequest(endpoint_type=2)
@@ -106,17 +107,23 @@ READ_WAIT_MS = 2_000
 
 
 @pytest.fixture
-def node() -> SimulatedNode:
-    node = SimulatedNode()
+def node() -> LoneNode:
+    node = LoneNode()
     node.settle()
     return node
 
 
-def pending(node: SimulatedNode, write: Message) -> int:
+def pending(node: LoneNode, write: Message) -> int:
     """The id of a write that is appended and not committed."""
     request_id = node.send(write)
     assert request_id not in node.answers
     return request_id
+
+
+def resign(node: LoneNode) -> None:
+    """What is not committed yet is refused. No request is answered twice: the process asserts it."""
+    node.offer(events.ResignRequested(node.raft.epoch))
+    assert not node.controller.active
 
 
 def transaction_version(response: Message) -> int:
@@ -163,8 +170,7 @@ def test_only_what_kafka_answers_outside_its_queue_does_not_wait():
 def test_a_read_of_the_controllers_queue_waits_for_all_before_it(node):
     pending(node, ALTER_QUOTAS)
     read = node.send(ListPartitionReassignmentsRequest())
-    node.now_ms += 10 * READ_WAIT_MS
-    node.deadline_reached()
+    node.run_for(10 * READ_WAIT_MS)
     assert read not in node.answers
     node.settle()
     assert read in node.answers
@@ -199,10 +205,8 @@ def test_api_versions_reports_the_older_of_two_pending_changes_once_it_is_commit
 
 def test_features_that_were_never_committed_are_forgotten_with_the_leadership(node):
     pending(node, LOWER_TRANSACTION_VERSION)
-    node.controller.renounce()
-    context, version = API_VERSIONS, API_VERSIONS.HIGHEST_VERSION
-    answer = node.answers[node.send(context, version)]
-    assert transaction_version(answer) == 2
+    resign(node)
+    assert transaction_version(node.answers[node.send(API_VERSIONS)]) == 2
 
 
 def test_a_read_waits_for_a_change_of_what_it_reads_and_not_for_ever(node):
@@ -211,11 +215,9 @@ def test_a_read_waits_for_a_change_of_what_it_reads_and_not_for_ever(node):
     cluster = node.send(DESCRIBE_CLUSTER)
     assert read not in node.answers
     assert cluster in node.answers
-    deadline_ms = node.now_ms + READ_WAIT_MS
-    while node.now_ms < deadline_ms:
-        assert read not in node.answers
-        node.now_ms = min(deadline_ms, node.node.next_deadline_ms)
-        node.deadline_reached()
+    node.run_for(READ_WAIT_MS - 1)
+    assert read not in node.answers
+    node.run_for(1)
     (result,) = node.answers[read].results
     assert result.error_code == Errors.REQUEST_TIMED_OUT
     node.settle()
@@ -232,11 +234,11 @@ def test_a_read_that_waited_is_answered_with_the_commit(node):
 
 
 def test_a_read_that_waited_is_refused_with_the_leadership(node):
-    pending(node, ALTER_CONFIGS)
-    node.send(DESCRIBE_CONFIGS)
-    (write, read) = node.controller.renounce()
-    assert write.response.responses[0].error_code == Errors.NOT_CONTROLLER
-    assert read.response.results[0].error_code == Errors.NOT_CONTROLLER
+    write = pending(node, ALTER_CONFIGS)
+    read = node.send(DESCRIBE_CONFIGS)
+    resign(node)
+    assert node.answers[write].responses[0].error_code == Errors.NOT_CONTROLLER
+    assert node.answers[read].results[0].error_code == Errors.NOT_CONTROLLER
     node.pass_time(2 * READ_WAIT_MS)
 
 
@@ -252,7 +254,7 @@ def test_a_read_that_waited_is_refused_with_the_leadership(node):
     ],
 )
 def test_a_read_waits_for_each_part_that_it_is_taken_from(write, read):
-    node = SimulatedNode(authorizer_class_name=STANDARD_AUTHORIZER, super_users="User:ANONYMOUS")
+    node = LoneNode(authorizer_class_name=STANDARD_AUTHORIZER, super_users="User:ANONYMOUS")
     node.settle()
     epoch = node.ask(registration(1), BrokerRegistrationResponse).broker_epoch
     beat = BrokerHeartbeatRequest(
@@ -269,7 +271,8 @@ def test_a_read_waits_for_each_part_that_it_is_taken_from(write, read):
 def test_a_read_that_waited_too_long_is_not_refused_again_with_the_leadership(node):
     write = pending(node, ALTER_CONFIGS)
     read = node.send(DESCRIBE_CONFIGS)
-    node.now_ms += READ_WAIT_MS
-    node.deadline_reached()
+    node.run_for(READ_WAIT_MS)
     assert read in node.answers
-    assert [parked.request_id for parked in node.controller.renounce()] == [write]
+    assert write not in node.answers
+    resign(node)
+    assert write in node.answers

@@ -1,146 +1,147 @@
-"""Voters elect, replicate, lose messages, processes and power: invariants after every effect."""
+"""Voters elect, replicate, lose messages, processes and power, while all invariants are checked.
+
+Random histories are runs of `make simulate`: tests/simulator/test_simulation.py.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.effort import seeds
-from tests.support.simulator.raft_chaos import run_chaos, settle
-from tests.support.simulator.raft_cluster import RaftCluster
-from tests.support.simulator.raft_faults import Faults
+from tests.support.simulator import threads
+from tests.support.simulator.quorum import StartQuorum, quorums
+from tests.support.simulator.wire import LinkFaults
+
+VOTERS = [1, 2, 3]
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("voter_count", [1, 2, 3, 5])
-def test_a_calm_cluster_elects_once_and_replicates(voter_count: int, dynamic: bool) -> None:
+def test_a_calm_cluster_elects_once_and_replicates(
+    voter_count: int, dynamic: bool, start_quorum: StartQuorum
+) -> None:
     voter_ids = list(range(1, voter_count + 1))
-    cluster = RaftCluster(1, voter_ids, [11, 12], dynamic=dynamic, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    leaders = dict(cluster.leaders)
+    quorum = start_quorum(1, voter_ids, [11, 12], dynamic=dynamic)
+    leader = quorum.led()
+    leaders = dict(quorum.checks.quorum.leaders)
     for _ in range(50):
-        cluster.append(leader, 2)
-        cluster.run_for(20)
-    settle(cluster)
-    assert cluster.leaders == leaders, "StableLeadership"
+        quorum.append(leader, 2)
+        quorum.run_for(20)
+    quorum.end_well()
+    assert quorum.checks.quorum.leaders == leaders, "StableLeadership"
 
 
-def test_an_idle_cluster_is_quiet() -> None:
+def test_an_idle_cluster_is_quiet(start_quorum: StartQuorum) -> None:
     """KAFKA-19605: one long poll per follower and half a second, and hardly anything else."""
-    cluster = RaftCluster(2, [1, 2, 3], [11], dynamic=True, faults=Faults())
-    cluster.run_for(10_000)
-    before = len(cluster.lines)
-    cluster.run_for(60_000)
-    assert len(cluster.lines) - before < 60 * 2 * 3 * 2 * 2
+    quorum = start_quorum(2, VOTERS, [11])
+    quorum.run_for(4_000)
+    before = len(quorum.trace)
+    quorum.run_for(60_000)
+    messages = [line for line in quorum.lines(since=before) if line.split(" ")[1] in ("send", "respond")]
+    assert 60 * 2 * 3 < len(messages) < 60 * 2 * 3 * 2 * 2
 
 
-def test_another_voter_leads_after_the_leader_crashed() -> None:
-    cluster = RaftCluster(3, [1, 2, 3], [11], dynamic=True, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    cluster.append(leader, 3)
-    cluster.crash(leader.node_id)
-    cluster.run_for(10_000)
-    successor = cluster.leader()
-    assert successor is not None
+def test_another_voter_leads_after_the_leader_crashed(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(3, VOTERS, [11])
+    leader = quorum.led()
+    quorum.append(leader, 3)
+    quorum.crash(leader)
+    quorum.run_for(10_000)
+    successor = quorum.led()
     assert successor is not leader
-    cluster.append(successor, 3)
-    cluster.run_for(1_000)
-    settle(cluster)
+    quorum.append(successor, 3)
+    quorum.run_for(1_000)
+    quorum.end_well()
 
 
-def test_an_isolated_leader_resigns_and_commits_nothing() -> None:
+def test_an_isolated_leader_resigns_and_commits_nothing(start_quorum: StartQuorum) -> None:
     """KAFKA-15489: within 1.5 fetch timeouts; what it appended meanwhile is truncated."""
-    cluster = RaftCluster(4, [1, 2, 3], [], dynamic=True, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    assert leader.node is not None
-    cluster.isolate(leader.node_id)
-    cluster.append(leader, 3)
-    high_watermark = leader.high_watermark
-    cluster.run_for(3_100)
-    assert not leader.node.is_leader
-    assert leader.high_watermark == high_watermark
-    cluster.run_for(10_000)
-    successor = cluster.leader()
-    assert successor is not None
-    cluster.append(successor, 5)
-    settle(cluster)
-    assert any("truncate" in line for line in cluster.lines if f" {leader.node_id} " in line)
+    quorum = start_quorum(4, VOTERS)
+    leader = quorum.led()
+    quorum.isolate(leader.node_id)
+    quorum.append(leader, 3)
+    high_watermark = leader.raft.high_watermark
+    quorum.run_for(3_100)
+    assert not leader.raft.is_leader
+    assert leader.raft.high_watermark == high_watermark
+    quorum.run_for(10_000)
+    successor = quorum.led()
+    quorum.append(successor, 5)
+    quorum.end_well()
+    assert f"truncate {high_watermark}" in quorum.lines(leader.node_id)
 
 
-def test_a_leader_counts_only_what_is_on_its_disk() -> None:
+def test_a_leader_counts_only_what_is_on_its_disk(
+    start_quorum: StartQuorum, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """MajorityReachedHighWatermark: its fsync takes seconds, one of two followers is down.
 
     What is appended while an fsync runs is not on disk when that one ends.
     """
-    cluster = RaftCluster(8, [1, 2, 3], [], dynamic=True, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    cluster.isolate(next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id))
-    cluster.faults = Faults(disks={leader.node_id: lambda rng: 2_000})
-    before = leader.high_watermark
-    cluster.append(leader, 1)
-    cluster.run_for(1_000)
-    cluster.append(leader, 1)
-    cluster.run_for(900)
-    holders = [replica for replica in cluster.replicas.values() if replica.disk.flushed_offset == before + 2]
-    assert len(holders) == 1
-    assert leader.high_watermark == before
-    cluster.run_for(1_000)
-    assert leader.high_watermark == before + 1
-    cluster.run_for(2_000)
-    assert leader.high_watermark == before + 2
+    monkeypatch.setattr(threads, "LATE_CALLS", 0.0)
+    quorum = start_quorum(8, VOTERS)
+    leader = quorum.led()
+    down, up = quorum.followers()
+    quorum.isolate(down.node_id)
+    leader.set_speed(lambda rng: 2_000_000)
+    before = leader.raft.high_watermark
+    quorum.append(leader, 1)
+    quorum.run_for(1_000)
+    quorum.append(leader, 1)
+    quorum.run_for(900)
+    holders = [process for process in quorum.running() if quorum.durable_end(process) == before + 2]
+    assert holders == [up]
+    assert leader.raft.high_watermark == before
+    quorum.run_for(1_000)
+    assert leader.raft.high_watermark == before + 1
+    quorum.run_for(2_000)
+    assert leader.raft.high_watermark == before + 2
 
 
-def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader() -> None:
+def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader(start_quorum: StartQuorum) -> None:
     """KIP-996: it asks for pre-votes before it raises the epoch."""
-    cluster = RaftCluster(5, [1, 2, 3], [], dynamic=True, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    assert leader.node is not None
-    epoch = leader.node.epoch
-    follower_id = next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id)
+    quorum = start_quorum(5, VOTERS)
+    leader = quorum.led()
+    epoch = leader.raft.epoch
+    follower = quorum.followers()[0]
     for _ in range(3):
-        cluster.isolate(follower_id)
-        cluster.run_for(8_000)
-        cluster.cut.clear()
-        cluster.run_for(4_000)
-    assert leader.node.epoch == epoch
-    assert leader.node.is_leader
+        quorum.isolate(follower.node_id)
+        quorum.run_for(8_000)
+        quorum.wire.cut.clear()
+        quorum.run_for(4_000)
+    assert any("Transition to Prospective" in line for line in quorum.lines(follower.node_id))
+    assert leader.raft.epoch == epoch
+    assert leader.raft.is_leader
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool) -> None:
+def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool, start_quorum: StartQuorum) -> None:
     """KIP-630: in slices, over several requests; then the log continues from there."""
-    cluster = RaftCluster(6, [1, 2, 3], [11], dynamic=dynamic, faults=Faults(loss=0.05))
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    behind = next(voter_id for voter_id in cluster.voter_ids if voter_id != leader.node_id)
-    cluster.crash(behind)
-    cluster.append(leader, 400)
-    cluster.append(leader, 400)
-    cluster.run_for(2_000)
-    cluster.take_snapshot(leader)
-    cluster.append(leader, 3)
-    cluster.run_for(2_000)
-    settle(cluster)
-    lines = [line for line in cluster.lines if line.split(" ")[1] == str(behind)]
-    assert any("start over" in line for line in lines)
-
-
-@pytest.mark.parametrize("voter_count", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed", seeds(8))
-def test_chaos(seed: int, voter_count: int) -> None:
-    """Slow disks, crashes between two effects, tails lost in part, lost logs and votes: see raft_chaos.py."""
-    run_chaos(seed * 10 + voter_count, voter_count)
+    quorum = start_quorum(6, VOTERS, [11], dynamic=dynamic)
+    quorum.wire.faults = LinkFaults(loss=0.05)
+    leader = quorum.led()
+    behind = quorum.followers()[0]
+    quorum.crash(behind)
+    quorum.append(leader, 400)
+    quorum.append(leader, 400)
+    quorum.run_for(2_000)
+    quorum.take_snapshot(leader)
+    quorum.append(leader, 3)
+    quorum.run_for(2_000)
+    quorum.end_well()
+    lines = quorum.lines(behind.node_id)
+    assert any(line.startswith("start over at") for line in lines)
+    assert sum(line.startswith("save ") for line in lines) > 5
 
 
 def test_one_seed_is_one_history() -> None:
-    assert run_chaos(77, 3).lines == run_chaos(77, 3).lines
+    histories = []
+    for _ in range(2):
+        with quorums() as start_quorum:
+            quorum = start_quorum(77, VOTERS, [11])
+            quorum.wire.faults = LinkFaults(loss=0.1, delay_us_max=50_000, duplicates=0.1)
+            quorum.append(quorum.led(), 3)
+            quorum.led().lose_power()
+            quorum.run_for(10_000)
+            quorum.end_well()
+            histories.append(quorum.trace)
+    assert histories[0] == histories[1]

@@ -15,84 +15,65 @@ from kraftctl_protocol.generated.describe_quorum_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
-from kraftctl_protocol.message import Message
-from tests.support.simulator.raft_cluster import Faults, RaftCluster, Replica
-from tests.support.simulator.raft_transcript import LISTENER, directory_id, endpoint, voter_node
-from tests.support.simulator.voter_requests import add_voter, remove_voter
+from tests.support.raft_names import directory_id, endpoint, voter_node
+from tests.support.simulator.cluster import LISTENER, PORT, host
+from tests.support.simulator.quorum import Question, Quorum, StartQuorum
+from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 OBSERVER = 11
 FETCH_TIMEOUT_MS = RaftConfig().fetch_timeout_ms
 
 
-def calm(observers: list[int] | None = None, *, dynamic: bool = True) -> RaftCluster:
-    cluster = RaftCluster(9, VOTERS, observers or [], dynamic=dynamic, faults=Faults())
-    cluster.run_for(6_000)
-    return cluster
+def commit(quorum: Quorum, question: Question) -> None:
+    """A change of voters succeeds."""
+    quorum.run_for(3_000)
+    assert question.error == Errors.NONE
 
 
-def leader_of(cluster: RaftCluster) -> Replica:
-    leader = cluster.leader()
-    assert leader is not None
-    return leader
-
-
-def followers_of(cluster: RaftCluster) -> list[int]:
-    leader = leader_of(cluster)
-    return [voter_id for voter_id in VOTERS if voter_id != leader.node_id]
-
-
-def change(cluster: RaftCluster, request: Message) -> None:
-    answers = cluster.ask(leader_of(cluster), request)
-    cluster.run_for(3_000)
-    assert answers[0].error_code == Errors.NONE
-
-
-def sent(cluster: RaftCluster, since: int, sender_id: int, receiver_id: int, what: str) -> int:
-    """How many such requests were sent, from this line of the history on."""
-    host, _ = endpoint(receiver_id)
-    lines = [line for line in cluster.lines[since:] if line.split(" ")[1:3] == [str(sender_id), "send"]]
-    return sum(f"@{host}: {what}(" in line for line in lines)
+def sent(quorum: Quorum, since: int, sender_id: int, receiver_id: int, what: str) -> int:
+    """How many such requests were sent, from this line of the trace on."""
+    lines = [line for line in quorum.lines(sender_id, since) if line.startswith("send ")]
+    return sum(f"@{host(receiver_id)}: {what}(" in line for line in lines)
 
 
 # Leaders.
 
 
-def test_a_voter_that_downloads_a_snapshot_counts_for_check_quorum() -> None:
+def test_a_voter_that_downloads_a_snapshot_counts_for_check_quorum(start_quorum: StartQuorum) -> None:
     """KAFKA-15489: FetchSnapshot counts as Fetch does. The download takes longer than check-quorum."""
-    cluster = calm()
-    leader = leader_of(cluster)
-    behind, other = followers_of(cluster)
-    cluster.crash(behind)
-    for _ in range(10):
-        cluster.append(leader, 400)
-    cluster.run_for(1_000)
-    cluster.take_snapshot(leader)
-    cluster.crash(other)
-    cluster.faults = Faults(delay_ms_max=400)
-    assert leader.node is not None
-    epoch = leader.node.epoch
-    start = len(cluster.lines)
-    started_ms = cluster.now_ms
-    cluster.start(cluster.replicas[behind])
-    while not any(f" {behind} start over" in line for line in cluster.lines[start:]):
-        cluster.run_for(100)
-        assert leader.node.is_leader
-        assert leader.node.epoch == epoch
-    assert cluster.now_ms - started_ms > 2 * FETCH_TIMEOUT_MS * CHECK_QUORUM_TIMEOUT_FACTOR
+    quorum = start_quorum(9, VOTERS)
+    leader = quorum.led()
+    behind, other = quorum.followers()
+    quorum.crash(behind)
+    for _ in range(4):
+        quorum.append(leader, 400)
+    quorum.run_for(1_000)
+    quorum.take_snapshot(leader)
+    quorum.crash(other)
+    quorum.wire.faults = LinkFaults(delay_us_max=400_000)
+    epoch = leader.raft.epoch
+    start = len(quorum.trace)
+    started_ms = quorum.time.now_ms
+    behind.start()
+    while not any(line.startswith("start over") for line in quorum.lines(behind.node_id, start)):
+        quorum.run_for(100)
+        assert leader.raft.is_leader
+        assert leader.raft.epoch == epoch
+    assert quorum.time.now_ms - started_ms > 2 * FETCH_TIMEOUT_MS * CHECK_QUORUM_TIMEOUT_FACTOR
 
 
-def test_a_leader_repeats_begin_quorum_epoch_to_a_silent_voter() -> None:
+def test_a_leader_repeats_begin_quorum_epoch_to_a_silent_voter(start_quorum: StartQuorum) -> None:
     """KAFKA-16536: a voter that was restarted may not know its leader."""
-    cluster = calm()
-    leader = leader_of(cluster)
-    silent, other = followers_of(cluster)
-    cluster.crash(silent)
-    since = len(cluster.lines)
-    cluster.run_for(10 * FETCH_TIMEOUT_MS)
-    heartbeats = sent(cluster, since, leader.node_id, silent, "BeginQuorumEpochRequest")
+    quorum = start_quorum(9, VOTERS)
+    leader = quorum.led()
+    silent, other = quorum.followers()
+    quorum.crash(silent)
+    since = len(quorum.trace)
+    quorum.run_for(10 * FETCH_TIMEOUT_MS)
+    heartbeats = sent(quorum, since, leader.node_id, silent.node_id, "BeginQuorumEpochRequest")
     assert 10 <= heartbeats <= 21
-    assert sent(cluster, since, leader.node_id, other, "BeginQuorumEpochRequest") <= 1
+    assert sent(quorum, since, leader.node_id, other.node_id, "BeginQuorumEpochRequest") <= 1
 
 
 @pytest.mark.parametrize(
@@ -134,126 +115,129 @@ def test_the_high_watermark_waits_for_new_voters_and_never_falls(
     assert state.high_watermark == 25
 
 
-def test_commits_continue_after_a_follower_and_the_leader_are_removed() -> None:
+def test_commits_continue_after_a_follower_and_the_leader_are_removed(start_quorum: StartQuorum) -> None:
     """KAFKA-16530: no commit waits for removed voters, not even for the removed leader."""
-    cluster = calm([OBSERVER])
-    change(cluster, add_voter(OBSERVER))
-    change(cluster, remove_voter(followers_of(cluster)[0]))
-    former = leader_of(cluster)
-    change(cluster, remove_voter(former.node_id))
-    cluster.run_for(10_000)
-    successor = leader_of(cluster)
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    commit(quorum, quorum.add_voter(OBSERVER))
+    commit(quorum, quorum.remove_voter(quorum.followers()[0].node_id))
+    former = quorum.led()
+    commit(quorum, quorum.remove_voter(former.node_id))
+    quorum.run_for(10_000)
+    successor = quorum.led()
     assert successor is not former
-    cluster.append(successor, 3)
-    cluster.run_for(2_000)
-    for replica in cluster.replicas.values():
-        assert replica.high_watermark == successor.disk.end_offset
+    quorum.append(successor, 3)
+    quorum.run_for(2_000)
+    for process in quorum.processes.values():
+        assert process.raft.high_watermark == successor.raft.end_offset
 
 
-def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself() -> None:
+def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself(start_quorum: StartQuorum) -> None:
     """KAFKA-16530: the remaining voter keeps fetching until the removal is committed."""
-    cluster = calm()
-    change(cluster, remove_voter(followers_of(cluster)[0]))
-    former = leader_of(cluster)
-    change(cluster, remove_voter(former.node_id))
-    cluster.run_for(15_000)
-    successor = leader_of(cluster)
+    quorum = start_quorum(9, VOTERS)
+    commit(quorum, quorum.remove_voter(quorum.followers()[0].node_id))
+    former = quorum.led()
+    commit(quorum, quorum.remove_voter(former.node_id))
+    quorum.run_for(15_000)
+    successor = quorum.led()
     assert successor is not former
-    assert former.node is not None
-    assert not former.node.is_leader
-    assert successor.node is not None
-    assert successor.node.voter_set.voter_ids() == [successor.node_id]
-    cluster.append(successor, 3)
-    cluster.run_for(2_000)
-    for replica in cluster.replicas.values():
-        assert replica.high_watermark == successor.disk.end_offset
+    assert not former.raft.is_leader
+    assert successor.raft.voter_set.voter_ids() == [successor.node_id]
+    quorum.append(successor, 3)
+    quorum.run_for(2_000)
+    for process in quorum.processes.values():
+        assert process.raft.high_watermark == successor.raft.end_offset
 
 
 # What is known of voters.
 
 
-def test_describe_quorum_has_the_endpoints_of_an_added_voter() -> None:
+def test_describe_quorum_has_the_endpoints_of_an_added_voter(start_quorum: StartQuorum) -> None:
     """KAFKA-17604: they are in AddRaftVoter and nowhere else."""
-    cluster = calm([OBSERVER])
-    change(cluster, add_voter(OBSERVER))
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    commit(quorum, quorum.add_voter(OBSERVER))
     partitions = [PartitionData(partition_index=0)]
     request = DescribeQuorumRequest(
         topics=[TopicData(topic_name="__cluster_metadata", partitions=partitions)]
     )
-    response = cluster.ask(leader_of(cluster), request)[0]
+    response = quorum.ask(quorum.led(), request).answer
     assert isinstance(response, DescribeQuorumResponse)
     known = {
         node.node_id: [(listener.name, listener.host, listener.port) for listener in node.listeners]
         for node in response.nodes
     }
-    assert known == {voter_id: [(LISTENER, *endpoint(voter_id))] for voter_id in [*VOTERS, OBSERVER]}
+    assert known == {voter_id: [(LISTENER, host(voter_id), PORT)] for voter_id in [*VOTERS, OBSERVER]}
 
 
-def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only() -> None:
+def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only(
+    start_quorum: StartQuorum,
+) -> None:
     """KAFKA-19850: it downloads the snapshot, and still knows them after a restart."""
-    cluster = calm([OBSERVER])
-    cluster.crash(OBSERVER)
-    removed = followers_of(cluster)[0]
-    change(cluster, remove_voter(removed))
-    leader = leader_of(cluster)
-    cluster.append(leader, 3)
-    cluster.run_for(1_000)
-    cluster.take_snapshot(leader)
-    behind = cluster.replicas[OBSERVER]
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    behind = quorum.processes[OBSERVER]
+    quorum.crash(behind)
+    removed = quorum.followers()[0].node_id
+    commit(quorum, quorum.remove_voter(removed))
+    leader = quorum.led()
+    quorum.append(leader, 3)
+    quorum.run_for(1_000)
+    quorum.take_snapshot(leader)
     expected = [voter_id for voter_id in VOTERS if voter_id != removed]
     for _ in range(2):
-        cluster.start(behind)
-        cluster.run_for(5_000)
-        assert behind.node is not None
-        assert behind.disk.start_offset == leader.disk.start_offset
-        assert behind.node.voter_set.voter_ids() == expected
-        cluster.crash(OBSERVER)
+        behind.start()
+        quorum.run_for(5_000)
+        assert behind.partition.log.start_offset == leader.partition.log.start_offset
+        assert behind.raft.voter_set.voter_ids() == expected
+        quorum.crash(behind)
 
 
 # Observers.
 
 
-def test_an_observer_without_any_leader_pauses_between_its_fetches() -> None:
+@pytest.mark.parametrize("voters_run", [True, False], ids=["voters-refuse", "voters-are-down"])
+def test_an_observer_without_any_leader_pauses_between_its_fetches(
+    voters_run: bool, start_quorum: StartQuorum
+) -> None:
     """KAFKA-19605: every answer is an immediate refusal, yet it does not send requests as fast as it can."""
-    cluster = calm([OBSERVER])
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
     for voter_id in VOTERS:
-        cluster.crash(voter_id)
-    cluster.run_for(1_000)
-    before = len(cluster.lines)
-    cluster.run_for(10_000)
-    fetches = sum(sent(cluster, before, OBSERVER, voter_id, "FetchRequest") for voter_id in VOTERS)
+        if voters_run:
+            quorum.wire.isolate(voter_id, [other for other in VOTERS if other != voter_id])
+        else:
+            quorum.crash(quorum.processes[voter_id])
+    quorum.run_for(5_000)
+    assert quorum.leader() is None
+    before = len(quorum.trace)
+    quorum.run_for(10_000)
+    fetches = sum(sent(quorum, before, OBSERVER, voter_id, "FetchRequest") for voter_id in VOTERS)
     # Three bootstrap servers and the former leader, each of them once in a retry backoff.
     assert 4 <= fetches <= 4 * 10_000 // RaftConfig().retry_backoff_ms
 
 
-def test_an_observer_finds_the_next_leader_after_a_crash() -> None:
+def test_an_observer_finds_the_next_leader_after_a_crash(start_quorum: StartQuorum) -> None:
     """KAFKA-19354: no request names a new leader to an observer, so it queries the bootstrap servers."""
-    cluster = calm([OBSERVER])
-    former = leader_of(cluster)
-    cluster.crash(former.node_id)
-    cluster.run_for(10_000)
-    successor = leader_of(cluster)
-    observer = cluster.replicas[OBSERVER]
-    assert observer.node is not None
-    assert observer.node.leader_id == successor.node_id
-    cluster.append(successor, 1)
-    cluster.run_for(1_000)
-    assert observer.high_watermark == successor.disk.end_offset
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    quorum.crash(quorum.led())
+    quorum.run_for(10_000)
+    successor = quorum.led()
+    observer = quorum.processes[OBSERVER]
+    assert observer.raft.leader_id == successor.node_id
+    quorum.append(successor, 1)
+    quorum.run_for(1_000)
+    assert observer.raft.high_watermark == successor.raft.end_offset
 
 
-def test_an_observer_cut_off_from_its_leader_tries_every_server() -> None:
+def test_an_observer_cut_off_from_its_leader_tries_every_server(start_quorum: StartQuorum) -> None:
     """KAFKA-20514: within one epoch it queries the leader and all bootstrap servers in turn."""
-    cluster = calm([OBSERVER])
-    leader = leader_of(cluster)
-    assert leader.node is not None
-    epoch = leader.node.epoch
-    cluster.cut.update({(OBSERVER, leader.node_id), (leader.node_id, OBSERVER)})
-    since = len(cluster.lines)
-    cluster.run_for(120_000)
-    assert leader.node.epoch == epoch
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    leader = quorum.led()
+    epoch = leader.raft.epoch
+    quorum.wire.isolate(OBSERVER, [leader.node_id])
+    since = len(quorum.trace)
+    quorum.run_for(120_000)
+    assert leader.raft.epoch == epoch
     for voter_id in VOTERS:
-        assert sent(cluster, since, OBSERVER, voter_id, "FetchRequest") > 1
-    cluster.cut.clear()
-    cluster.append(leader, 1)
-    cluster.run_for(5_000)
-    assert cluster.replicas[OBSERVER].high_watermark == leader.disk.end_offset
+        assert sent(quorum, since, OBSERVER, voter_id, "FetchRequest") > 1
+    quorum.wire.cut.clear()
+    quorum.append(leader, 1)
+    quorum.run_for(5_000)
+    assert quorum.processes[OBSERVER].raft.high_watermark == leader.raft.end_offset

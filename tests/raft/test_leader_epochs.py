@@ -107,6 +107,15 @@ def test_validate_with_snapshots(offset: int, epoch: int, expected: tuple[int, O
     assert log_with_snapshots().validate(offset, epoch) == expected
 
 
+def test_what_a_snapshot_replaces_counts_as_flushed() -> None:
+    """Or a candidate would claim an end of its log whose epoch it no longer knows."""
+    log = LogState(end_offset=10, epochs=[(1, 0), (3, 5)])
+    log.append(5)
+    log.add_snapshot(SnapshotInfo(OffsetAndEpoch(12, 3), 100))
+    log.start_at(12)
+    assert log.flushed_end() == OffsetAndEpoch(12, 3)
+
+
 def test_a_log_without_its_past_is_refused() -> None:
     """KAFKA-14240."""
     with pytest.raises(AssertionError, match="no snapshot"):

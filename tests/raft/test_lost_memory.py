@@ -4,118 +4,128 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.storage.recovery_point import RecoveryPointFile
 from tests.support.effort import seeds
-from tests.support.simulator.raft_cluster import RaftCluster, Replica
-from tests.support.simulator.raft_faults import Faults
+from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.quorum import Quorum, StartQuorum
+from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 
 
-def led_cluster(seed: int, *, dynamic: bool) -> tuple[RaftCluster, Replica, list[int]]:
-    """With its leader and the ids of the other two."""
-    cluster = RaftCluster(seed, VOTERS, [], dynamic=dynamic, faults=Faults())
-    cluster.run_for(6_000)
-    leader = cluster.leader()
-    assert leader is not None
-    return cluster, leader, [voter_id for voter_id in VOTERS if voter_id != leader.node_id]
+def led(quorum: Quorum) -> tuple[ControllerProcess, ControllerProcess, ControllerProcess]:
+    """Its leader and the other two."""
+    b, c = quorum.followers()
+    return quorum.led(), b, c
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("seed", seeds(3))
-def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(seed: int, dynamic: bool) -> None:
+def test_it_does_not_elect_a_leader_that_lacks_what_it_acknowledged(
+    seed: int, dynamic: bool, start_quorum: StartQuorum
+) -> None:
     """LeaderCompleteness: A and B have the records; B loses them, A crashes; B and C are a majority."""
-    cluster, leader, (b, c) = led_cluster(seed, dynamic=dynamic)
-    cluster.isolate(c)
-    cluster.append(leader, 5)
-    cluster.run_for(500)
-    assert leader.high_watermark == leader.disk.end_offset
-    cluster.crash(leader.node_id)
-    cluster.forget(b)
-    cluster.cut.clear()
-    cluster.restart_all_but(leader.node_id)
-    cluster.run_for(20_000)
-    assert cluster.leader() is None, "no remaining voter has what is committed"
-    cluster.restart_all()
-    cluster.run_for(20_000)
-    assert cluster.leader() is leader
-    assert cluster.replicas[b].recovering_epoch is None
-    assert cluster.replicas[b].disk.end_offset == leader.disk.end_offset
+    quorum = start_quorum(seed, VOTERS, dynamic=dynamic)
+    leader, b, c = led(quorum)
+    quorum.isolate(c.node_id)
+    quorum.append(leader, 5)
+    quorum.run_for(500)
+    assert leader.raft.high_watermark == leader.raft.end_offset
+    quorum.crash(leader)
+    quorum.forget(b)
+    quorum.wire.cut.clear()
+    quorum.restart_all(but=[leader])
+    quorum.run_for(20_000)
+    assert quorum.leader() is None, "no remaining voter has what is committed"
+    quorum.restart_all()
+    quorum.run_for(20_000)
+    assert quorum.leader() is leader
+    assert b.partition.recovering_epoch is None
+    assert b.raft.end_offset == leader.raft.end_offset
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("snapshot", [False, True], ids=["log", "snapshot"])
-def test_it_votes_again_once_it_has_what_the_leader_has_committed(dynamic: bool, snapshot: bool) -> None:
-    cluster, leader, (b, c) = led_cluster(1, dynamic=dynamic)
-    cluster.append(leader, 5)
-    cluster.run_for(500)
+def test_it_votes_again_once_it_has_what_the_leader_has_committed(
+    dynamic: bool, snapshot: bool, start_quorum: StartQuorum
+) -> None:
+    quorum = start_quorum(1, VOTERS, dynamic=dynamic)
+    leader, b, c = led(quorum)
+    quorum.append(leader, 5)
+    quorum.run_for(500)
     if snapshot:
-        cluster.take_snapshot(leader)
-        cluster.append(leader, 2)
-        cluster.run_for(500)
-    cluster.forget(b)
-    cluster.restart_all()
-    cluster.run_for(5_000)
-    assert cluster.replicas[b].recovering_epoch is None
-    cluster.crash(leader.node_id)
-    cluster.run_for(15_000)
-    successor = cluster.leader()
-    assert successor is not None
-    assert successor.node_id in (b, c)
+        quorum.take_snapshot(leader)
+        quorum.append(leader, 2)
+        quorum.run_for(500)
+    quorum.forget(b)
+    quorum.restart_all()
+    quorum.run_for(5_000)
+    assert b.partition.recovering_epoch is None
+    quorum.crash(leader)
+    quorum.run_for(15_000)
+    assert quorum.leader() in (b, c)
 
 
-def test_it_stays_silent_across_restarts_until_then() -> None:
-    cluster, leader, (b, c) = led_cluster(2, dynamic=True)
-    cluster.append(leader, 5)
-    cluster.run_for(500)
-    epoch = leader.node.epoch if leader.node else -1
-    cluster.crash(leader.node_id)
-    cluster.crash(c)
-    cluster.forget(b)
+def test_it_stays_silent_across_restarts_until_then(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(2, VOTERS)
+    leader, b, c = led(quorum)
+    quorum.append(leader, 5)
+    quorum.run_for(500)
+    epoch = leader.raft.epoch
+    quorum.crash(leader)
+    quorum.crash(c)
+    quorum.forget(b)
     for _ in range(3):
-        cluster.restart_all_but(leader.node_id, c)
-        cluster.run_for(5_000)
-        replica = cluster.replicas[b]
-        assert replica.node is not None
-        assert replica.node.epoch == epoch, "MonotonicEpoch"
-        assert replica.recovering_epoch == epoch
-        cluster.crash(b)
+        quorum.restart_all(but=[leader, c])
+        quorum.run_for(5_000)
+        assert b.raft.epoch == epoch, "MonotonicEpoch"
+        assert b.partition.recovering_epoch == epoch
+        quorum.crash(b)
 
 
-def test_a_vote_that_is_forgotten_is_not_given_twice() -> None:
+def test_a_vote_that_is_forgotten_is_not_given_twice(start_quorum: StartQuorum) -> None:
     """ElectionSafety: a leader of an epoch before that of the vote is not enough to vote again."""
-    cluster, leader, (b, c) = led_cluster(3, dynamic=True)
-    assert leader.node is not None
-    leader_epoch = leader.node.epoch
-    cluster.forget(b)
-    cluster.replicas[b].recovering_epoch = leader_epoch + 1
-    cluster.isolate(c)
-    cluster.restart_all()
-    cluster.run_for(900)
-    assert cluster.replicas[b].recovering_epoch is not None
-    cluster.cut.clear()
-    cluster.run_for(20_000)
-    assert cluster.replicas[b].recovering_epoch is None
-    successor = cluster.leader()
-    assert successor is not None
-    assert successor.node is not None
-    assert successor.node.epoch > leader_epoch
+    quorum = start_quorum(3, VOTERS)
+    leader, b, c = led(quorum)
+    leader_epoch = leader.raft.epoch
+    quorum.forget(b)
+    promise_to_vote_in(b, leader_epoch + 1)
+    quorum.isolate(c.node_id)
+    quorum.restart_all()
+    quorum.run_for(900)
+    assert b.partition.recovering_epoch is not None
+    quorum.wire.cut.clear()
+    quorum.run_for(20_000)
+    assert b.partition.recovering_epoch is None
+    assert quorum.led().raft.epoch > leader_epoch
 
 
-def test_it_waits_for_its_leader_no_longer_than_the_fetch_timeout_once_it_has_recovered() -> None:
+def promise_to_vote_in(process: ControllerProcess, epoch: int) -> None:
+    """It is down, and its recovery point says that it has taken part in this epoch."""
+    file = RecoveryPointFile.open(process.disk.root, process.key.directory_id, lambda: 0)
+    assert file.point is not None
+    file.begin(file.point._replace(quorum_epoch=epoch))
+    file.close(stopped=False)
+
+
+def test_it_waits_for_its_leader_no_longer_than_the_fetch_timeout_once_it_has_recovered(
+    start_quorum: StartQuorum,
+) -> None:
     """KIP-595: the fetch timer runs from the moment of recovery, not only from the next response."""
-    cluster, leader, (b, _) = led_cluster(4, dynamic=True)
-    cluster.append(leader, 5)
-    cluster.run_for(500)
-    cluster.forget(b)
-    cluster.restart_all()
-    replica = cluster.replicas[b]
+    quorum = start_quorum(4, VOTERS)
+    leader, b, _ = led(quorum)
+    quorum.append(leader, 5)
+    quorum.run_for(500)
+    quorum.forget(b)
+    quorum.wire.faults = LinkFaults(delay_us_max=50_000)
+    quorum.restart_all()
+    assert b.partition.recovering_epoch is not None
     for _ in range(5_000):
-        if replica.recovering_epoch is None:
+        if b.partition.recovering_epoch is None:
             break
-        cluster.run_for(1)
-    cluster.isolate(b)
-    assert replica.recovering_epoch is None
-    assert replica.node is not None
-    assert replica.node.state_name == "Follower"
-    cluster.run_for(2_100)
-    assert replica.node.state_name == "Prospective"
+        quorum.run_for(1)
+    quorum.isolate(b.node_id)
+    assert b.partition.recovering_epoch is None
+    assert b.raft.state_name == "Follower"
+    quorum.run_for(2_100)
+    assert b.raft.state_name == "Prospective"

@@ -67,7 +67,5 @@ def test_an_answer_about_another_partition_does_not_raise_the_epoch(index: int, 
         partition_index=index, current_leader=LeaderIdAndEpoch(leader_id=3, leader_epoch=7)
     )
     topic = fetch_response.FetchableTopicResponse(topic_id=METADATA_TOPIC_ID, partitions=[partition])
-    node = transcript.node
-    assert node is not None
-    node.step(ResponseReceived(1, FetchResponse(responses=[topic])), 1, 1)
-    assert node.epoch == epoch
+    transcript.node.step(ResponseReceived(1, FetchResponse(responses=[topic])), 1, 1)
+    assert transcript.node.epoch == epoch

@@ -6,343 +6,300 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.raft.effects import AppendBatch, FlushLog, RaftEffect, TruncateLog
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.events import LogFlushed, RaftEvent, ResponseReceived, SnapshotDownloaded
+from kraftctl.server.controller_server import open_partition
+from kraftctl.storage.errors import StorageError
+from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import FetchResponse
-from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
-from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.effort import seeds
-from tests.support.simulator.raft_cluster import RaftCluster, Replica
-from tests.support.simulator.raft_faults import Faults
-from tests.support.simulator.raft_transcript import CLUSTER_ID, directory_id
+from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.quorum import Quorum, StartQuorum
+from tests.support.simulator.scripted_quorum import METADATA_VERSION, data_batch
 
 VOTERS = [1, 2, 3]
 ELECTION_MS = 15_000
-
-
-class SlowDisks(RaftCluster):
-    """The flushes of replicas in `stalled` do not end before `release`."""
-
-    def __init__(self, seed: int, voter_ids: list[int]) -> None:
-        self.stalled: set[int] = set()
-        self.held: dict[int, FlushLog] = {}
-        self.forged: dict[int, int] = {}
-        super().__init__(seed, voter_ids, [], dynamic=True, faults=Faults())
-
-    def _flush(self, replica: Replica, effect: FlushLog) -> None:
-        if replica.node_id in self.stalled:
-            self.held[replica.node_id] = effect
-        else:
-            super()._flush(replica, effect)
-
-    def release(self, node_id: int) -> None:
-        self.stalled.discard(node_id)
-        effect = self.held.pop(node_id, None)
-        if effect is not None:
-            replica = self.replicas[node_id]
-            replica.disk.flush(effect)
-            self.step(replica, LogFlushed(effect.end_offset))
-
-    def forge(self, node_id: int, *, leader_epoch: int) -> None:
-        """The next answer to a Fetch of `node_id` names this epoch."""
-        self.forged[node_id] = leader_epoch
-
-    def step(self, replica: Replica, event: RaftEvent) -> None:
-        if isinstance(event, ResponseReceived) and isinstance(event.response, FetchResponse):
-            epoch = self.forged.pop(replica.node_id, None)
-            if epoch is not None:
-                partition = event.response.responses[0].partitions[0]
-                partition.error_code = Errors.FENCED_LEADER_EPOCH
-                partition.current_leader.leader_epoch = epoch
-                partition.current_leader.leader_id = -1
-        super().step(replica, event)
-
-    def lose_power(self, node_id: int) -> None:
-        self.held.pop(node_id, None)
-        self.crash(node_id)
-
-
-def leader_of(cluster: RaftCluster) -> Replica:
-    leader = cluster.leader()
-    assert leader is not None
-    return leader
+STRANGER_ID = 77
 
 
 @pytest.mark.parametrize("seed", seeds(12))
-def test_a_candidate_does_not_claim_what_a_power_failure_takes(seed: int) -> None:
+def test_a_candidate_does_not_claim_what_a_power_failure_takes(seed: int, start_quorum: StartQuorum) -> None:
     """LeaderCompleteness: C has X in memory only, gets B's vote for it, loses it, and asks again."""
-    cluster = SlowDisks(seed, VOTERS)
-    cluster.run_for(6_000)
-    a = leader_of(cluster)
-    b, c = (cluster.replicas[voter_id] for voter_id in VOTERS if voter_id != a.node_id)
-    cluster.stalled.add(c.node_id)
-    cluster.append(a, 1)
-    cluster.run_for(200)
-    assert a.high_watermark == a.disk.end_offset == c.disk.end_offset > c.disk.flushed_offset
-    cluster.crash(a.node_id)
+    quorum = start_quorum(seed, VOTERS)
+    a = quorum.led()
+    b, c = quorum.followers()
+    c.hold_flushes()
+    quorum.append(a, 1)
+    quorum.run_for(200)
+    assert a.raft.high_watermark == a.raft.end_offset == c.raft.end_offset
+    assert quorum.durable_end(c) < c.raft.end_offset
+    quorum.crash(a)
+    votes = quorum.checks.quorum.votes
     for _ in range(ELECTION_MS):
-        cluster.run_for(1)
-        election = b.disk.quorum_state
-        if c.node is not None and election is not None and election.voted_id == c.node_id:
-            cluster.lose_power(c.node_id)
-            cluster.start(c)
+        quorum.run_for(1)
+        if votes.get((b.key, b.raft.epoch)) == c.node_id:
+            quorum.crash(c)
+            c.start()
             break
-    cluster.run_for(ELECTION_MS)
-    cluster.release(c.node_id)
-    cluster.run_for(ELECTION_MS)
-    assert leader_of(cluster) is b
+    quorum.run_for(ELECTION_MS)
+    c.release_flushes()
+    quorum.run_for(ELECTION_MS)
+    assert quorum.led() is b
 
 
-def test_recovery_ends_when_all_is_flushed() -> None:
+def test_recovery_ends_when_all_is_flushed(start_quorum: StartQuorum) -> None:
     """Otherwise a power failure could lose it again, and this replica would vote without it."""
-    cluster = SlowDisks(8, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    cluster.append(leader, 5)
-    cluster.run_for(500)
-    victim = next(replica for replica in cluster.replicas.values() if replica is not leader)
-    cluster.forget(victim.node_id)
-    cluster.stalled.add(victim.node_id)
-    cluster.restart_all()
-    cluster.run_for(1_500)
-    assert cluster.held[victim.node_id].end_offset >= leader.high_watermark
-    assert victim.recovering_epoch is not None
-    cluster.release(victim.node_id)
-    cluster.run_for(1_500)
-    assert victim.recovering_epoch is None
-    assert victim.disk.flushed_offset >= leader.high_watermark
+    quorum = start_quorum(8, VOTERS)
+    leader = quorum.led()
+    quorum.append(leader, 5)
+    quorum.run_for(500)
+    victim = quorum.followers()[0]
+    quorum.forget(victim)
+    victim.hold_flushes()
+    committed = leader.raft.high_watermark
+    quorum.restart_all()
+    quorum.run_for(1_500)
+    assert victim.raft.end_offset >= committed
+    assert victim.partition.recovering_epoch is not None
+    victim.release_flushes()
+    quorum.run_for(1_500)
+    assert victim.partition.recovering_epoch is None
+    assert quorum.durable_end(victim) >= leader.raft.high_watermark
 
 
-def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off() -> None:
+def test_a_leader_that_left_one_other_voter_resigns_when_it_is_cut_off(start_quorum: StartQuorum) -> None:
     """KAFKA-15489: the voter that remains is another one, and gets no message of it."""
-    cluster = SlowDisks(1, [1, 2])
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    assert leader.node is not None
-    epoch = leader.node.epoch
-    cluster.isolate(leader.node_id)
-    request = RemoveRaftVoterRequest(
-        cluster_id=CLUSTER_ID, voter_id=leader.node_id, voter_directory_id=directory_id(leader.node_id)
-    )
-    cluster.ask(leader, request)
-    assert len(leader.node.voter_set) == 1
-    cluster.run_for(3_100)
-    assert not leader.node.is_leader
-    assert leader.node.epoch >= epoch
+    quorum = start_quorum(1, [1, 2])
+    leader = quorum.led()
+    epoch = leader.raft.epoch
+    quorum.isolate(leader.node_id)
+    quorum.remove_voter(leader.node_id)
+    assert len(leader.raft.voter_set) == 1
+    quorum.run_for(3_100)
+    assert not leader.raft.is_leader
+    assert leader.raft.epoch >= epoch
 
 
-def test_a_leader_says_when_a_voter_has_lost_records() -> None:
-    cluster = SlowDisks(2, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    other = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
-    cluster.append(leader, 4)
-    cluster.run_for(500)
-    had = leader.disk.end_offset
-    cluster.forget(other)
-    cluster.restart_all()
-    cluster.run_for(3_000)
-    lines = [line for line in cluster.lines if "it has lost part of its log" in line]
-    assert len(lines) == 1
-    assert f"fetches from offset 0, although it had everything up to {had} on disk" in lines[0]
+def test_a_leader_says_when_a_voter_has_lost_records(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(2, VOTERS)
+    leader = quorum.led()
+    other = quorum.followers()[0]
+    quorum.append(leader, 4)
+    quorum.run_for(500)
+    had = leader.raft.end_offset
+    quorum.forget(other)
+    quorum.restart_all()
+    quorum.run_for(3_000)
+    notices = [notice for notice in leader.notices if "it has lost part of its log" in notice]
+    assert len(notices) == 1
+    assert f"fetches from offset 0, although it had everything up to {had} on disk" in notices[0]
 
 
 @pytest.mark.parametrize("pre_vote", [True, False], ids=["pre-vote", "vote"])
-def test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader(pre_vote: bool) -> None:
+def test_a_replica_outside_of_the_voter_set_cannot_depose_an_active_leader(
+    pre_vote: bool, start_quorum: StartQuorum
+) -> None:
     """KIP-996: neither its pre-vote nor its Vote changes anything, on disk or in memory."""
-    cluster = SlowDisks(3, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    assert leader.node is not None
-    epoch = leader.node.epoch
-    written = [line for line in cluster.lines if "write quorum-state" in line]
-    for replica in cluster.replicas.values():
+    quorum = start_quorum(3, VOTERS)
+    leader = quorum.led()
+    epoch = leader.raft.epoch
+    since = len(quorum.trace)
+    for process in quorum.running():
         for ahead in (1, 100, 1 << 29):
-            request = vote_request(epoch + ahead, 77, leader.disk.end_offset, pre_vote=pre_vote)
-            answers = cluster.ask(replica, request)
-            assert isinstance(answers[0], VoteResponse)
-            partition = answers[0].topics[0].partitions[0]
+            request = vote_request(epoch + ahead, leader.raft.end_offset, pre_vote=pre_vote)
+            response = quorum.ask(process, request).answer
+            assert isinstance(response, VoteResponse)
+            partition = response.topics[0].partitions[0]
             assert (partition.vote_granted, partition.leader_epoch) == (False, epoch + ahead)
-    cluster.run_for(5_000)
-    assert leader.node.is_leader
-    assert leader.node.epoch == epoch
-    assert [line for line in cluster.lines if "write quorum-state" in line] == written
+    quorum.run_for(5_000)
+    assert leader.raft.is_leader
+    assert leader.raft.epoch == epoch
+    assert not [line for line in quorum.lines(since=since) if "write quorum-state" in line]
 
 
-def test_a_leader_that_does_not_answer_is_not_active() -> None:
+def test_a_leader_that_does_not_answer_is_not_active(start_quorum: StartQuorum) -> None:
     """KIP-853: voters that this replica does not know yet may have elected one of them."""
-    cluster = RaftCluster(3, VOTERS, [11], dynamic=True, faults=Faults())
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    assert leader.node is not None
-    observer = cluster.replicas[11]
-    assert observer.node is not None
-    epoch = leader.node.epoch + 1
-    request = vote_request(epoch, 77, leader.disk.end_offset, pre_vote=False)
-    cluster.ask(observer, request)
-    assert observer.node.epoch == epoch - 1
+    quorum = start_quorum(3, VOTERS, [11])
+    leader = quorum.led()
+    observer = quorum.processes[11]
+    epoch = leader.raft.epoch + 1
+    request = vote_request(epoch, leader.raft.end_offset, pre_vote=False)
+    quorum.ask(observer, request)
+    assert observer.raft.epoch == epoch - 1
     for voter_id in VOTERS:
-        cluster.crash(voter_id)
-    cluster.run_for(2_500)
-    cluster.ask(observer, request)
-    assert observer.node.epoch == epoch
+        quorum.crash(quorum.processes[voter_id])
+    quorum.run_for(2_500)
+    quorum.ask(observer, request)
+    assert observer.raft.epoch == epoch
 
 
-def vote_request(epoch: int, candidate_id: int, last_offset: int, *, pre_vote: bool) -> VoteRequest:
+def vote_request(epoch: int, last_offset: int, *, pre_vote: bool) -> VoteRequest:
+    """Of a replica that is no voter."""
     partition = PartitionData(
         replica_epoch=epoch,
-        replica_id=candidate_id,
-        replica_directory_id=directory_id(candidate_id),
+        replica_id=STRANGER_ID,
+        replica_directory_id=bytes(15) + bytes([STRANGER_ID]),
         last_offset_epoch=epoch - 1,
         last_offset=last_offset,
         pre_vote=pre_vote,
     )
-    return VoteRequest(topics=[TopicData(topic_name="__cluster_metadata", partitions=[partition])])
+    return VoteRequest(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
 
 
-def test_a_voter_that_is_ahead_by_an_epoch_rejoins_the_quorum() -> None:
+def test_a_voter_that_is_ahead_by_an_epoch_rejoins_the_quorum(start_quorum: StartQuorum) -> None:
     """EventuallyLeaderElected: its requests change nothing, its responses to the leader do."""
-    cluster = SlowDisks(4, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    assert leader.node is not None
-    ahead = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
-    cluster.crash(ahead)
-    cluster.replicas[ahead].disk.quorum_state = ElectionState(epoch=leader.node.epoch + 5, data_version=1)
-    cluster.restart_all()
-    cluster.run_for(30_000)
-    leader = leader_of(cluster)
-    assert [replica.node.leader_id for replica in cluster.replicas.values() if replica.node] == [
-        leader.node_id
-    ] * 3
-    cluster.append(leader, 1)
-    cluster.run_for(500)
-    assert leader.high_watermark == leader.disk.end_offset
+    quorum = start_quorum(4, VOTERS)
+    ahead = quorum.followers()[0]
+    quorum.crash(ahead)
+    quorum.store_election(ahead, ElectionState(epoch=quorum.led().raft.epoch + 5, data_version=1))
+    quorum.restart_all()
+    quorum.run_for(30_000)
+    leader = quorum.led()
+    assert [process.raft.leader_id for process in quorum.running()] == [leader.node_id] * 3
+    quorum.append(leader, 1)
+    quorum.run_for(500)
+    assert leader.raft.high_watermark == leader.raft.end_offset
 
 
-def test_a_leader_that_lacks_what_is_committed_ends_its_follower() -> None:
+def test_a_leader_that_lacks_what_is_committed_ends_its_follower(start_quorum: StartQuorum) -> None:
     """Two disks have lost what they had confirmed: the third must neither truncate nor fetch forever."""
-    cluster = SlowDisks(5, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    before = leader.disk.end_offset
-    cluster.append(leader, 3)
-    cluster.run_for(1_000)
-    witness = cluster.replicas[max(voter_id for voter_id in VOTERS if voter_id != leader.node_id)]
-    assert witness.high_watermark == before + 3
-    for replica in cluster.replicas.values():
-        if replica is not witness:
-            cluster.crash(replica.node_id)
-            replica.disk.batches = [batch for batch in replica.disk.batches if batch.last_offset < before]
-            replica.disk.flushed_offset = before
-    cluster.committed = cluster.committed[:before]
-    cluster.isolate(witness.node_id)
-    cluster.restart_all()
-    cluster.run_for(10_000)
-    cluster.cut.clear()
-    with pytest.raises(AssertionError, match=r"everything up to offset \d+ is known to be committed"):
-        cluster.run_for(10_000)
+    quorum = start_quorum(5, VOTERS, checked=False)
+    leader = quorum.led()
+    before = leader.raft.end_offset
+    backups = {process: process.disk.save() for process in quorum.running()}
+    quorum.append(leader, 3)
+    quorum.run_for(1_000)
+    witness = quorum.followers()[1]
+    assert witness.raft.high_watermark == before + 3
+    for process in quorum.running():
+        if process is not witness:
+            quorum.crash(process)
+            process.disk.restore(backups[process])
+    quorum.isolate(witness.node_id)
+    quorum.restart_all()
+    quorum.run_for(10_000)
+    quorum.wire.cut.clear()
+    with pytest.raises(StorageError, match=rf"everything up to offset {before + 3} is known to be committed"):
+        quorum.run_for(10_000)
+    assert not [line for line in quorum.lines(witness.node_id) if line.startswith("truncate")]
+    assert witness.raft.end_offset == before + 3
 
 
-def test_damaged_downloads_are_repeated_at_growing_intervals() -> None:
-    cluster = SlowDisks(6, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    behind = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
-    cluster.append(leader, 40)
-    cluster.run_for(1_000)
-    cluster.take_snapshot(leader)
-    cluster.forget(behind)
-    disk = cluster.replicas[behind].disk
-    whole = disk.downloaded
-    disk.downloaded = lambda snapshot_id: SnapshotDownloaded(snapshot_id, 0)  # type: ignore[method-assign]
-    cluster.restart_all()
-    cluster.run_for(60_000)
-    lines = [line.split(" ") for line in cluster.lines]
-    finished_ms = [int(words[0]) for words in lines if words[1:3] == [str(behind), "finish"]]
+def test_damaged_downloads_are_repeated_at_growing_intervals(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(6, VOTERS)
+    leader = quorum.led()
+    behind = quorum.followers()[0]
+    quorum.append(leader, 40)
+    quorum.run_for(1_000)
+    quorum.take_snapshot(leader)
+    quorum.forget(behind)
+    path = max((leader.disk.root / PARTITION_DIRECTORY).glob("*.checkpoint"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    quorum.restart_all()
+    quorum.run_for(60_000)
+    words = [line.split(" ") for line in quorum.trace]
+    finished_ms = [float(line[0]) for line in words if line[1:3] == [str(behind.node_id), "finish"]]
     pauses_ms = [after - before for before, after in pairwise(finished_ms)]
     assert 5 <= len(finished_ms) <= 8
     assert all(after >= 1.5 * before for before, after in pairwise(pauses_ms))
-    assert leader.node is not None
-    assert leader.node.is_leader, "the follower keeps fetching"
-    disk.downloaded = whole  # type: ignore[method-assign]
-    cluster.run_for(70_000)
-    assert disk.end_offset == leader.disk.end_offset
+    assert leader.raft.is_leader, "the follower keeps fetching"
+    path.write_bytes(whole)
+    quorum.run_for(70_000)
+    assert behind.raft.end_offset == leader.raft.end_offset
 
 
-def test_unusable_records_are_fetched_again_at_growing_intervals() -> None:
+def test_unusable_records_are_fetched_again_at_growing_intervals(start_quorum: StartQuorum) -> None:
     """At most once per half a fetch timeout in the end; the follower keeps its leader meanwhile."""
-    cluster = SlowDisks(7, [1, 2])
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    other = 3 - leader.node_id
-    cluster.isolate(other)
-    cluster.append(leader, 1)
-    last = leader.disk.batches[-1]
-    whole = last.batch
-    last.batch = whole[:-1] + bytes([whole[-1] ^ 1])
-    cluster.run_for(100)
-    cluster.cut.clear()
-    cluster.run_for(4_000)
-    lines_count = len(cluster.lines)
-    cluster.run_for(16_000)
-    assert not [line for line in cluster.lines[lines_count:] if "Transition to Prospective" in line]
-    complaints = [line for line in cluster.lines if "are unusable" in line]
+    quorum = start_quorum(7, [1, 2])
+    leader = quorum.led()
+    other = quorum.followers()[0]
+    other.forge = damage_records
+    quorum.append(leader, 1)
+    quorum.run_for(4_000)
+    since = len(quorum.trace)
+    quorum.run_for(16_000)
+    assert not [line for line in quorum.lines(since=since) if "Transition to Prospective" in line]
+    complaints = [notice for notice in other.notices if "are unusable" in notice]
     assert 15 <= len(complaints) <= 40
-    assert leader.node is not None
-    assert leader.node.is_leader
-    last.batch = whole
-    cluster.run_for(2_000)
-    assert cluster.replicas[other].disk.end_offset == leader.disk.end_offset
+    assert leader.raft.is_leader
+    other.forge = None
+    quorum.run_for(2_000)
+    assert other.raft.end_offset == leader.raft.end_offset
 
 
-def test_a_response_that_names_the_last_epoch_is_ignored() -> None:
+def damage_records(response: Message) -> None:
+    """The last byte of the records in an answer to Fetch."""
+    if isinstance(response, FetchResponse):
+        partition = response.responses[0].partitions[0]
+        if partition.records:
+            partition.records = partition.records[:-1] + bytes([partition.records[-1] ^ 1])
+
+
+def test_a_response_that_names_the_last_epoch_is_ignored(start_quorum: StartQuorum) -> None:
     """No election could follow it. A peer may have stored it when such epochs were still accepted."""
-    cluster = SlowDisks(8, VOTERS)
-    cluster.run_for(6_000)
-    leader = leader_of(cluster)
-    other = next(voter_id for voter_id in VOTERS if voter_id != leader.node_id)
+    quorum = start_quorum(8, VOTERS)
+    leader = quorum.led()
+    other = quorum.followers()[0]
     last_epoch = (1 << 31) - 1
-    cluster.forge(other, leader_epoch=last_epoch)
-    cluster.run_for(3_000)
-    assert leader.node is not None
-    assert leader.node.is_leader
-    assert any(f"names epoch {last_epoch}" in line for line in cluster.lines)
+
+    def fence(response: Message) -> None:
+        if isinstance(response, FetchResponse):
+            partition = response.responses[0].partitions[0]
+            partition.error_code = Errors.FENCED_LEADER_EPOCH
+            partition.current_leader.leader_epoch = last_epoch
+            partition.current_leader.leader_id = -1
+            other.forge = None
+
+    other.forge = fence
+    quorum.run_for(3_000)
+    assert other.forge is None
+    assert leader.raft.is_leader
+    assert any(f"names epoch {last_epoch}" in line for line in quorum.lines(other.node_id))
 
 
-class Boundaries(RaftCluster):
-    """Core and disk agree about the end of a truncated log."""
-
-    def check(self, replica: Replica, effect: RaftEffect) -> None:
-        super().check(replica, effect)
-        if isinstance(effect, TruncateLog):
-            assert replica.disk.end_offset == effect.end_offset
+BEGINS = (1, 0, 2)
+LOGS = {1: [BEGINS], 2: [BEGINS, (2, 3, 5), (4, 6, 6)], 3: [BEGINS, (3, 3, 4)]}
+"""By voter: (epoch, base offset, last offset) of each batch."""
 
 
 def test_a_log_is_never_truncated_in_the_middle_of_a_batch() -> None:
     """LogMatching: the leader's epoch ends within a batch that another epoch wrote here."""
-    cluster = Boundaries(9, VOTERS, [], dynamic=False, faults=Faults())
-    begins = [(1, 0, 2)]
-    logs = {1: begins, 2: [*begins, (2, 3, 5), (4, 6, 6)], 3: [*begins, (3, 3, 4)]}
-    for voter_id, batches in logs.items():
-        cluster.crash(voter_id)
-        disk = cluster.replicas[voter_id].disk
-        disk.quorum_state = ElectionState(epoch=4, leader_id=2 if voter_id == 2 else -1)
-        for epoch, base, last in batches:
-            data = encode_batch(base, epoch, 0, [b"x"] * (last - base + 1))
-            disk.batches.append(AppendBatch(base, last, epoch, data, False))
-        disk.flushed_offset = disk.end_offset
-    cluster.isolate(2)
-    cluster.restart_all()
-    cluster.run_for(10_000)
-    assert leader_of(cluster).node_id == 3
-    cluster.cut.clear()
-    cluster.run_for(10_000)
-    assert [line for line in cluster.lines if line.endswith("2 truncate 3")]
-    assert {replica.disk.end_offset for replica in cluster.replicas.values()} == {
-        leader_of(cluster).disk.end_offset
-    }
+    quorum = Quorum(9, VOTERS, dynamic=False)
+    with quorum.files.attach():
+        for process in quorum.processes.values():
+            quorum.format(process.node_id)
+            write_log(process)
+        quorum.isolate(2)
+        quorum.restart_all()
+        quorum.checks.quorum.commits.first_voters = quorum.processes[1].raft.voter_set
+        quorum.run_for(10_000)
+        leader = quorum.led()
+        assert leader.node_id == 3
+        quorum.wire.cut.clear()
+        quorum.run_for(10_000)
+        truncations = [line for line in quorum.lines(2) if line.startswith("truncate")]
+        assert truncations[-1] == "truncate 3"
+        assert {process.raft.end_offset for process in quorum.running()} == {leader.raft.end_offset}
+
+
+def write_log(process: ControllerProcess) -> None:
+    """As left by former epochs; voter 2 led the last one."""
+    meta = read_meta_properties(process.disk.root)
+    assert meta is not None
+    partition = open_partition(process.config, meta, lambda: 0)
+    leader_id = 2 if process.node_id == 2 else -1
+    partition.write_quorum_state(ElectionState(epoch=4, leader_id=leader_id))
+    for epoch, base_offset, last_offset in LOGS[process.node_id]:
+        record = METADATA_VERSION if base_offset == 0 else NoOpRecord()
+        records = [RecordAndVersion(record, 0)] * (last_offset - base_offset + 1)
+        partition.log.append(data_batch(base_offset, epoch, records).batch)
+    partition.flush()
+    partition.close()

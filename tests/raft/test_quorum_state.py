@@ -9,7 +9,7 @@ from kraftctl.raft.quorum_state import LEGAL_TRANSITIONS, is_legal
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Prospective, Resigned, Unattached
 from kraftctl.raft.voter_set import VoterSet
-from tests.support.simulator.raft_transcript import directory_id, voter_node
+from tests.support.raft_names import directory_id, voter_node
 
 KEY = ReplicaKey(1, directory_id(1))
 VOTERS = VoterSet([voter_node(1), voter_node(2)])

@@ -11,7 +11,7 @@ from kraftctl.raft.high_watermark import high_watermark
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Candidate, EpochState, Follower, Leader, Prospective, Resigned, Unattached
 from kraftctl.raft.voter_set import VoterSet
-from tests.support.simulator.raft_transcript import directory_id, voter_node
+from tests.support.raft_names import directory_id, voter_node
 
 VOTERS = VoterSet([voter_node(1), voter_node(2), voter_node(3)])
 ENDPOINTS = {"CONTROLLER": ("host", 1)}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS, served_api
-from kraftctl.server import connection
+from kraftctl.server import client_requests
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
@@ -213,7 +213,7 @@ def test_a_bug_that_a_request_triggers_closes_only_its_connection(
             assert answered_broker(await other.frame()) == (7, 2)
             other.close()
 
-    monkeypatch.setattr(connection, "decode_request_head", broken)
+    monkeypatch.setattr(client_requests, "decode_request_head", broken)
     run(scenario, loop)
 
 

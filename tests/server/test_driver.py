@@ -90,7 +90,8 @@ def test_after_a_failure_nothing_is_processed_and_no_timer_runs() -> None:
         driver = driver_of(node, storage)
         driver.start()
         driver.offer(events.DeadlineReached())
-        assert (node.steps, len(driver._inbox), driver._timer) == (1, 0, None)
+        loop = driver._node_loop
+        assert (node.steps, len(loop._inbox), loop._timer) == (1, 0, None)
         assert isinstance(driver.failed.exception(), AssertionError)
 
     asyncio.run(scenario())

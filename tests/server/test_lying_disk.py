@@ -19,7 +19,7 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.processes import ProcessFailedError
 from kraftctl.dev.settings import random_id
 from tests.support.effort import FIRST_SEED, scaled
-from tests.support.lying_disk.disk_model import Aftermath
+from tests.support.file_states import Aftermath
 from tests.support.lying_disk.lying_disk import LyingDisk, build_shim
 from tests.support.lying_disk.lying_quorum import Acknowledged, LyingQuorum
 from tests.support.processes.quorum import leads

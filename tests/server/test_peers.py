@@ -11,7 +11,7 @@ import pytest
 from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server import peers
+from kraftctl.server import peer_codec
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.peers import Peers
 from kraftctl_protocol.errors import Errors
@@ -158,6 +158,24 @@ def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
     run(test)
 
 
+def test_requests_that_wait_for_a_connection_do_not_prolong_the_backoff() -> None:
+    """They come faster than the backoff ends, and each in turn is too late: a voter was never heard again."""
+
+    async def test() -> None:
+        async with asking() as (asker, _, handler):
+            handler.holding = True
+            for send_id in range(400):
+                asker.ask(send_id, vote(pre_vote=True))
+                await asyncio.sleep(0.01)
+                if any(asker.answers.values()):
+                    return
+                if asker.answers:
+                    handler.holding = False  # from now on it answers whatever reaches it
+            pytest.fail("no request was sent any more")
+
+    run(test)
+
+
 def test_what_waits_for_a_commit_does_not_stop_raft() -> None:
     """A leader answers a registration after followers have fetched its record over the other connection."""
 
@@ -217,7 +235,7 @@ def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) 
 
     async def test() -> None:
         async with asking() as (asker, _, _):
-            monkeypatch.setattr(peers, "decode_response", broken)
+            monkeypatch.setattr(peer_codec, "decode_response", broken)
             asker.ask(1, unregister(1))
             assert await asker.answer_to(1) is None
             monkeypatch.undo()

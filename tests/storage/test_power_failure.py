@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from functools import partial
@@ -19,9 +18,11 @@ from kraftctl.storage.segment import Segment
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
-from tests.storage.failing_disk import AFTERMATHS, ONLY_FLUSHED, FailingDisk, PowerFailure
 from tests.support.effort import FIRST_SEED
+from tests.support.file_states import Aftermath
 from tests.support.partitions import open_partition
+from tests.support.simulator.disk import ProcessEnded, SimulatedDisk
+from tests.support.simulator.files import SimulatedFiles
 
 SEGMENT_BYTES = 400
 NEVER = 10**9
@@ -145,55 +146,68 @@ def _check(partition: MetadataPartition, promises: Promises) -> None:
     assert any(found.items() <= candidate.items() for candidate in allowed)
 
 
-def _live_until(directory: Path, fail_at: int) -> tuple[FailingDisk, Promises, bool]:
-    disk = FailingDisk(directory, fail_at)
-    life = Life(directory)
-    directory.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        disk.attach(patch)
-        try:
-            life.live()
-        except PowerFailure:
-            return disk, life.promises, False
-    return disk, life.promises, True
+def _live_until(disk: SimulatedDisk, fail_at: int) -> tuple[Promises, bool]:
+    life = Life(disk.root)
+    disk.calls_left = fail_at - 1
+    try:
+        life.live()
+    except ProcessEnded:
+        return life.promises, False
+    disk.calls_left = None
+    return life.promises, True
 
 
-def _fail_and_check(tmp_path: Path, fail_at: int, aftermath: str) -> bool:
-    """One life that ends at `fail_at`, and the next start. False when that call was never made."""
-    disk, promises, survived = _live_until(tmp_path / f"life-{fail_at}", fail_at)
-    if survived:
-        return False
-    after = tmp_path / f"after-{fail_at}"
-    after.mkdir()
-    disk.leave(aftermath, after, random.Random(FIRST_SEED * 10_000 + fail_at))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)
-        patch.setattr(os, "fdatasync", lambda descriptor: None)
-        partition = open_partition(after, segment_bytes=SEGMENT_BYTES)
+def _fail_and_check(fail_at: int, aftermath: Aftermath | None) -> bool:
+    """One life that ends at `fail_at`, and the next start. False when that call was never made.
+
+    Without an aftermath the process is killed, and the power does not fail.
+    """
+    files = SimulatedFiles()
+    disk = files.disk("node-1")
+    rng = random.Random(FIRST_SEED * 10_000 + fail_at)
+    with files.attach():
+        promises, survived = _live_until(disk, fail_at)
+        if survived:
+            return False
+        if aftermath is None:
+            disk.kill(rng)
+        else:
+            disk.lose_power(aftermath, rng)
+        partition = open_partition(disk.root, segment_bytes=SEGMENT_BYTES)
         _check(partition, promises)
         partition.log.append(batch(partition.log.end_offset, epoch=9))
         partition.close()
     return True
 
 
-def _fail_at_every_call(tmp_path: Path, aftermath: str) -> int:
+def _fail_at_every_call(aftermath: Aftermath | None) -> int:
     """How many calls there were to fail at."""
     fail_at = 1
-    while _fail_and_check(tmp_path, fail_at, aftermath):
+    while _fail_and_check(fail_at, aftermath):
         fail_at += 1
     return fail_at - 1
 
 
+AFTERMATHS = [
+    pytest.param(None, id="killed"),
+    pytest.param(Aftermath.STRICT, id="only-flushed"),
+    pytest.param(Aftermath.PREFIX, id="torn"),
+    pytest.param(Aftermath.PAGES, id="out-of-order"),
+]
+
+
 @pytest.mark.parametrize("aftermath", AFTERMATHS)
-def test_power_fails_at_every_call(tmp_path: Path, aftermath: str) -> None:
-    _, promises, survived = _live_until(tmp_path / "whole", NEVER)
+def test_power_fails_at_every_call(aftermath: Aftermath | None) -> None:
+    files = SimulatedFiles()
+    with files.attach():
+        promises, survived = _live_until(files.disk("node-1"), NEVER)
     assert survived
     assert promises.durable_end == 42
-    assert _fail_at_every_call(tmp_path, aftermath) > 100
+    assert _fail_at_every_call(aftermath) > 100
 
 
-def test_a_flush_that_flushes_nothing_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flush_that_flushes_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks the checker."""
     monkeypatch.setattr(Segment, "flush", lambda segment: None)
     with pytest.raises((AssertionError, StorageError)):
-        _fail_at_every_call(tmp_path, ONLY_FLUSHED)
+        _fail_at_every_call(Aftermath.STRICT)

@@ -164,6 +164,27 @@ def test_it_is_lowered_before_the_log_is_cut(tmp_path: Path, monkeypatch: pytest
     assert _point(tmp_path)[3:5] == (3, 6)
 
 
+def test_a_truncation_that_cannot_read_leaves_no_later_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has deleted a segment by then: a stop must not note the end that the log had before."""
+    partition = open_partition(tmp_path, segment_bytes=200)
+    partition.write_quorum_state(ElectionState(epoch=1, data_version=1))
+    for offset in range(6):
+        partition.log.append(batch(offset))
+        partition.flush()
+    with monkeypatch.context() as failing:
+        failing.setattr(os, "pread", _no_read)
+        with pytest.raises(StorageError, match="Input/output error"):
+            partition.truncate_log(1)
+        partition.close()
+    open_partition(tmp_path, segment_bytes=200).close()
+
+
+def _no_read(descriptor: int, size_bytes: int, position: int) -> bytes:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 def test_a_snapshot_that_replaces_the_log_is_noted(tmp_path: Path) -> None:
     partition = open_partition(tmp_path)
     partition.log.append(batch(0, epoch=1, count=50))

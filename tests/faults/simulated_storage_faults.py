@@ -1,0 +1,121 @@
+"""Planted faults in `kraftctl/storage`, the loop and the executor that the simulator has to notice."""
+
+from __future__ import annotations
+
+from tests.faults.simulated_fault import SimulatedFault, known, planted
+
+LOOP = "kraftctl/server/node_loop.py"
+EXECUTOR = "kraftctl/server/effect_executor.py"
+LOG = "kraftctl/storage/metadata_log.py"
+PARTITION = "kraftctl/storage/metadata_partition.py"
+CONTRADICTIONS = "kraftctl/storage/contradictions.py"
+
+FAULTS: tuple[SimulatedFault, ...] = (
+    known("loop-writes-quorum-state-last"),
+    known("small-files-without-fsync"),
+    known("rename-without-fsync-of-the-directory"),
+    known("snapshot-without-fsync"),
+    known("end-of-recovery-is-not-stored", "disks"),
+    planted(
+        "next-effect-while-one-is-stored",
+        EXECUTOR,
+        "        self.paused = True\n        stored = ",
+        "        stored = ",
+        "The answer with a vote leaves while the storage thread writes the vote.",
+    ),
+    planted(
+        "next-event-while-one-is-stored",
+        LOOP,
+        "        if not self._draining and not self._executor.paused:\n",
+        "        if not self._draining:\n",
+        "An event is processed before the effects that wait for the disk.",
+    ),
+    planted(
+        "stored-event-waits-in-line",
+        LOOP,
+        "            self._inbox.appendleft(next_event)\n",
+        "            self._inbox.append(next_event)\n",
+        "Other events are processed between the end of a download and its use.",
+    ),
+    planted(
+        "flush-reports-more-than-it-wrote",
+        EXECUTOR,
+        "            self._inbox.offer(events.LogFlushed(flushing.result()))\n",
+        "            self._inbox.offer(events.LogFlushed(self._storage.log.end_offset))\n",
+        "What was appended during the flush is acknowledged.",
+    ),
+    planted(
+        "failed-fsync-is-ignored",
+        LOG,
+        "            try:\n"
+        "                self._force(end_offset)\n"
+        "            except OSError as error:\n"
+        "                raise self._out_of_service("
+        'f"fsync failed in {self.directory}: {error}") from error\n'
+        "            self.durable_end_offset",
+        "            try:\n"
+        "                self._force(end_offset)\n"
+        "            except OSError:\n"
+        "                pass\n"
+        "            self.durable_end_offset",
+        "What the disk did not confirm is acknowledged.",
+        "disks",
+    ),
+    planted(
+        "flush-without-fsync",
+        "kraftctl/storage/segment.py",
+        "            self.needs_flush = False\n            os.fsync(self.descriptor)\n",
+        "            self.needs_flush = False\n",
+        "Acknowledged records are in a page cache only.",
+    ),
+    planted(
+        "new-segment-without-fsync-of-the-directory",
+        LOG,
+        "        self._set_segments([*self._segments, segment])\n        self._directory_changed = True\n",
+        "        self._set_segments([*self._segments, segment])\n",
+        "A power failure takes the name of a segment, and with it acknowledged records.",
+    ),
+    planted(
+        "durable-end-survives-a-truncation",
+        LOG,
+        "                self.durable_end_offset = min(self.durable_end_offset, end_offset)\n",
+        "",
+        "The recovery point names records that were truncated: the next start is refused.",
+    ),
+    planted(
+        "recovery-point-before-quorum-state",
+        PARTITION,
+        "        self.quorum_state.write(state)\n        self.recovery_point.note_election(state)\n",
+        "        self.recovery_point.note_election(state)\n        self.quorum_state.write(state)\n",
+        "After a crash in between, quorum-state is taken for an older copy.",
+    ),
+    planted(
+        "name-of-a-snapshot-is-not-forced",
+        "kraftctl/storage/snapshots.py",
+        "        self._path.replace(self._final_path)\n        fsync_directory(self._final_path.parent)\n",
+        "        self._path.replace(self._final_path)\n",
+        "The log below a snapshot is gone, and a power failure takes the snapshot, too.",
+        "disks",
+    ),
+    planted(
+        "snapshot-at-the-log-start-is-deleted",
+        PARTITION,
+        "            self.snapshots.delete_before(following.offset)\n",
+        "            self.snapshots.delete_before(following.offset + 1)\n",
+        "Off by one: nothing has the records below the start of the log.",
+    ),
+    planted(
+        "log-is-cut-behind-its-snapshot",
+        PARTITION,
+        "                self.log.delete_segments_before(following.offset)\n",
+        "                self.log.delete_segments_before(following.offset + 1)\n",
+        "Off by one: nothing has the first record above the snapshot.",
+    ),
+    planted(
+        "truncation-keeps-a-batch",
+        LOG,
+        "        last.truncate_to(offset)\n",
+        "        last.truncate_to(offset + 1)\n",
+        "Off by one: the log on disk has a batch more than the log of the core.",
+    ),
+)

@@ -1,0 +1,167 @@
+"""The loop around the node, without asyncio, threads or a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kraftctl.raft import events
+from kraftctl.server.node_loop import NodeLoop
+
+
+class Timer:
+    def __init__(self, at_ms: int, call: Callable[[], None]) -> None:
+        self.at_ms = at_ms
+        self.call = call
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class World:
+    """Everything around the loop: a node that emits `script[event]`, and a journal of what happens."""
+
+    def __init__(self) -> None:
+        self.script: dict[str, list[str]] = {}
+        self.journal: list[str] = []
+        self.may_stop = False
+        self.next_deadline_ms: int | None = None
+        self.time_ms = 1_000
+        self.timers: list[Timer] = []
+        self.paused = False
+        self.unreadable: BaseException | None = None
+        self.notable_ns = 1
+        self.ends: list[BaseException | None] = []
+        this: Any = self
+        self.loop = NodeLoop(
+            this,
+            clock=this,
+            scheduler=this,
+            network=this,
+            probe=this,
+            on_may_stop=lambda: self.journal.append("may stop"),
+            on_end=self.ends.append,
+        )
+        self.loop.attach(this)
+
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[str]:
+        name = type(event).__name__
+        self.journal.append(name)
+        return self.script.get(name, [])
+
+    def execute(self, effect: Any) -> None:
+        self.journal.append(effect)
+        match effect:
+            case "pause":
+                self.paused = True
+            case "raise":
+                raise OSError("disk full")
+            case "end":
+                self.loop.end()
+            case "offer":
+                self.loop.offer(events.LogFlushed(1))
+            case "take time":
+                self.time_ms += 1
+
+    def cancel_all(self) -> None:
+        self.journal.append("cancel all")
+
+    def note(self, turn_ns: int, what: object) -> None:
+        self.journal.append(f"{what} took {turn_ns} ns")
+
+    def now_ms(self) -> int:
+        return self.time_ms
+
+    def now_ns(self) -> int:
+        return self.time_ms * 1_000_000
+
+    def wall_ms(self) -> int:
+        return self.time_ms
+
+    def call_later(self, delay_seconds: float, call: Callable[[], None]) -> Timer:
+        timer = Timer(self.time_ms + round(delay_seconds * 1000), call)
+        self.timers.append(timer)
+        return timer
+
+
+def test_effects_follow_their_event_and_precede_the_next() -> None:
+    world = World()
+    world.script = {"Started": ["offer", "second"]}
+    world.loop.offer(events.Started())
+    assert world.journal == ["Started", "offer", "second", "LogFlushed"]
+
+
+def test_after_a_pause_its_event_comes_before_those_that_waited() -> None:
+    world = World()
+    world.script = {"Started": ["pause", "second"], "LogStartChanged": ["third"]}
+    world.loop.offer(events.Started())
+    world.loop.offer(events.LogFlushed(1))
+    assert world.journal == ["Started", "pause"]
+    world.paused = False
+    world.loop.resume(events.LogStartChanged(1))
+    assert world.journal[2:] == ["second", "LogStartChanged", "third", "LogFlushed"]
+
+
+@pytest.mark.parametrize(("last", "failures"), [("end", 0), ("raise", 1)])
+def test_nothing_follows_the_end(last: str, failures: int) -> None:
+    """Between two effects of one step: neither the second effect, nor an event that waits, nor a timer."""
+    world = World()
+    world.next_deadline_ms = 2_000
+    world.loop.offer(events.DeadlineReached())
+    world.script = {"Started": ["offer", last, "second"]}
+    world.loop.offer(events.Started())
+    world.loop.offer(events.LogFlushed(2))
+    world.loop.resume(None)
+    assert world.journal == ["DeadlineReached", "Started", "offer", last, "cancel all"]
+    assert [type(end) for end in world.ends] == [OSError if failures else type(None)]
+    assert [timer.cancelled for timer in world.timers] == [True]
+
+
+def test_the_timer_follows_the_deadline_of_the_node() -> None:
+    """It is set anew when the deadline changes, not for each event."""
+    world = World()
+    loop = world.loop
+    for world.next_deadline_ms in (1_500, 1_500, 1_200, None):
+        loop.offer(events.LogFlushed(1))
+    assert [(timer.at_ms, timer.cancelled) for timer in world.timers] == [(1_500, True), (1_200, False)]
+    world.next_deadline_ms = 900
+    world.timers[-1].call()
+    assert world.journal[-1] == "DeadlineReached"
+    assert (world.timers[-1].at_ms, world.timers[-1].cancelled) == (1_000, False)
+    loop.stop_timer()
+    world.next_deadline_ms = 3_000
+    loop.offer(events.LogFlushed(1))
+    assert world.journal[-1] == "LogFlushed"
+    assert [timer.cancelled for timer in world.timers] == [True, False, True]
+
+
+def test_a_node_that_may_stop_is_reported_when_nothing_is_left_to_do() -> None:
+    world = World()
+    world.script = {"ShutdownRequested": ["pause", "second"]}
+    world.may_stop = True
+    world.loop.offer(events.ShutdownRequested())
+    assert world.journal == ["ShutdownRequested", "pause"]
+    world.paused = False
+    world.loop.resume(None)
+    assert world.journal[2:] == ["second", "may stop"]
+    assert world.ends == []
+
+
+def test_a_loop_whose_log_is_unreadable_ends_when_the_node_may_stop() -> None:
+    world = World()
+    world.unreadable = OSError("bad sector")
+    world.loop.offer(events.ShutdownRequested())
+    assert world.ends == []
+    world.may_stop = True
+    world.loop.offer(events.LogFlushed(1))
+    assert world.ends == [world.unreadable]
+
+
+def test_a_long_turn_is_noted_with_its_effect() -> None:
+    world = World()
+    world.script = {"Started": ["first", "take time"]}
+    world.loop.offer(events.Started())
+    assert world.journal == ["Started", "first", "take time", "take time took 1000000 ns"]
