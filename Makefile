@@ -4,8 +4,10 @@
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
 #   make test       the whole suite against compiled code, and the pure tests from source as well
 #   make test-quick   the pure core, uncompiled, in seconds
+#   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
 #   make faults     plants known defects, one at a time, and expects a test to notice each
+#   make simulate-faults   the same for the simulator alone: which invariant names each, after how many runs
 #   make export-demo  an HTML page of plots about a small real cluster, in about two minutes
 #   make check      lint, types, import contracts, generated code
 #
@@ -147,6 +149,24 @@ clean:
 FAULTS ?=
 faults: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python tests/faults/run.py $(FAULTS)
+
+# Plants each fault of tests/faults/simulator_catalogue.py, and expects the simulator to notice it.
+.PHONY: simulate-faults
+simulate-faults: $(STAMPS)/dev
+	PYTHONPATH=$(SOURCES) $(BIN)/python tests/faults/simulate.py $(FAULTS)
+
+# Whole controllers on one virtual clock, with faults: RUNS seeds from SEED on (or MINUTES of them), of a PROFILE.
+# A find prints KEEP and CALM: the faults that it needs.
+.PHONY: simulate
+RUNS ?= $(if $(MINUTES),0,100)
+MINUTES ?=
+SEED ?=
+PROFILE ?= mixed
+KEEP ?=
+CALM ?=
+simulate: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/simulate.py --runs $(RUNS) --profile $(PROFILE) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP)) $(if $(CALM),--calm $(CALM))
 
 # The long random tests: SOAK="raft export" selects some, SOAK_ARGS="--seed 7 --minutes 30" sets seed and duration.
 .PHONY: soak soak-export
