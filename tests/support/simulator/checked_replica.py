@@ -29,6 +29,7 @@ class CheckedReplica:
         "controller",
         "epoch",
         "epoch_start",
+        "fetched_snapshot",
         "forgot_log",
         "forgot_votes",
         "high_watermark",
@@ -78,6 +79,8 @@ class CheckedReplica:
         self.may_lack_records = False
         """Whether nothing says that its damaged log lacks what was durable."""
         self.newest_snapshot: OffsetAndEpoch | None = None
+        self.fetched_snapshot: OffsetAndEpoch | None = None
+        """Downloaded in the last life; it takes the place of the log, at the next start if need be."""
         self.high_watermark = -1
         self.owed_commit = -1
         self.announced = -1
@@ -100,7 +103,7 @@ class CheckedReplica:
         """Everything that a process knows only in memory starts again."""
         self.life = life
         self.name = f"node {self.node_id} (life {life})"
-        self.storing = None
+        self.storing = self.fetched_snapshot = None
         self.high_watermark = self.owed_commit = self.announced = -1
         self.epoch = epoch
         self.epoch_start = -1

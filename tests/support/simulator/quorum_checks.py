@@ -410,6 +410,8 @@ class QuorumChecks:
             broken("LeaderNeverLoadSnapshot", f"{replica.name} in epoch {replica.epoch}: {effect!r}")
         if not isinstance(effect, ReadSnapshot):
             replica.storing = effect
+        if isinstance(effect, FinishSnapshot):
+            replica.fetched_snapshot = effect.snapshot_id
 
     def _start_over(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, StartOver)

@@ -108,6 +108,9 @@ def _check_end(replica: CheckedReplica, found: list[Batch]) -> None:
         if votes and not _has_all(found, replica.lost_log):
             broken("Durability", f"{replica.name} votes although its log was lost")
         return
+    fetched = replica.fetched_snapshot
+    if fetched is not None and replica.partition.log.start_offset == fetched.offset:
+        return  # the process ended before its log was replaced; the start has done that
     log = replica.log
     count = log.count_before(log.durable_end)
     assert count is not None
