@@ -139,4 +139,12 @@ FAULTS = (
         (RAFT_BOUNDS,),
         "A candidate of ever higher epochs fills the disk with the log of the process.",
     ),
+    PlantedFault(
+        "an-observer-that-fetches-is-forgotten",
+        "kraftctl/raft/states.py",
+        "        state = self.observer_states.pop(key, None)\n",
+        "        state = self.observer_states.get(key)\n",
+        (RAFT_BOUNDS,),
+        "New ids drive out the brokers that have fetched for days.",
+    ),
 )
