@@ -243,4 +243,12 @@ FAULTS = (
         ("tests/node/test_node.py",),
         "Parts of two files arrive at a replica that fetches the snapshot.",
     ),
+    PlantedFault(
+        "a-snapshot-does-not-count-as-flushed",
+        "kraftctl/raft/log_state.py",
+        "        self.flushed_offset = max(self.flushed_offset, self.start_offset)\n",
+        "",
+        ("tests/raft/test_leader_epochs.py::test_what_a_snapshot_replaces_counts_as_flushed",),
+        "A replica claims epoch 0 in elections, and loses them.",
+    ),
 )
