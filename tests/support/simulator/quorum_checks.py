@@ -135,7 +135,7 @@ class QuorumChecks:
         if replica is None:
             return  # it has never been started
         if replica.log.durable_end == 0 and (replica.stored is None or replica.stored.epoch == 0):
-            replica.is_damaged = True
+            replica.promised_nothing = True
             replica.newest_snapshot = None
             return  # it has promised nothing that others know
         replica.forgot_log |= log
@@ -150,17 +150,18 @@ class QuorumChecks:
         if replica is None:
             return  # it has never been started
         replica.lose_log()
-        replica.is_damaged = replica.is_gone = True
+        replica.is_gone = True
         self.commits.check_durability()
 
-    def damaged(self, key: ReplicaKey, *, may_go_unnoticed: bool = False) -> None:
-        """A file has rotted. That the log lacks what was durable is noticed, unless it `may_go_unnoticed`:
-        what the replica knows that it promised has rotted.
-        """
+    def damaged(self, key: ReplicaKey, file: str) -> None:
+        """A file of this name has rotted. The next start notices what that took from it, or is refused."""
         replica = self.replicas.get(key)
         if replica is not None:
-            replica.is_damaged = True
-            replica.may_lack_records |= may_go_unnoticed
+            replica.damaged_files.add(file)
+
+    def replaced_election(self, key: ReplicaKey, state: ElectionState) -> None:
+        """A test has written quorum-state."""
+        self.replicas[key].stored = state
 
     # After each step.
 
@@ -403,6 +404,7 @@ class QuorumChecks:
         if count < len(replica.log.batches) and self.history.is_committed(replica.log.batches[count]):
             broken("Durability", f"{replica.name} truncates the committed {replica.log.batches[count]}")
         replica.log.truncate_to(count)
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.storing = effect
 
     def _load_snapshot(self, replica: CheckedReplica, effect: NodeEffect) -> None:
@@ -419,6 +421,7 @@ class QuorumChecks:
         snapshot_id = effect.snapshot_id
         count = self._check_snapshot_id(replica, snapshot_id)
         replica.log.replace(self.history.committed[:count])
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.newest_snapshot = snapshot_id
         if replica.owed_commit >= 0:
             self.commits.commit(replica, replica.owed_commit)

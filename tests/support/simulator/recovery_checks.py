@@ -17,17 +17,15 @@ def check(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> None
     """Then follow the log that was found: all of it is durable."""
     replica.name = f"node {replica.node_id}"
     found = _found_log(history, replica, is_new=is_new)
-    if not is_new and not replica.is_damaged:
-        _check_end(replica, found)
+    recovering = replica.partition.recovering_epoch is not None
+    if not is_new and not replica.promised_nothing:
+        _check_recovering(replica, recovering=recovering)
+        _check_end(replica, found, recovering=recovering)
         _check_quorum_state(replica)
         _check_snapshots(replica)
-    elif not is_new and not replica.may_lack_records:
-        _check_damaged(replica, found)
-    recovering = replica.partition.recovering_epoch is not None
-    if recovering and not (is_new or replica.is_excused or replica.is_damaged):
-        broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
     replica.is_recovering = recovering
-    replica.is_damaged = replica.may_lack_records = False
+    replica.promised_nothing = False
+    replica.damaged_files.clear()
     if not recovering:
         replica.forgot_log = replica.forgot_votes = False
         replica.lost_log = None
@@ -94,17 +92,22 @@ def _has_all(found: list[Batch], lost: ReplicaLog | None) -> bool:
     return len(found) >= count and found[count - 1] is lost.batches[count - 1]
 
 
-def _check_damaged(replica: CheckedReplica, found: list[Batch]) -> None:
-    """It started, so its log lacks nothing that was durable, unless it fetches all of it before it votes."""
-    votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
-    if votes and not _has_all(found, replica.log):
-        broken("Durability", f"{replica.name} votes although its damaged log lacks what was durable")
+def _check_recovering(replica: CheckedReplica, *, recovering: bool) -> None:
+    """Damage may leave a log without a single batch: then the replica fetches all of it before it votes."""
+    if not recovering or replica.is_excused:
+        return
+    if not replica.log_is_damaged:
+        broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
+    replica.forgot_log = True
+    replica.lose_log()
 
 
-def _check_end(replica: CheckedReplica, found: list[Batch]) -> None:
-    """What a crash may take is what was never flushed."""
+def _check_end(replica: CheckedReplica, found: list[Batch], *, recovering: bool) -> None:
+    """What a crash may take is what was never flushed; damage may take nothing, unless the replica knows."""
+    if replica.log_is_damaged and replica.promises_are_damaged:
+        return  # nothing says how far the log went
     if replica.forgot_log:
-        votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
+        votes = not recovering and replica.raft.voter_set.is_voter(replica.key)
         if votes and not _has_all(found, replica.lost_log):
             broken("Durability", f"{replica.name} votes although its log was lost")
         return
@@ -116,9 +119,10 @@ def _check_end(replica: CheckedReplica, found: list[Batch]) -> None:
     assert count is not None
     if count and (len(found) < count or found[count - 1] is not log.batches[count - 1]):
         end = found[-1].end if found else 0
+        kind = "damaged log" if replica.log_is_damaged else "log"
         broken(
             "AckedValueNotLost",
-            f"{replica.name} recovered its log up to {end}, without the durable {log.batches[count - 1]}",
+            f"{replica.name} recovered its {kind} up to {end}, without the durable {log.batches[count - 1]}",
         )
 
 
