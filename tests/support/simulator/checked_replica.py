@@ -34,6 +34,7 @@ class CheckedReplica:
         "high_watermark",
         "is_damaged",
         "is_gone",
+        "is_misled",
         "is_recovering",
         "isr_refusals",
         "key",
@@ -74,6 +75,7 @@ class CheckedReplica:
         self.is_gone = False
         """Its directory is lost with its identity."""
         self.forgot_votes = False
+        self.is_misled = False
         self.is_damaged = False
         self.may_lack_records = False
         """Whether nothing says that its damaged log lacks what was durable."""
@@ -101,6 +103,7 @@ class CheckedReplica:
         self.life = life
         self.name = f"node {self.node_id} (life {life})"
         self.storing = None
+        self.is_misled = False
         self.high_watermark = self.owed_commit = self.announced = -1
         self.epoch = epoch
         self.epoch_start = -1

@@ -178,6 +178,8 @@ class QuorumChecks:
         epoch = raft.epoch
         state_name = raft.state_name
         if epoch != replica.epoch or state_name != replica.state_name:
+            if kind is ClientRequest:
+                quorum_claims.check_pre_vote(replica, event, epoch, state_name)
             self._state_changed(replica, epoch, state_name)
         high_watermark = raft.high_watermark
         if high_watermark != replica.high_watermark:
@@ -452,6 +454,7 @@ class QuorumChecks:
 
     def _log_start_changed(self, replica: CheckedReplica, event: NodeEvent) -> None:
         self.check_log_start(replica)
+        recovery_checks.check_epoch_before_start(replica)
         replica.log.durable_end = max(replica.log.durable_end, replica.raft.log_start_offset)
 
     def check_log_start(self, replica: CheckedReplica) -> None:
@@ -481,7 +484,8 @@ class QuorumChecks:
 
     def _halt(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, Halt)
-        broken("NoIllegalState", f"{replica.name} in epoch {replica.epoch} halts: {effect.text}")
+        if not replica.is_misled:
+            broken("NoIllegalState", f"{replica.name} in epoch {replica.epoch} halts: {effect.text}")
 
     # Now and then.
 
