@@ -72,12 +72,19 @@ class Contradictions:
 
     @property
     def durable_end(self) -> DurableEnd | None:
-        """The part of the log that is known to be durable. None: unknown, or another program wrote since."""
-        if self._point.recovering:
+        """The part of the log that is known to be durable. None: unknown, or another program wrote since.
+
+        A later epoch in quorum-state is of another program, or power failed between the write of quorum-state
+        and that of the recovery point.
+        """
+        point = self._point
+        if point.recovering:
             return None
-        if self._election is not None and self._election.epoch > self._point.quorum_epoch:
+        if self._election is None or self._election.epoch <= point.quorum_epoch:
+            return DurableEnd(point.end_offset, is_exact=not point.stopped)
+        if point.stopped:
             return None
-        return DurableEnd(self._point.end_offset, is_exact=not self._point.stopped)
+        return DurableEnd(point.end_offset, is_exact=True, epoch_max=point.quorum_epoch)
 
     def _check_votes(self, election: ElectionState) -> None:
         point = self._point

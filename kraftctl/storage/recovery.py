@@ -11,7 +11,7 @@ it is refused: that costs a refetch from the other voters, cutting could cost da
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,16 +33,22 @@ from kraftctl_protocol.log_file_names import (
     TIME_INDEX_SUFFIX,
     parse_segment_file_name,
 )
+from kraftctl_protocol.record_batch import read_batch_header
 
 SCAN_BYTES = 4 * 1024 * 1024
 """Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
 
 
 class DurableEnd(NamedTuple):
-    """The log was flushed up to `offset` (exclusive). `is_exact`: everything after it may be dropped."""
+    """The log was flushed up to `offset` (exclusive). `is_exact`: everything after it may be dropped.
+
+    That holds unless another program has written since, which an intact batch of an epoch after `epoch_max`
+    shows. None: nothing suggests that.
+    """
 
     offset: int
     is_exact: bool
+    epoch_max: int | None = None
 
 
 class CutTail:
@@ -63,10 +69,13 @@ class CutTail:
 
 
 class RecoveryReport:
-    """The result of recovery. `removed_files` were left over from an interrupted deletion or roll."""
+    """The result of recovery. `removed_files` were left over from an interrupted deletion or roll.
+    `last_epoch` is that of the last good batch.
+    """
 
     def __init__(self) -> None:
         self.segments_count = 0
+        self.last_epoch = 0
         self.scanned_bytes = 0
         self.cut_tail: CutTail | None = None
         self.removed_files: list[str] = []
@@ -114,7 +123,6 @@ def recover_segments(
     Raises CorruptLogError or StorageError when the directory must not be used. `epoch_max` is the epoch of
     quorum-state. None means unknown.
     """
-    last_epoch = 0
     for at, segment in enumerate(segments):
         report.segments_count = at
         if at > 0 and segment.base_offset != segments[at - 1].end_offset:
@@ -125,7 +133,7 @@ def recover_segments(
                 f" {segments[at - 1].end_offset}: a segment is missing. {REPLACE_THIS_REPLICA}"
             )
         try:
-            last_epoch = _scan_segment(segment, last_epoch, visit, epoch_max)
+            _scan_segment(segment, report, visit, epoch_max)
         except InvalidBatchError as damage:
             _cut_torn_tail(segment, segments[at + 1 :], damage, report, durable_end)
             report.scanned_bytes += segment.size_bytes
@@ -137,10 +145,10 @@ def recover_segments(
 
 
 def _scan_segment(
-    segment: Segment, last_epoch: int, visit: Callable[[BatchPlace], None], epoch_max: int | None
-) -> int:
-    """Remember every batch of the file; returns the epoch of the last one."""
-    for place in scan_file(segment.descriptor, segment.base_offset, last_epoch):
+    segment: Segment, report: RecoveryReport, visit: Callable[[BatchPlace], None], epoch_max: int | None
+) -> None:
+    """Remember every batch of the file."""
+    for place in scan_file(segment.descriptor, segment.base_offset, report.last_epoch):
         if epoch_max is not None and place.epoch > epoch_max:
             raise StorageError(
                 f"{segment.path}: the batch at byte {place.position} (record offset {place.base_offset}) is"
@@ -150,8 +158,7 @@ def _scan_segment(
             )
         segment.remember(place)
         visit(place)
-        last_epoch = place.epoch
-    return last_epoch
+        report.last_epoch = place.epoch
 
 
 def scan_file(descriptor: int, base_offset: int, last_epoch: int) -> Iterator[BatchPlace]:
@@ -181,9 +188,9 @@ def _cut_torn_tail(
     file_size = os.fstat(segment.descriptor).st_size
     rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
     offset = segment.end_offset
-    if not _was_never_durable(offset, durable_end):
+    if not _was_never_durable(offset, [rest, *map(_content, later)], report, durable_end):
         reason = damage.reason
-        if durable_end is not None and offset < durable_end.offset:
+        if durable_end is not None and durable_end.epoch_max is None and offset < durable_end.offset:
             reason += f", although everything below offset {durable_end.offset} was forced to the disk"
             raise CorruptLogError(str(segment.path), damage.position, offset, reason)
         if is_intact_batch(rest, 0) or find_intact_batch(rest, offset, start=1) is not None:
@@ -200,18 +207,36 @@ def _cut_torn_tail(
     )
 
 
-def _was_never_durable(offset: int, durable_end: DurableEnd | None) -> bool:
-    return durable_end is not None and durable_end.is_exact and offset >= durable_end.offset
+def _was_never_durable(
+    offset: int, rests: Iterable[bytes], report: RecoveryReport, durable_end: DurableEnd | None
+) -> bool:
+    """Whether everything from `offset` on may be dropped. `rests` has all bytes after the last good batch."""
+    if durable_end is None or not durable_end.is_exact or offset < durable_end.offset:
+        return False
+    if durable_end.epoch_max is None:
+        return True
+    epochs = [epoch for data in rests for epoch in _epochs_of_intact_batches(data, offset)]
+    return max(report.last_epoch, *epochs, 0) <= durable_end.epoch_max
+
+
+def _epochs_of_intact_batches(data: bytes, next_offset: int) -> Iterator[int]:
+    position = find_intact_batch(data, next_offset)
+    while position is not None:
+        yield read_batch_header(data, position).partition_leader_epoch
+        position = find_intact_batch(data, next_offset, start=position + 1)
+
+
+def _content(segment: Segment) -> bytes:
+    return os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
 
 
 def _drop(
     later: list[Segment], next_offset: int, report: RecoveryReport, durable_end: DurableEnd | None
 ) -> bool:
     """Delete the `later` segments, begun just before the crash; none, and False, if one has a valid batch."""
-    if not _was_never_durable(next_offset, durable_end):
+    if not _was_never_durable(next_offset, map(_content, later), report, durable_end):
         for segment in later:
-            data = os.pread(segment.descriptor, os.fstat(segment.descriptor).st_size, 0)
-            if find_intact_batch(data, next_offset) is not None:
+            if find_intact_batch(_content(segment), next_offset) is not None:
                 return False
     for segment in reversed(later):
         report.removed_files.append(str(segment.path))

@@ -130,6 +130,22 @@ FAULTS = (
         "A log that is cut back to its snapshot is refused at the next start.",
     ),
     PlantedFault(
+        "a-later-epoch-is-always-another-program",
+        "kraftctl/storage/contradictions.py",
+        "        if point.stopped:\n            return None\n",
+        "        if not point.recovering:\n            return None\n",
+        ("tests/storage/test_contradictions.py",),
+        "A power failure in an election leaves a directory that does not start.",
+    ),
+    PlantedFault(
+        "a-later-epoch-is-never-another-program",
+        "kraftctl/storage/recovery.py",
+        "    return max(report.last_epoch, *epochs, 0) <= durable_end.epoch_max\n",
+        "    return len(epochs) >= 0\n",
+        ("tests/storage/test_contradictions.py",),
+        "What Kafka flushed in this directory is cut like an unfinished write.",
+    ),
+    PlantedFault(
         "unreadable-truncation-stays-in-service",
         "kraftctl/storage/metadata_log.py",
         "                except (OSError, StorageError) as error:\n",

@@ -273,6 +273,25 @@ def record_that_a_restart_lost(quorum: ScriptedQuorum) -> None:
     quorum.other.restart()
 
 
+def record_that_damage_took(quorum: ScriptedQuorum) -> None:
+    quorum.checks.damaged(key(OTHER), "00000000000000000000.log")
+    quorum.other.partition.log.truncate_to(0)
+    quorum.other.restart()
+
+
+def recovery_without_a_loss(quorum: ScriptedQuorum) -> None:
+    """Damage to another file is no reason."""
+    quorum.checks.damaged(key(OTHER), "leader-epoch-checkpoint")
+    quorum.other.partition.recovering_epoch = 1
+    quorum.other.restart()
+
+
+def vote_that_damage_changed(quorum: ScriptedQuorum) -> None:
+    quorum.checks.damaged(key(OTHER), "quorum-state")
+    quorum.other.partition.election = ElectionState(epoch=1, leader_id=THIRD)
+    quorum.other.restart()
+
+
 def answer_before_the_commit(quorum: ScriptedQuorum) -> None:
     request = quorum.leader.request(AllocateProducerIdsRequest(), 7)
     quorum.leader.do(request, data_batch(1, 1, IDS))
@@ -363,6 +382,9 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("Durability", flush_that_forced_less),
     ("Durability", truncation_of_what_is_committed),
     ("AckedValueNotLost", record_that_a_restart_lost),
+    ("AckedValueNotLost", record_that_damage_took),
+    ("Durability", recovery_without_a_loss),
+    ("ElectionSafety", vote_that_damage_changed),
     ("AckedValueNotLost", answer_before_the_commit),
     ("ObserversNeverVote", candidate_that_is_no_voter),
     ("ObserversNeverVote", candidate_that_recovers),

@@ -200,21 +200,29 @@ def test_what_a_recovering_log_held_before_it_was_lost_again_counts() -> None:
     assert quorum.checks.committed_end == 2
 
 
+LOG = "00000000000000000000.log"
+
+
 def restart_with_a_damaged_log(quorum: ScriptedQuorum) -> None:
-    quorum.checks.damaged(key(OTHER))
+    quorum.checks.damaged(key(OTHER), LOG)
     quorum.other.partition.log.truncate_to(0)
     quorum.other.restart()
 
 
-def test_a_replica_does_not_vote_with_a_damaged_log() -> None:
-    with pytest.raises(AssertionError, match=r"^Durability: .* damaged log"):
-        restart_with_a_damaged_log(ScriptedQuorum())
-
-
 def test_damage_to_what_a_replica_promised_may_go_unnoticed() -> None:
     quorum = ScriptedQuorum()
-    quorum.checks.damaged(key(OTHER), may_go_unnoticed=True)
+    quorum.checks.damaged(key(OTHER), "metadata-recovery-point")
     restart_with_a_damaged_log(quorum)
+
+
+def test_a_log_that_damage_has_emptied_is_fetched_again() -> None:
+    """What it held counts until then."""
+    quorum = ScriptedQuorum()
+    quorum.checks.ended(quorum.third)
+    quorum.checks.replaced(key(THIRD))
+    quorum.other.partition.recovering_epoch = 1
+    restart_with_a_damaged_log(quorum)
+    assert quorum.checks.quorum.replicas[key(OTHER)].is_excused
 
 
 def test_what_a_log_held_before_it_was_lost_may_be_counted() -> None:

@@ -367,6 +367,20 @@ def test_a_tail_written_back_out_of_order_is_cut(tmp_path: Path) -> None:
     assert str(segment(log_dir, 40)) in partition.log.recovery.removed_files
 
 
+def test_a_tail_out_of_order_is_cut_when_power_fails_between_two_writes_of_an_election(
+    tmp_path: Path,
+) -> None:
+    """quorum-state has the new epoch, the recovery point does not; no batch shows that Kafka wrote it."""
+    log_dir = tmp_path / "data"
+    write_tail_out_of_order(log_dir)
+    QuorumStateStore(log_dir / PARTITION_DIRECTORY).write(ElectionState(epoch=3, data_version=1))
+    partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
+    assert partition.log.end_offset == 33
+    partition.close()
+    partition = open_partition(log_dir, segment_bytes=SEGMENT_BYTES, static_voters=THREE)
+    assert (partition.log.end_offset, partition.notices) == (33, [])
+
+
 def test_without_recovery_point_the_same_tail_is_refused(tmp_path: Path) -> None:
     """It is unknown how far the log was flushed."""
     log_dir = tmp_path / "data"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from kraftctl.node.events import NodeEffect
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.log_file_names import LOG_SUFFIX
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.simulator.isr_change_checks import PartitionKey
 from tests.support.simulator.log_history import Batch, ReplicaLog
@@ -27,12 +29,13 @@ class CheckedReplica:
         "announced",
         "asked",
         "controller",
+        "damaged_files",
         "epoch",
         "epoch_start",
+        "fetched_snapshot",
         "forgot_log",
         "forgot_votes",
         "high_watermark",
-        "is_damaged",
         "is_gone",
         "is_misled",
         "is_recovering",
@@ -42,12 +45,12 @@ class CheckedReplica:
         "life",
         "log",
         "lost_log",
-        "may_lack_records",
         "name",
         "newest_snapshot",
         "node_id",
         "owed_commit",
         "partition",
+        "promised_nothing",
         "raft",
         "state_name",
         "step_request",
@@ -76,10 +79,13 @@ class CheckedReplica:
         """Its directory is lost with its identity."""
         self.forgot_votes = False
         self.is_misled = False
-        self.is_damaged = False
-        self.may_lack_records = False
-        """Whether nothing says that its damaged log lacks what was durable."""
+        self.promised_nothing = False
+        """What its disk has lost was of no use to others."""
+        self.damaged_files: set[str] = set()
+        """The names of those that rotted since the last start."""
         self.newest_snapshot: OffsetAndEpoch | None = None
+        self.fetched_snapshot: OffsetAndEpoch | None = None
+        """Downloaded in the last life; it takes the place of the log, at the next start if need be."""
         self.high_watermark = -1
         self.owed_commit = -1
         self.announced = -1
@@ -102,8 +108,8 @@ class CheckedReplica:
         """Everything that a process knows only in memory starts again."""
         self.life = life
         self.name = f"node {self.node_id} (life {life})"
-        self.storing = None
         self.is_misled = False
+        self.storing = self.fetched_snapshot = None
         self.high_watermark = self.owed_commit = self.announced = -1
         self.epoch = epoch
         self.epoch_start = -1
@@ -122,6 +128,15 @@ class CheckedReplica:
             self.lost_log = self.log
         self.log = ReplicaLog()
         self.newest_snapshot = None
+
+    @property
+    def log_is_damaged(self) -> bool:
+        return any(name.endswith(LOG_SUFFIX) for name in self.damaged_files)
+
+    @property
+    def promises_are_damaged(self) -> bool:
+        """Nothing else says how far a damaged log went."""
+        return RECOVERY_POINT in self.damaged_files
 
     @property
     def is_excused(self) -> bool:

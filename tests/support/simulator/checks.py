@@ -54,9 +54,9 @@ class Checks:
         """See `QuorumChecks.replaced`."""
         self.quorum.replaced(key)
 
-    def damaged(self, key: ReplicaKey, *, may_go_unnoticed: bool = False) -> None:
+    def damaged(self, key: ReplicaKey, file: str) -> None:
         """See `QuorumChecks.damaged`."""
-        self.quorum.damaged(key, may_go_unnoticed=may_go_unnoticed)
+        self.quorum.damaged(key, file)
 
     def lost_tail(self, key: ReplicaKey, end_offset: int) -> None:
         """See `CommitChecks.lost_tail`."""

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from kraftctl_protocol.log_file_names import QUORUM_STATE
 from tests.support.file_states import DirectoryState, FileContent, FileState
+from tests.support.simulator.quorum_state_damage import changes_a_promise
 
 KINDS = (".log", ".checkpoint", "quorum-state", "metadata-recovery-point", "leader-epoch-checkpoint")
 """How the names of files end that may be damaged."""
@@ -45,8 +47,13 @@ def flip_bit(tree: DirectoryState, rng: random.Random, kinds: Sequence[str]) -> 
     if found is None:
         return None
     name, state, size_bytes = found
-    position = rng.randrange(size_bytes)
-    bit = 1 << rng.randrange(8)
+    before = state.forced_content().content()
+    while True:
+        position, bit = rng.randrange(size_bytes), 1 << rng.randrange(8)
+        after = bytearray(before)
+        after[position] ^= bit
+        if not name.endswith(QUORUM_STATE) or not changes_a_promise(before, bytes(after)):
+            break
 
     def flip(content: FileContent) -> None:
         content.data[position] ^= bit

@@ -151,7 +151,7 @@ class Operator:
         """Bytes that had been forced are not what they were."""
         self.rotten.add(process.node_id)
         process.never_loses_power = True  # until its disk is replaced
-        self._cluster.checks.damaged(self._key(process), may_go_unnoticed=damage.name == RECOVERY_POINT)
+        self._cluster.checks.damaged(self._key(process), damage.name)
 
     def back_up(self, process: ControllerProcess) -> None:
         self._backups[process.node_id] = process.disk.save()

@@ -184,9 +184,9 @@ class Quorum(Cluster):
         self.operator.lose_log(process)
 
     def store_election(self, process: ControllerProcess, state: ElectionState) -> None:
-        """Replace the quorum-state of a process that is down. The checks expect no such change."""
+        """Replace the quorum-state of a process that is down."""
         QuorumStateStore(process.disk.root / PARTITION_DIRECTORY).write(state)
-        self.checks.damaged(process.key)
+        self.checks.quorum.replaced_election(process.key, state)
 
     def restart_all(self, *, but: Sequence[ControllerProcess] = ()) -> None:
         for process in self.down():

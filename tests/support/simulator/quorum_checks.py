@@ -135,7 +135,7 @@ class QuorumChecks:
         if replica is None:
             return  # it has never been started
         if replica.log.durable_end == 0 and (replica.stored is None or replica.stored.epoch == 0):
-            replica.is_damaged = True
+            replica.promised_nothing = True
             replica.newest_snapshot = None
             return  # it has promised nothing that others know
         replica.forgot_log |= log
@@ -150,17 +150,18 @@ class QuorumChecks:
         if replica is None:
             return  # it has never been started
         replica.lose_log()
-        replica.is_damaged = replica.is_gone = True
+        replica.is_gone = True
         self.commits.check_durability()
 
-    def damaged(self, key: ReplicaKey, *, may_go_unnoticed: bool = False) -> None:
-        """A file has rotted. That the log lacks what was durable is noticed, unless it `may_go_unnoticed`:
-        what the replica knows that it promised has rotted.
-        """
+    def damaged(self, key: ReplicaKey, file: str) -> None:
+        """A file of this name has rotted. The next start notices what that took from it, or is refused."""
         replica = self.replicas.get(key)
         if replica is not None:
-            replica.is_damaged = True
-            replica.may_lack_records |= may_go_unnoticed
+            replica.damaged_files.add(file)
+
+    def replaced_election(self, key: ReplicaKey, state: ElectionState) -> None:
+        """A test has written quorum-state."""
+        self.replicas[key].stored = state
 
     # After each step.
 
@@ -405,6 +406,7 @@ class QuorumChecks:
         if count < len(replica.log.batches) and self.history.is_committed(replica.log.batches[count]):
             broken("Durability", f"{replica.name} truncates the committed {replica.log.batches[count]}")
         replica.log.truncate_to(count)
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.storing = effect
 
     def _load_snapshot(self, replica: CheckedReplica, effect: NodeEffect) -> None:
@@ -412,6 +414,8 @@ class QuorumChecks:
             broken("LeaderNeverLoadSnapshot", f"{replica.name} in epoch {replica.epoch}: {effect!r}")
         if not isinstance(effect, ReadSnapshot):
             replica.storing = effect
+        if isinstance(effect, FinishSnapshot):
+            replica.fetched_snapshot = effect.snapshot_id
 
     def _start_over(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, StartOver)
@@ -419,6 +423,7 @@ class QuorumChecks:
         snapshot_id = effect.snapshot_id
         count = self._check_snapshot_id(replica, snapshot_id)
         replica.log.replace(self.history.committed[:count])
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.newest_snapshot = snapshot_id
         if replica.owed_commit >= 0:
             self.commits.commit(replica, replica.owed_commit)
@@ -453,15 +458,9 @@ class QuorumChecks:
             replica.newest_snapshot = event.snapshot_id
 
     def _log_start_changed(self, replica: CheckedReplica, event: NodeEvent) -> None:
-        self.check_log_start(replica)
+        recovery_checks.check_log_start(replica)
         recovery_checks.check_epoch_before_start(replica)
         replica.log.durable_end = max(replica.log.durable_end, replica.raft.log_start_offset)
-
-    def check_log_start(self, replica: CheckedReplica) -> None:
-        start_offset = replica.raft.log_start_offset
-        ids = replica.partition.snapshots.ids()
-        if start_offset > 0 and not any(snapshot_id.offset >= start_offset for snapshot_id in ids):
-            broken("SnapshotAtLogStart", f"{replica.name}: log from {start_offset}, snapshots {ids}")
 
     def _note_recovered(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         replica.storing = effect
@@ -495,5 +494,5 @@ class QuorumChecks:
         for process in processes:
             replica = self.running[process.node_id]
             if replica.storing is None:
-                self.check_log_start(replica)
+                recovery_checks.check_log_start(replica)
                 recovery_checks.check_log_content(replica)

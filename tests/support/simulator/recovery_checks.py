@@ -17,17 +17,15 @@ def check(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> None
     """Then follow the log that was found: all of it is durable."""
     replica.name = f"node {replica.node_id}"
     found = _found_log(history, replica, is_new=is_new)
-    if not is_new and not replica.is_damaged:
-        _check_end(replica, found)
+    recovering = replica.partition.recovering_epoch is not None
+    if not is_new and not replica.promised_nothing:
+        _check_recovering(replica, recovering=recovering)
+        _check_end(replica, found, recovering=recovering)
         _check_quorum_state(replica)
         _check_snapshots(replica)
-    elif not is_new and not replica.may_lack_records:
-        _check_damaged(replica, found)
-    recovering = replica.partition.recovering_epoch is not None
-    if recovering and not (is_new or replica.is_excused or replica.is_damaged):
-        broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
     replica.is_recovering = recovering
-    replica.is_damaged = replica.may_lack_records = False
+    replica.promised_nothing = False
+    replica.damaged_files.clear()
     if not recovering:
         replica.forgot_log = replica.forgot_votes = False
         replica.lost_log = None
@@ -94,28 +92,37 @@ def _has_all(found: list[Batch], lost: ReplicaLog | None) -> bool:
     return len(found) >= count and found[count - 1] is lost.batches[count - 1]
 
 
-def _check_damaged(replica: CheckedReplica, found: list[Batch]) -> None:
-    """It started, so its log lacks nothing that was durable, unless it fetches all of it before it votes."""
-    votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
-    if votes and not _has_all(found, replica.log):
-        broken("Durability", f"{replica.name} votes although its damaged log lacks what was durable")
+def _check_recovering(replica: CheckedReplica, *, recovering: bool) -> None:
+    """Damage may leave a log without a single batch: then the replica fetches all of it before it votes."""
+    if not recovering or replica.is_excused:
+        return
+    if not replica.log_is_damaged:
+        broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
+    replica.forgot_log = True
+    replica.lose_log()
 
 
-def _check_end(replica: CheckedReplica, found: list[Batch]) -> None:
-    """What a crash may take is what was never flushed."""
+def _check_end(replica: CheckedReplica, found: list[Batch], *, recovering: bool) -> None:
+    """What a crash may take is what was never flushed; damage may take nothing, unless the replica knows."""
+    if replica.log_is_damaged and replica.promises_are_damaged:
+        return  # nothing says how far the log went
     if replica.forgot_log:
-        votes = replica.partition.recovering_epoch is None and replica.raft.voter_set.is_voter(replica.key)
+        votes = not recovering and replica.raft.voter_set.is_voter(replica.key)
         if votes and not _has_all(found, replica.lost_log):
             broken("Durability", f"{replica.name} votes although its log was lost")
         return
+    fetched = replica.fetched_snapshot
+    if fetched is not None and replica.partition.log.start_offset == fetched.offset:
+        return  # the process ended before its log was replaced; the start has done that
     log = replica.log
     count = log.count_before(log.durable_end)
     assert count is not None
     if count and (len(found) < count or found[count - 1] is not log.batches[count - 1]):
         end = found[-1].end if found else 0
+        kind = "damaged log" if replica.log_is_damaged else "log"
         broken(
             "AckedValueNotLost",
-            f"{replica.name} recovered its log up to {end}, without the durable {log.batches[count - 1]}",
+            f"{replica.name} recovered its {kind} up to {end}, without the durable {log.batches[count - 1]}",
         )
 
 
@@ -154,8 +161,16 @@ def check_log_content(replica: CheckedReplica) -> None:
         )
 
 
+def check_log_start(replica: CheckedReplica) -> None:
+    """Of the records before it there is a snapshot."""
+    start_offset = replica.raft.log_start_offset
+    ids = replica.partition.snapshots.ids()
+    if start_offset > 0 and not any(snapshot_id.offset >= start_offset for snapshot_id in ids):
+        broken("SnapshotAtLogStart", f"{replica.name}: log from {start_offset}, snapshots {ids}")
+
+
 def check_epoch_before_start(replica: CheckedReplica) -> None:
-    """Retention has moved the start of the log: the record before it is known by its epoch only."""
+    """Retention has moved the start: the record before it is known by its epoch only."""
     log = replica.partition.log
     start_offset = log.start_offset
     known, epoch = log.epoch_at(start_offset - 1), replica.log.epoch_before(start_offset)
