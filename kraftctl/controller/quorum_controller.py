@@ -24,7 +24,6 @@ from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
 )
-from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_records import (
@@ -310,7 +309,8 @@ class QuorumController:
     def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
         """A result that refuses the whole request."""
         line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
-        return PreparedResult([], self._refusal(context, request, error.error), None, [], [line])
+        response = self._refusal(context, request, error.error, error.message)
+        return PreparedResult([], response, None, [], [line])
 
     def note_refusal(self, what: str, error: ApiError) -> None:
         """Note for the log that the caller refuses `what`."""
@@ -320,8 +320,10 @@ class QuorumController:
         """Records and response of a request that `why_refused` has let pass."""
         return HANDLERS[context.api.key](self.state, context, request, moment)
 
-    def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
-        return error_response(context.api_key, request, context.version, error)
+    def _refusal(
+        self, context: RequestContext, request: Message, error: Errors, reason: str | None = None
+    ) -> Message:
+        return error_response(context.api_key, request, context.version, error, reason)
 
     def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
         """`handle`, and everything else that can fail before the first append.
@@ -333,8 +335,10 @@ class QuorumController:
         try:
             result = self.handle(context, request, moment)
             prepared = self.prepare(result)
-            if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
-                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION))
+            too_large = prepared.why_too_large()
+            if too_large is not None:
+                reason = f"Unable to perform excessively large batch operation: {too_large}."
+                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION, reason))
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
@@ -370,6 +374,7 @@ class QuorumController:
             try:
                 result = tasks.run(task, moment)
                 prepared = None if result is None else self.prepare(result)
+                assert prepared is None or prepared.why_too_large() is None, prepared.why_too_large()
             except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
                 what, retry_ms = tasks.failed(task, moment.now_ms)
                 self.failures.note(what, f"tried again in {retry_ms - moment.now_ms} ms", error)
