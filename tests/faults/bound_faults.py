@@ -147,4 +147,12 @@ FAULTS = (
         (RAFT_BOUNDS,),
         "New ids drive out the brokers that have fetched for days.",
     ),
+    PlantedFault(
+        "present-configs-are-validated-without-a-limit",
+        "kraftctl/controller/configuration_control/config_alteration.py",
+        "        self._characters += sum([len(value) for value in present.values()])\n",
+        "",
+        ("tests/controller/test_changed_lists.py",),
+        "A small request that appends to 10,000 long lists blocks the loop for ten seconds.",
+    ),
 )
