@@ -155,4 +155,12 @@ FAULTS = (
         ("tests/controller/test_changed_lists.py",),
         "A small request that appends to 10,000 long lists blocks the loop for ten seconds.",
     ),
+    PlantedFault(
+        "the-ninth-acl-of-a-pattern-replaces-another",
+        "kraftctl/image/acl_index.py",
+        "                self._by_client.setdefault((acl[1].principal, acl[1].host), []).append(acl)\n",
+        "                self._by_client[(acl[1].principal, acl[1].host)] = [acl]\n",
+        (ACL_INDEX,),
+        "A DENY is lost when a resource gets its ninth entry.",
+    ),
 )
