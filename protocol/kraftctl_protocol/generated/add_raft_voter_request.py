@@ -56,6 +56,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -128,7 +130,7 @@ class AddRaftVoterRequest(Message):
         timeout_ms: int = read_i32_be(buffer, at)
         voter_id: int = read_i32_be(buffer, at + 4)
         voter_directory_id: bytes = buffer[at + 8 : at + 24]
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         ack_when_committed: bool = True
         if version >= 1:
             ack_when_committed = reader.read_bool()

@@ -52,6 +52,8 @@ class ReassignablePartitionResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignablePartitionResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -92,8 +94,10 @@ class ReassignableTopicResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignableTopicResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[ReassignablePartitionResponse] = [ReassignablePartitionResponse.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+        partitions: list[ReassignablePartitionResponse] = [ReassignablePartitionResponse.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = ReassignableTopicResponse(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -156,7 +160,7 @@ class AlterPartitionReassignmentsResponse(Message):
             allow_replication_factor_change = reader.read_bool()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
-        responses: list[ReassignableTopicResponse] = [ReassignableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        responses: list[ReassignableTopicResponse] = [ReassignableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionReassignmentsResponse(throttle_time_ms, allow_replication_factor_change, error_code, error_message, responses)
         message.unknown_tagged_fields = unknown

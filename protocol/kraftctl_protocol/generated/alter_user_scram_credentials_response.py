@@ -52,6 +52,8 @@ class AlterUserScramCredentialsResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterUserScramCredentialsResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         user: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
@@ -99,7 +101,7 @@ class AlterUserScramCredentialsResponse(Message):
         if version != 0:
             raise cannot_read("AlterUserScramCredentialsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        results: list[AlterUserScramCredentialsResult] = [AlterUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        results: list[AlterUserScramCredentialsResult] = [AlterUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterUserScramCredentialsResponse(throttle_time_ms, results)
         message.unknown_tagged_fields = unknown

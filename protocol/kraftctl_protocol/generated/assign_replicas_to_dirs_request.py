@@ -44,6 +44,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index)
@@ -80,8 +82,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5, 58))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_id, partitions)
         message.unknown_tagged_fields = unknown
@@ -117,8 +121,10 @@ class DirectoryData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DirectoryData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         id: bytes = reader.read_uuid()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = DirectoryData(id, topics)
         message.unknown_tagged_fields = unknown
@@ -171,7 +177,7 @@ class AssignReplicasToDirsRequest(Message):
         buffer = reader.buffer
         broker_id: int = read_i32_be(buffer, at)
         broker_epoch: int = read_i64_be(buffer, at + 4)
-        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = AssignReplicasToDirsRequest(broker_id, broker_epoch, directories)
         message.unknown_tagged_fields = unknown

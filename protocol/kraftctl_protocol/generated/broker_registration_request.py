@@ -60,6 +60,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -101,6 +103,8 @@ class Feature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Feature:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -190,15 +194,15 @@ class BrokerRegistrationRequest(Message):
         broker_id: int = reader.read_int32()
         cluster_id: str = reader.read_compact_string()
         incarnation_id: bytes = reader.read_uuid()
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
-        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7, 82))]
+        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
         rack: str | None = reader.read_compact_nullable_string()
         is_migrating_zk_broker: bool = False
         if version >= 1:
             is_migrating_zk_broker = reader.read_bool()
         log_dirs: list[bytes] = []
         if version >= 2:
-            log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+            log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
         previous_broker_epoch: int = -1
         if version >= 3:
             previous_broker_epoch = reader.read_int64()

@@ -48,6 +48,8 @@ class EntityData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntityData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         entity_type: str = reader.read_compact_string()
         entity_name: str | None = reader.read_compact_nullable_string()
         unknown = reader.read_unknown_tagged_fields()
@@ -101,7 +103,7 @@ class ClientQuotaRecord(Message):
     def read(reader: Reader, version: i64) -> ClientQuotaRecord:
         if version != 0:
             raise cannot_read("ClientQuotaRecord", version)
-        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))]
         key: str = reader.read_compact_string()
         value: float = reader.read_float64()
         remove: bool = reader.read_bool()

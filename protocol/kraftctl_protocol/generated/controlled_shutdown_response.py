@@ -56,6 +56,8 @@ class RemainingPartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> RemainingPartition:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 3 else reader.read_string()
         partition_index: int = reader.read_int32()
         unknown: list[tuple[int, bytes]] | None = None
@@ -111,7 +113,7 @@ class ControlledShutdownResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("ControlledShutdownResponse", version)
         error_code: int = reader.read_int16()
-        remaining_partitions: list[RemainingPartition] = [RemainingPartition.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 3 else [RemainingPartition.read(reader, version) for _ in range(reader.read_array_length(6))]
+        remaining_partitions: list[RemainingPartition] = [RemainingPartition.read(reader, version) for _ in range(reader.read_compact_array_length(6, 66))] if version >= 3 else [RemainingPartition.read(reader, version) for _ in range(reader.read_array_length(6, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 3:
             unknown = reader.read_unknown_tagged_fields()

@@ -86,6 +86,8 @@ class AclCreation(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AclCreation:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         resource_pattern_type: int = 3
@@ -144,7 +146,7 @@ class CreateAclsRequest(Message):
     def read(reader: Reader, version: i64) -> CreateAclsRequest:
         if version < 0 or version > 3:
             raise cannot_read("CreateAclsRequest", version)
-        creations: list[AclCreation] = [AclCreation.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 2 else [AclCreation.read(reader, version) for _ in range(reader.read_array_length(9))]
+        creations: list[AclCreation] = [AclCreation.read(reader, version) for _ in range(reader.read_compact_array_length(7, 106))] if version >= 2 else [AclCreation.read(reader, version) for _ in range(reader.read_array_length(9, 106))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -60,6 +60,8 @@ class CreatableRenewers(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableRenewers:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -135,7 +137,7 @@ class CreateDelegationTokenRequest(Message):
         owner_principal_name: str | None = ""
         if version >= 3:
             owner_principal_name = reader.read_compact_nullable_string()
-        renewers: list[CreatableRenewers] = [CreatableRenewers.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 2 else [CreatableRenewers.read(reader, version) for _ in range(reader.read_array_length(4))]
+        renewers: list[CreatableRenewers] = [CreatableRenewers.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 2 else [CreatableRenewers.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         max_lifetime_ms: int = reader.read_int64()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:

@@ -60,8 +60,10 @@ class CreatableReplicaAssignment(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableReplicaAssignment:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
-        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 5 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 5 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
             unknown = reader.read_unknown_tagged_fields()
@@ -107,6 +109,8 @@ class CreatableTopicConfig(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopicConfig:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
         value: str | None = reader.read_compact_nullable_string() if version >= 5 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -173,13 +177,15 @@ class CreatableTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
         at = reader.take(6)
         buffer = reader.buffer
         num_partitions: int = read_i32_be(buffer, at)
         replication_factor: int = read_i16_be(buffer, at + 4)
-        assignments: list[CreatableReplicaAssignment] = [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 5 else [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_array_length(8))]
-        configs: list[CreatableTopicConfig] = [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 5 else [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_array_length(4))]
+        assignments: list[CreatableReplicaAssignment] = [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_compact_array_length(6, 130))] if version >= 5 else [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_array_length(8, 130))]
+        configs: list[CreatableTopicConfig] = [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 5 else [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
             unknown = reader.read_unknown_tagged_fields()
@@ -240,7 +246,7 @@ class CreateTopicsRequest(Message):
     def read(reader: Reader, version: i64) -> CreateTopicsRequest:
         if version < 0 or version > 7:
             raise cannot_read("CreateTopicsRequest", version)
-        topics: list[CreatableTopic] = [CreatableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(10))] if version >= 5 else [CreatableTopic.read(reader, version) for _ in range(reader.read_array_length(16))]
+        topics: list[CreatableTopic] = [CreatableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(10, 218))] if version >= 5 else [CreatableTopic.read(reader, version) for _ in range(reader.read_array_length(16, 218))]
         timeout_ms: int = reader.read_int32()
         validate_only: bool = False
         if version >= 1:

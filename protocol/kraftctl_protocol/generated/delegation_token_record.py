@@ -79,7 +79,7 @@ class DelegationTokenRecord(Message):
             raise cannot_read("DelegationTokenRecord", version)
         owner: str = reader.read_compact_string()
         requester: str = reader.read_compact_string()
-        renewers: list[str] = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1))]
+        renewers: list[str] = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1, 10))]
         at = reader.take(24)
         buffer = reader.buffer
         issue_timestamp: int = read_i64_be(buffer, at)

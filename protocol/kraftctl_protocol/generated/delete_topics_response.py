@@ -71,6 +71,8 @@ class DeletableTopicResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DeletableTopicResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str | None = reader.read_compact_nullable_string() if version >= 6 else (reader.read_compact_string() if version >= 4 else reader.read_string())
         topic_id: bytes = ZERO_UUID
         if version >= 6:
@@ -135,7 +137,7 @@ class DeleteTopicsResponse(Message):
         throttle_time_ms: int = 0
         if version >= 1:
             throttle_time_ms = reader.read_int32()
-        responses: list[DeletableTopicResult] = [DeletableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [DeletableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4))]
+        responses: list[DeletableTopicResult] = [DeletableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4, 146))] if version >= 4 else [DeletableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4, 146))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

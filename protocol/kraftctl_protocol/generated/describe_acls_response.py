@@ -70,6 +70,8 @@ class AclDescription(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AclDescription:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         host: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         operation: int = reader.read_int8()
@@ -132,12 +134,14 @@ class DescribeAclsResource(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeAclsResource:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         pattern_type: int = 3
         if version >= 1:
             pattern_type = reader.read_int8()
-        acls: list[AclDescription] = [AclDescription.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 2 else [AclDescription.read(reader, version) for _ in range(reader.read_array_length(6))]
+        acls: list[AclDescription] = [AclDescription.read(reader, version) for _ in range(reader.read_compact_array_length(5, 82))] if version >= 2 else [AclDescription.read(reader, version) for _ in range(reader.read_array_length(6, 82))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -206,7 +210,7 @@ class DescribeAclsResponse(Message):
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
-        resources: list[DescribeAclsResource] = [DescribeAclsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [DescribeAclsResource.read(reader, version) for _ in range(reader.read_array_length(7))]
+        resources: list[DescribeAclsResource] = [DescribeAclsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4, 146))] if version >= 2 else [DescribeAclsResource.read(reader, version) for _ in range(reader.read_array_length(7, 146))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -65,6 +65,8 @@ class DescribeClusterBroker(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeClusterBroker:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         broker_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_int32()
@@ -152,7 +154,7 @@ class DescribeClusterResponse(Message):
             endpoint_type = reader.read_int8()
         cluster_id: str = reader.read_compact_string()
         controller_id: int = reader.read_int32()
-        brokers: list[DescribeClusterBroker] = [DescribeClusterBroker.read(reader, version) for _ in range(reader.read_compact_array_length(11))]
+        brokers: list[DescribeClusterBroker] = [DescribeClusterBroker.read(reader, version) for _ in range(reader.read_compact_array_length(11, 90))]
         cluster_authorized_operations: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeClusterResponse(throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations)

@@ -59,6 +59,8 @@ class DescribeDelegationTokenOwner(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeDelegationTokenOwner:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -116,7 +118,7 @@ class DescribeDelegationTokenRequest(Message):
     def read(reader: Reader, version: i64) -> DescribeDelegationTokenRequest:
         if version < 0 or version > 3:
             raise cannot_read("DescribeDelegationTokenRequest", version)
-        owners: list[DescribeDelegationTokenOwner] | None = (None if (length := reader.read_compact_nullable_array_length(3)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)])
+        owners: list[DescribeDelegationTokenOwner] | None = (None if (length := reader.read_compact_nullable_array_length(3, 66)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4, 66)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)])
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -49,6 +49,8 @@ class CredentialInfo(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CredentialInfo:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         mechanism: int = reader.read_int8()
         iterations: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
@@ -94,10 +96,12 @@ class DescribeUserScramCredentialsResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeUserScramCredentialsResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         user: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
-        credential_infos: list[CredentialInfo] = [CredentialInfo.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        credential_infos: list[CredentialInfo] = [CredentialInfo.read(reader, version) for _ in range(reader.read_compact_array_length(6, 66))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeUserScramCredentialsResult(user, error_code, error_message, credential_infos)
         message.unknown_tagged_fields = unknown
@@ -154,7 +158,7 @@ class DescribeUserScramCredentialsResponse(Message):
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string()
-        results: list[DescribeUserScramCredentialsResult] = [DescribeUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        results: list[DescribeUserScramCredentialsResult] = [DescribeUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(6, 146))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results)
         message.unknown_tagged_fields = unknown

@@ -63,6 +63,8 @@ class LeaderAndIsrPartitionError(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrPartitionError:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = ""
         if version <= 4:
             topic_name = reader.read_compact_string() if version >= 4 else reader.read_string()
@@ -107,8 +109,10 @@ class LeaderAndIsrTopicError(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrTopicError:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = reader.read_uuid()
-        partition_errors: list[LeaderAndIsrPartitionError] = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
+        partition_errors: list[LeaderAndIsrPartitionError] = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(7, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = LeaderAndIsrTopicError(topic_id, partition_errors)
         message.unknown_tagged_fields = unknown
@@ -174,10 +178,10 @@ class LeaderAndIsrResponse(Message):
         error_code: int = reader.read_int16()
         partition_errors: list[LeaderAndIsrPartitionError] = []
         if version <= 4:
-            partition_errors = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(8))] if version >= 4 else [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_array_length(8))]
+            partition_errors = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))] if version >= 4 else [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_array_length(8, 74))]
         topics: list[LeaderAndIsrTopicError] = []
         if version >= 5:
-            topics = [LeaderAndIsrTopicError.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+            topics = [LeaderAndIsrTopicError.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

@@ -49,8 +49,10 @@ class ListPartitionReassignmentsTopics(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ListPartitionReassignmentsTopics:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partition_indexes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+        partition_indexes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         unknown = reader.read_unknown_tagged_fields()
         message = ListPartitionReassignmentsTopics(name, partition_indexes)
         message.unknown_tagged_fields = unknown
@@ -99,7 +101,7 @@ class ListPartitionReassignmentsRequest(Message):
         if version != 0:
             raise cannot_read("ListPartitionReassignmentsRequest", version)
         timeout_ms: int = reader.read_int32()
-        topics: list[ListPartitionReassignmentsTopics] | None = None if (length := reader.read_compact_nullable_array_length(3)) < 0 else [ListPartitionReassignmentsTopics.read(reader, version) for _ in range(length)]
+        topics: list[ListPartitionReassignmentsTopics] | None = None if (length := reader.read_compact_nullable_array_length(3, 130)) < 0 else [ListPartitionReassignmentsTopics.read(reader, version) for _ in range(length)]
         unknown = reader.read_unknown_tagged_fields()
         message = ListPartitionReassignmentsRequest(timeout_ms, topics)
         message.unknown_tagged_fields = unknown

@@ -55,7 +55,7 @@ class SaslHandshakeResponse(Message):
         if version < 0 or version > 1:
             raise cannot_read("SaslHandshakeResponse", version)
         error_code: int = reader.read_int16()
-        mechanisms: list[str] = [reader.read_string() for _ in range(reader.read_array_length(2))]
+        mechanisms: list[str] = [reader.read_string() for _ in range(reader.read_array_length(2, 10))]
         message = SaslHandshakeResponse(error_code, mechanisms)
         return message
 

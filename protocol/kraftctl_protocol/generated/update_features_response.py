@@ -52,6 +52,8 @@ class UpdatableFeatureResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> UpdatableFeatureResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         feature: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
@@ -114,7 +116,7 @@ class UpdateFeaturesResponse(Message):
         error_message: str | None = reader.read_compact_nullable_string()
         results: list[UpdatableFeatureResult] = []
         if version <= 1:
-            results = [UpdatableFeatureResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+            results = [UpdatableFeatureResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, results)
         message.unknown_tagged_fields = unknown

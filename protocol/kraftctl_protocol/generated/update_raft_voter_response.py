@@ -123,7 +123,7 @@ class UpdateRaftVoterResponse(Message):
         error_code: int = read_i16_be(buffer, at + 4)
         current_leader: CurrentLeader = CurrentLeader()
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -133,7 +133,8 @@ class UpdateRaftVoterResponse(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = UpdateRaftVoterResponse(throttle_time_ms, error_code, current_leader)
         message.unknown_tagged_fields = unknown

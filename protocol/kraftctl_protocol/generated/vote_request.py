@@ -80,6 +80,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(12)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -133,8 +135,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25, 274))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, partitions)
         message.unknown_tagged_fields = unknown
@@ -188,7 +192,7 @@ class VoteRequest(Message):
         voter_id: int = -1
         if version >= 1:
             voter_id = reader.read_int32()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = VoteRequest(cluster_id, voter_id, topics)
         message.unknown_tagged_fields = unknown
