@@ -67,11 +67,6 @@ def render_imports(body: str) -> str:
         "EMPTY",
         "Reader",
         "Writer",
-        "cannot_read",
-        "cannot_write",
-        "invalid_tag",
-        "missing_field",
-        "null_field",
         "write_bytes",
         "write_compact_bytes",
         "write_compact_nullable_bytes",
@@ -95,6 +90,9 @@ def render_imports(body: str) -> str:
         "",
         "from kraftctl_protocol.message import Field, Message",
     ]
+    errors = {"cannot_read", "cannot_write", "invalid_tag", "missing_field", "null_field"}
+    if errors & words:
+        lines.insert(-1, f"from kraftctl_protocol.codec_errors import {', '.join(sorted(errors & words))}")
     lines.append("from kraftctl_protocol.primitives import (")
     lines += [f"    {name}," for name in sorted(ours & words)] + [")"]
     if "ZERO_UUID" in words:

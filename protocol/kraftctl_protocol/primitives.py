@@ -22,43 +22,29 @@ from librt.strings import (
 )
 from mypy_extensions import i16, i32, i64, mypyc_attr, u8
 
+from kraftctl_protocol.codec_errors import DecodeError as DecodeError
+from kraftctl_protocol.codec_errors import EncodeError as EncodeError
+from kraftctl_protocol.codec_errors import OverBudgetError as OverBudgetError
+from kraftctl_protocol.codec_errors import null_decoded as null_decoded
+from kraftctl_protocol.decoding_limits import (
+    ARRAY_LENGTH_MAX,
+    ARRAY_START_COST,
+    BYTES_COST,
+    LIST_COST,
+    PAUSE_WIRE_BYTES,
+    STRING_COST,
+    TAG_COST,
+    TAGGED_FIELDS_MAX,
+    UNLIMITED,
+)
+
 Writer = BytesWriter
 
 STRING_SIZE_MAX: Final = 32767
 """Kafka refuses longer strings in every encoding, also where the length would fit (Short.MAX_VALUE)."""
 
-ARRAY_LENGTH_MAX: Final[i64] = 1_000_000
-TAGGED_FIELDS_MAX: Final[i64] = 10_000
-"""Kafka 4.4 refuses more elements in one array, and more tagged fields in one section."""
-
-UNLIMITED: Final[i64] = 1 << 62
-"""A budget for bytes that this system wrote itself."""
-
-PAUSE_WIRE_BYTES: Final[i64] = 4096
-"""How much is read between two calls of `pause`: some 3 ms of the elements that take longest."""
-
-LIST_COST: Final[i64] = 64
-ARRAY_START_COST: Final[i64] = 32
-STRING_COST: Final[i64] = 64
-BYTES_COST: Final[i64] = 48
-TAG_COST: Final[i64] = 176
-"""Memory as CPython allocates it, rounded up: a list, the room that its first element reserves, a string and
-bytes without their content, an unknown tagged field (its tuple and tag) without its bytes."""
-
 EMPTY: Final[list[Any]] = []
 """The default of array parameters, replaced by a new empty list; never stored, never changed."""
-
-
-class DecodeError(Exception):
-    """The peer's bytes are not what the protocol allows."""
-
-
-class OverBudgetError(DecodeError):
-    """The message would take more memory than a message of its kind may."""
-
-
-class EncodeError(Exception):
-    """The message cannot be expressed in the requested version."""
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -103,9 +89,6 @@ class Reader:
         self.budget_bytes -= size_bytes
         if self.budget_bytes < 0:
             raise OverBudgetError(f"its elements take more memory than is allowed, at byte {self.position}")
-
-    def remaining(self) -> i64:
-        return self.end - self.position
 
     def expect_end(self) -> None:
         """DecodeError unless everything was read."""
@@ -388,31 +371,6 @@ class Reader:
     def end_tagged_field(self, end: i64) -> None:
         if self.position != end:
             raise DecodeError(f"tagged field ends at {self.position}, its size says {end}")
-
-
-def null_decoded() -> DecodeError:
-    return DecodeError("null where it is not allowed")
-
-
-def invalid_tag(name: str, tag: i64, version: i64) -> DecodeError:
-    return DecodeError(f"{name}: tag {tag} does not exist in version {version}")
-
-
-def cannot_read(name: str, version: i64) -> DecodeError:
-    return DecodeError(f"{name} has no version {version}")
-
-
-def cannot_write(name: str, version: i64) -> EncodeError:
-    return EncodeError(f"{name} has no version {version}")
-
-
-def missing_field(name: str, version: i64) -> EncodeError:
-    """A field that may not be dropped silently is set, but `version` cannot carry it."""
-    return EncodeError(f"{name} is set, but version {version} does not have it")
-
-
-def null_field(name: str, version: i64) -> EncodeError:
-    return EncodeError(f"{name} is null, which version {version} does not allow")
 
 
 def write_int8(out: Writer, value: i64) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from librt.strings import read_i16_be, read_i32_be
 
+from kraftctl_protocol.decoding_limits import UNLIMITED
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.response_header import ResponseHeader
 from kraftctl_protocol.headers import request_header_version, response_header_version
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import UNLIMITED, DecodeError, EncodeError, Reader, Writer
+from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer
 
 REQUEST_START_BYTES = 8
 """API key, version and correlation id: the part of a request header that never changes."""

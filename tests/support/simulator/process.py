@@ -14,11 +14,11 @@ from collections.abc import Callable
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.node.events import ClientRequest, RequestFailed
+from kraftctl.node.events import RequestFailed
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.server.client_requests import ReceivedRequest, receive_request
+from kraftctl.server.client_requests import ReceivedRequest, client_event, receive_request
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.controller_server import build_node, open_partition
 from kraftctl.server.effect_executor import EffectExecutor
@@ -358,14 +358,14 @@ class ControllerProcess:
         )
         self._requests[request_id] = exchange
         context = received.context(self._listener, CLIENT_ADDRESS)
-        self.loop.offer(ClientRequest(request_id, context, received.parsed.body))
+        self.loop.offer(client_event(request_id, context, received.take_content()))
         return request_id
 
     def _respond(
-        self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Message | None
+        self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Message | str | None
     ) -> None:
         self._requests.pop(request_id, None)
-        if response is None:
+        if not isinstance(response, Message):
             self.counts["connections closed"] += 1
             exchange.respond(None)
             return

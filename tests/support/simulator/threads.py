@@ -10,6 +10,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Generic, TypeVar, cast
 
 from kraftctl.server.executor_protocols import Finished
@@ -26,6 +27,9 @@ STALL_US = 1_000_000
 
 LATE_CALLS = 0.6
 """How many of the calls run at the end of their time."""
+
+DECODING_US = 2_000
+"""A long request takes so long, or longer."""
 
 
 class Ended(Generic[T]):
@@ -173,6 +177,12 @@ class SimulatedThreads:
 
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         self._snapshot_thread.submit(call, cast("Callable[[Finished[object]], None]", done))
+
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        ended = _run(partial(call, lambda: None))
+        self._life.after(DECODING_US, lambda: cast("Callable[[Finished[object]], None]", done)(ended))
 
     def hold_flushes(self) -> None:
         self._flush_thread.hold()
