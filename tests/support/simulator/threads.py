@@ -10,11 +10,11 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Generic, TypeVar, cast
 
 from kraftctl.server.executor_protocols import Finished
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.primitives import DecodeError
 from tests.support.simulator.clocks import SimulatedClock
 from tests.support.simulator.disk import SimulatedDisk
 from tests.support.simulator.disks import DiskSpeed
@@ -181,7 +181,10 @@ class SimulatedThreads:
     def run_on_decoding_thread(
         self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
     ) -> None:
-        ended = _run(partial(call, lambda: None))
+        try:
+            ended: Ended[object] = Ended(call(lambda: None), None)
+        except DecodeError as error:
+            ended = Ended(None, error)
         self._life.after(DECODING_US, lambda: cast("Callable[[Finished[object]], None]", done)(ended))
 
     def hold_flushes(self) -> None:
