@@ -79,7 +79,7 @@ def examples(n: int) -> list[Value]:
         node_events.UndecodedRequest(n, CONTEXT, HEAD),
         node_events.DecodeBody(n, CONTEXT, HEAD),
         node_events.BodyRefused(n, Errors.INVALID_REQUEST, "damaged"),
-        node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"]))),
+        node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"])), "a file"),
         node_events.SnapshotRead(snapshot_id, []),
         node_events.ReadLog(n, 1, 1),
         node_events.ReadSnapshot(snapshot_id),
