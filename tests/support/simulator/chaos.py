@@ -13,6 +13,7 @@ from tests.support.simulator.disk import Failing
 from tests.support.simulator.operator import Operator
 from tests.support.simulator.plan import FIRST_BROKER_ID, Happening, Plan
 from tests.support.simulator.process import LOST_POWER, ControllerProcess
+from tests.support.simulator.rot import Rot
 from tests.support.simulator.watching import PlannedEnd
 from tests.support.simulator.wire import Place
 
@@ -103,6 +104,17 @@ class Chaos:
             "change voters twice": self._change_voters_twice,
             "snapshot": self._snapshot,
         }
+        rot = Rot(cluster, operator)
+        self._happenings |= {
+            "file lost": lambda: self._injure(rot.lose_file),
+            "end of log lost": lambda: self._injure(rot.lose_end_of_log),
+            "old votes restored": lambda: self._injure(rot.restore_old_votes),
+            "quorum-state of a later release": lambda: self._injure(rot.replace_votes),
+            "directory adopted": lambda: self._injure(rot.adopt_directory, is_down=False),
+            "stop and lose end of log": lambda: self._injure(rot.stop_and_lose_end, is_down=False),
+            "damaged download": lambda: rot.damage_download(self._any(), self._rng),
+            "end twice": lambda: rot.end_twice(self._any(), self._rng),
+        }
 
     def happen(self, happening: Happening) -> None:
         """Counted when it could be done."""
@@ -168,7 +180,7 @@ class Chaos:
         """Power fails where one of these happens first, soon after it: much of it is not forced yet."""
         rng = self._rng
         running = self._cluster.running()
-        delay_us = rng.choice((0, 1_000, 20_000, 300_000))
+        delay_us = rng.choice((0, 100, 1_000, 20_000, 300_000))
         power_fails = rng.random() < 0.7
 
         def end(process: ControllerProcess) -> None:
@@ -292,6 +304,11 @@ class Chaos:
             return False
         self._operator.damaged.add(process.node_id)
         return True
+
+    def _injure(
+        self, injury: Callable[[ControllerProcess, random.Random], bool], *, is_down: bool = True
+    ) -> bool:
+        return self._damage(lambda process: injury(process, self._rng), ends_process=is_down)
 
     def _bit_rot(self) -> bool:
         """Forced bytes that the disk does not return as they were written."""

@@ -46,6 +46,10 @@ class Checks:
         """Killed, powered off, stopped, failed: it makes no further step."""
         self.quorum.ended(process)
 
+    def stopped(self, process: ProcessView) -> None:
+        """See `QuorumChecks.stopped`."""
+        self.quorum.stopped(process)
+
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """See `QuorumChecks.forgot`."""
         self.quorum.forgot(key, log=log, votes=votes)

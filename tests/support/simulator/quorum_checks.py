@@ -40,7 +40,7 @@ from tests.support.simulator import acknowledgements, announcements, quorum_clai
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.commit_checks import CommitChecks
 from tests.support.simulator.invariants import broken
-from tests.support.simulator.log_history import Batch, LogHistory
+from tests.support.simulator.log_history import Batch, LogHistory, ReplicaLog
 from tests.support.simulator.process_view import ProcessView
 
 LEADER = "Leader"
@@ -117,6 +117,8 @@ class QuorumChecks:
             self.commits.first_voters = process.raft.voter_set
         recovery_checks.check(self.history, replica, is_new=is_new)
         if replica.stored is not None:
+            if replica.stored.voted_id >= 0:  # a former life has voted, perhaps as its last act
+                self.votes.setdefault((replica.key, replica.stored.epoch), replica.stored.voted_id)
             self._count_election(replica, replica.stored)
         replica.begins(process.life, process.raft.epoch)
         self.running[process.node_id] = replica
@@ -125,6 +127,11 @@ class QuorumChecks:
     def ended(self, process: ProcessView) -> None:
         """Killed, powered off, stopped or failed."""
         del self.running[process.node_id]
+
+    def stopped(self, process: ProcessView) -> None:
+        """After `ended`, in order: all that it had is on the disk."""
+        log = self.replicas[process.key].log
+        log.durable_end = max(log.durable_end, process.partition.log.durable_end_offset)
 
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """Its disk has lost its log or its votes, but not its identity and its recovery point.
@@ -218,7 +225,7 @@ class QuorumChecks:
         """A leader that removed itself leads until that is committed."""
         if replica.is_recovering:
             broken("ObserversNeverVote", f"{replica.name} recovers, but is {state_name} of epoch {epoch}")
-        if state_name != LEADER and not replica.raft.voter_set.is_voter(replica.key):
+        if state_name != LEADER and not replica.is_voter:
             broken("ObserversNeverVote", f"{replica.name} is no voter, but {state_name} of epoch {epoch}")
 
     def _elected(self, replica: CheckedReplica, epoch: int) -> None:
@@ -270,7 +277,7 @@ class QuorumChecks:
 
     def _check_still_votes(self, replica: CheckedReplica, offset: int) -> None:
         """A leader that removed itself leads until that is committed."""
-        if replica.raft.voter_set.is_voter(replica.key) or not replica.log.batches:
+        if replica.is_voter or not replica.log.batches:
             return
         voters_batch = replica.log.batches[-1].voters_batch
         if voters_batch is not None and voters_batch.end <= offset:
@@ -280,7 +287,9 @@ class QuorumChecks:
 
     def before(self, process: ProcessView, effect: NodeEffect) -> None:
         """What must hold, and be on the disk, before this effect is carried out."""
-        replica = self.running[process.node_id]
+        replica = self.running.get(process.node_id)
+        if replica is None:
+            broken("AckedValueNotLost", f"node {process.node_id}: {effect!r}, but its process failed")
         if replica.storing is not None:
             self._stored(replica)
         check = self._before.get(type(effect))
@@ -465,6 +474,19 @@ class QuorumChecks:
 
     def _note_recovered(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         replica.storing = effect
+        held = self._committed_in(replica.lost_log)
+        if held is not None and not replica.log.is_durable(held):
+            broken(
+                "Durability",
+                f"{replica.name} votes again, and the committed {held} that it lost is not on its disk",
+            )
+
+    def _committed_in(self, log: ReplicaLog | None) -> Batch | None:
+        """The last batch on its disk that is committed."""
+        batches = [] if log is None else log.batches[: log.count_before(log.durable_end)]
+        while batches and not self.history.is_committed(batches[-1]):
+            batches.pop()
+        return batches[-1] if batches else None
 
     def _respond(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, Respond)
