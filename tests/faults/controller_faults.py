@@ -56,4 +56,12 @@ FAULTS = (
         (NODE,),
         "KAFKA-17713: a node that loads the snapshot applies half of a transaction.",
     ),
+    PlantedFault(
+        "elected-in-a-directory-that-fails",
+        "kraftctl/controller/replication_control/broker_transitions.py",
+        "    updates = _Updates(image, config, added=broker_id, offline=offline_directories)\n",
+        "    updates = _Updates(image, config, added=broker_id)\n",
+        ("tests/controller/test_broker_heartbeat.py",),
+        "Partitions stay offline, led by a broker that cannot serve them.",
+    ),
 )

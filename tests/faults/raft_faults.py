@@ -196,6 +196,14 @@ FAULTS = (
         "KAFKA-15489: a leader that was cut off leads forever.",
     ),
     PlantedFault(
+        "a-change-of-voters-restarts-check-quorum",
+        "kraftctl/raft/voter_change.py",
+        "    limits = NEVER_MS not in (deadline_ms, leader.deadline_ms)\n",
+        "    limits = leader.deadline_ms < 0\n",
+        ("tests/raft/test_check_quorum.py",),
+        "A leader that is cut off leads longer when it is asked to change the voters.",
+    ),
+    PlantedFault(
         "check-quorum-takes-one-voter-for-itself",
         "kraftctl/raft/check_quorum.py",
         "    if core.is_only_voter():\n",
@@ -242,5 +250,13 @@ FAULTS = (
         "        if latest is not None and latest.offset > end_offset:\n",
         ("tests/node/test_node.py",),
         "Parts of two files arrive at a replica that fetches the snapshot.",
+    ),
+    PlantedFault(
+        "a-snapshot-does-not-count-as-flushed",
+        "kraftctl/raft/log_state.py",
+        "        self.flushed_offset = max(self.flushed_offset, self.start_offset)\n",
+        "",
+        ("tests/raft/test_leader_epochs.py::test_what_a_snapshot_replaces_counts_as_flushed",),
+        "A replica claims epoch 0 in elections, and loses them.",
     ),
 )

@@ -136,21 +136,22 @@ class BrokerImage:
         elif isinstance(record, RegisterBrokerRecord) and record.broker_id == self._broker_id:
             self.elr_at_registration = self.image.features.elr_enabled
 
-    def load(self, snapshot_id: OffsetAndEpoch, data: bytes) -> list[RecordBatch]:
-        """Replace everything by a snapshot; its batches."""
-        self._clear(snapshot_id)
-        batches = read_batches(data)
-        last_offset = snapshot_id.offset - 1
-        for batch in batches:
+    def load(self, snapshot_id: OffsetAndEpoch, data: bytes) -> None:
+        """Replace everything by a snapshot. DecodeError if it is damaged: then everything stays."""
+        records: list[Message] = []
+        voter_ids: list[int] = []
+        for batch in read_batches(data):
             if batch.header.is_control:
-                self.voter_ids = voter_ids_in(batch) or self.voter_ids
+                voter_ids = voter_ids_in(batch) or voter_ids
             else:
-                for record in batch.records:
-                    assert record.value is not None
-                    replay(self.image, decode_metadata_record(record.value).record, last_offset)
+                records += [decode_metadata_record(record.value or b"").record for record in batch.records]
+        self._clear(snapshot_id)
+        self.voter_ids = voter_ids
+        last_offset = snapshot_id.offset - 1
+        for message in records:
+            replay(self.image, message, last_offset)
         self.published_offset = last_offset
         self.elr_at_registration = self.image.features.elr_enabled
-        return batches
 
     def partitions(self) -> list[tuple[PartitionKey, PartitionRegistration]]:
         """All partitions, by topic id."""

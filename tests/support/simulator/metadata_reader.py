@@ -323,11 +323,13 @@ class MetadataReader:
         )
         self._slices += data.unaligned_records or b""
         self._counts["snapshot_slices"] += 1
-        if len(self._slices) >= data.size:
-            self._load(wanted)
-        self._ask()
+        if len(self._slices) >= data.size and not self._load(wanted):
+            self._again(SILENT_US)
+        else:
+            self._ask()
 
-    def _load(self, snapshot: OffsetAndEpoch) -> None:
+    def _load(self, snapshot: OffsetAndEpoch) -> bool:
+        """Whether it could be read: of a damaged one nothing is used."""
         self._snapshot = None
         content = bytes(self._slices)
         self._slices.clear()
@@ -340,9 +342,9 @@ class MetadataReader:
         except DecodeError:
             assert self._damage_is_possible(), f"broker {self._broker_id} was sent the damaged {snapshot}"
             self._counts["damaged_snapshots_fetched"] += 1
-            self._news()
-            return
+            return False
         self._loaded(self._image)
         self._watch.loaded(self._broker_id, self._life, snapshot, content)
         self._counts["snapshots_fetched"] += 1
         self._news()
+        return True
