@@ -50,6 +50,9 @@ RARE_EFFECTS: tuple[type[object], ...] = (
 )
 """After which much is written that is not forced to the disk yet, or forced in a certain order."""
 
+CUTS = (effects.TruncateLog, effects.StartOver)
+"""During which log, snapshots and recovery point disagree."""
+
 ROTTING = (
     ".log",
     *(f"{digit}.checkpoint" for digit in range(10)),
@@ -84,6 +87,7 @@ class Chaos:
             "lose power everywhere": self._lose_power_everywhere,
             "end between effects": self._end_between_effects,
             "end after a rare effect": self._end_after_rare_effect,
+            "end while the log is cut": self._end_while_the_log_is_cut,
             "stop": lambda: self._with_running(ControllerProcess.stop),
             "freeze": lambda: self._with_running(ControllerProcess.freeze),
             "isolate": self._isolate,
@@ -193,10 +197,18 @@ class Chaos:
 
     def _end_after_rare_effect(self) -> bool:
         """Power fails where one of these happens first, soon after it: much of it is not forced yet."""
-        rng = self._rng
+        delay_us = self._rng.choice((0, 100, 1_000, 20_000, 300_000))
+        return self._end_after(self._rng.choice(RARE_EFFECTS), delay_us, self._rng.random() < 0.7)
+
+    def _end_while_the_log_is_cut(self) -> bool:
+        """Where that happens first; mostly a part of it has been done."""
+        delay_us = self._rng.choice((0, 50, 200, 1_000))
+        return self._end_after(CUTS, delay_us, self._rng.random() < 0.2)
+
+    def _end_after(
+        self, kind: type[object] | tuple[type[object], ...], delay_us: int, power_fails: bool
+    ) -> bool:
         running = self._cluster.running()
-        delay_us = rng.choice((0, 100, 1_000, 20_000, 300_000))
-        power_fails = rng.random() < 0.7
 
         def end(process: ControllerProcess) -> None:
             for other in running:
@@ -206,7 +218,6 @@ class Chaos:
             assert process.lifetime is not None
             process.lifetime.after(delay_us, process.lose_power if power_fails else process.kill)
 
-        kind = rng.choice(RARE_EFFECTS)
         for process in running:
             process.watched.planned_end = PlannedEnd(1, kind, before=False, end=partial(end, process))
         return bool(running)

@@ -160,7 +160,7 @@ PROFILES = {
     ),
     "cuts": Profile(
         (0,),
-        {"isolate leader": 6, "end after a rare effect": 6, "kill": 1} | LOAD,
+        {"isolate leader": 6, "end while the log is cut": 6, "kill": 1} | LOAD,
         0.0,
         0.0,
         voter_counts=(3, 3, 5),
