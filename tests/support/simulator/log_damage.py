@@ -1,4 +1,4 @@
-"""Damage to the log of a machine that is aimed at what recovery has to tell apart: see `rot`."""
+"""Damage to the log of a machine that is aimed at what recovery has to notice: see `rot`."""
 
 from __future__ import annotations
 

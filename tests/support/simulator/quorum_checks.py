@@ -40,7 +40,7 @@ from tests.support.simulator import acknowledgements, announcements, quorum_clai
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.commit_checks import CommitChecks
 from tests.support.simulator.invariants import broken
-from tests.support.simulator.log_history import Batch, LogHistory, ReplicaLog
+from tests.support.simulator.log_history import Batch, LogHistory
 from tests.support.simulator.process_view import ProcessView
 
 LEADER = "Leader"
@@ -165,10 +165,6 @@ class QuorumChecks:
         replica = self.replicas.get(key)
         if replica is not None:
             replica.damaged_files.add(file)
-
-    def replaced_election(self, key: ReplicaKey, state: ElectionState) -> None:
-        """A test has written quorum-state."""
-        self.replicas[key].stored = state
 
     # After each step.
 
@@ -473,19 +469,7 @@ class QuorumChecks:
 
     def _note_recovered(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         replica.storing = effect
-        held = self._committed_in(replica.lost_log)
-        if held is not None and not replica.log.is_durable(held):
-            broken(
-                "Durability",
-                f"{replica.name} votes again, and the committed {held} that it lost is not on its disk",
-            )
-
-    def _committed_in(self, log: ReplicaLog | None) -> Batch | None:
-        """The last batch on its disk that is committed."""
-        batches = [] if log is None else log.batches[: log.count_before(log.durable_end)]
-        while batches and not self.history.is_committed(batches[-1]):
-            batches.pop()
-        return batches[-1] if batches else None
+        recovery_checks.check_has_recovered(self.history, replica)
 
     def _respond(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, Respond)

@@ -179,6 +179,19 @@ def _check_snapshots(replica: CheckedReplica) -> None:
         broken("SnapshotAtLogStart", f"{replica.name} found {latest}, not its snapshot {promised}")
 
 
+def check_has_recovered(history: LogHistory, replica: CheckedReplica) -> None:
+    """Before it votes again, the committed part of what was on its disk is there again."""
+    lost = replica.lost_log
+    batches = [] if lost is None else lost.batches[: lost.count_before(lost.durable_end)]
+    while batches and not history.is_committed(batches[-1]):
+        batches.pop()
+    if batches and not replica.log.is_durable(batches[-1]):
+        broken(
+            "Durability",
+            f"{replica.name} votes again, and the committed {batches[-1]} that it lost is not on its disk",
+        )
+
+
 def check_log_content(replica: CheckedReplica) -> None:
     """The files, and what waits to be written, are the batches that were appended."""
     log = replica.partition.log
