@@ -47,8 +47,9 @@ class Checks:
         self.quorum.ended(process)
 
     def stopped(self, process: ProcessView) -> None:
-        """See `QuorumChecks.stopped`."""
-        self.quorum.stopped(process)
+        """After `ended`, in order: all that it had is on the disk."""
+        log = self.quorum.replicas[process.key].log
+        log.durable_end = max(log.durable_end, process.partition.log.durable_end_offset)
 
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """See `QuorumChecks.forgot`."""

@@ -117,8 +117,7 @@ class QuorumChecks:
             self.commits.first_voters = process.raft.voter_set
         recovery_checks.check(self.history, replica, is_new=is_new)
         if replica.stored is not None:
-            if replica.stored.voted_id >= 0:  # a former life has voted, perhaps as its last act
-                self.votes.setdefault((replica.key, replica.stored.epoch), replica.stored.voted_id)
+            quorum_claims.remember_vote(self.votes, replica.key, replica.stored)
             self._count_election(replica, replica.stored)
         replica.begins(process.life, process.raft.epoch)
         self.running[process.node_id] = replica
@@ -127,11 +126,6 @@ class QuorumChecks:
     def ended(self, process: ProcessView) -> None:
         """Killed, powered off, stopped or failed."""
         del self.running[process.node_id]
-
-    def stopped(self, process: ProcessView) -> None:
-        """After `ended`, in order: all that it had is on the disk."""
-        log = self.replicas[process.key].log
-        log.durable_end = max(log.durable_end, process.partition.log.durable_end_offset)
 
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """Its disk has lost its log or its votes, but not its identity and its recovery point.
