@@ -26,7 +26,12 @@ from kraftctl.controller.activation_records import (
 )
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
-from kraftctl.controller.committed_records import decode_committed
+from kraftctl.controller.committed_records import (
+    DOES_NOT_FIT,
+    NO_RELEASE,
+    decode_committed,
+    does_not_fit,
+)
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
@@ -52,8 +57,10 @@ from kraftctl_protocol.generated.controller_registration_request import Controll
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_file_name
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
 
 NO_OFFSET: Final = -1
@@ -129,16 +136,23 @@ class QuorumController:
     # Reading the log on a standby.
 
     def decode_committed(self, batch: RecordBatch, file: str) -> list[Message]:
-        """The records of a data batch in `file`, to be replayed. Raises UnsupportedRecordError."""
-        source = f"{self.state.config.metadata_log_dir}, {file}"
-        return decode_committed(batch, source, self._supported_features)
+        """The records of a data batch in `file`, to be replayed. Raises UnusableRecordError."""
+        return decode_committed(batch, file, self._supported_features)
 
-    def replay_committed(self, records: list[Message], base_offset: int) -> None:
-        """Apply records of one committed batch that another controller, or an earlier epoch, wrote."""
+    def replay_committed(
+        self, records: list[Message], base_offset: int, file: str = "the metadata log"
+    ) -> None:
+        """Apply records of one committed batch that another controller, or an earlier epoch, wrote.
+
+        Raises UnusableRecordError when one does not fit what `file` holds before it.
+        """
         assert not self.active, "the active controller replays what it appends"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
         for index, record in enumerate(records):
-            replay(self.image, record, base_offset + index)
+            try:
+                replay(self.image, record, base_offset + index)
+            except DOES_NOT_FIT as error:
+                raise does_not_fit(file, base_offset + index, record, error) from error
         self.skip_to(base_offset + len(records))
 
     def skip_to(self, end_offset: int) -> None:
@@ -168,19 +182,41 @@ class QuorumController:
         self._next_replay_offset = 0
         self._committed_end = 0
 
-    def replay_snapshot(self, records: list[Message], last_contained_offset: int) -> None:
-        """Apply records of a snapshot; each counts as written at its last contained offset."""
-        for record in records:
-            replay(self.image, record, last_contained_offset)
+    def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:
+        """The name of its checkpoint, for messages."""
+        name = checkpoint_file_name(snapshot_id)
+        return f"{self.state.config.metadata_log_dir}/{PARTITION_DIRECTORY}/{name}"
+
+    def replay_snapshot(
+        self, records: list[Message], base_offset: int, last_contained_offset: int, file: str
+    ) -> None:
+        """Apply records of a snapshot, which begin at `base_offset` of `file`; each counts as written at the
+        last contained offset. Raises UnusableRecordError."""
+        for index, record in enumerate(records):
+            try:
+                replay(self.image, record, last_contained_offset)
+            except DOES_NOT_FIT as error:
+                raise does_not_fit(file, base_offset + index, record, error) from error
 
     # Claiming and renouncing leadership.
 
     def why_not_claim(self) -> str | None:
-        """Why this controller must not write the bootstrap records; None if it may."""
+        """Why this controller must not write the first records of its epoch; None if it may."""
         if not self._needs_bootstrap():
-            return None
+            return self._why_no_abort()
         reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
         return None if reason is None else bootstrap_refusal(self.state.config.metadata_log_dir, reason)
+
+    def _why_no_abort(self) -> str | None:
+        start = self.image.journal.transaction_start
+        level = self.image.features.metadata_version
+        if start is None or features.is_metadata_transaction_supported(level):
+            return None
+        return (
+            f"{self.state.config.metadata_log_dir}: the metadata transaction that begins at offset {start}"
+            f" has no end, and metadata.version {level} has no transactions, so it cannot be aborted."
+            f" {NO_RELEASE}"
+        )
 
     def claim(self, epoch: int, moment: Moment) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
