@@ -100,6 +100,8 @@ class ControllerProcess:
         """Called when it writes that it leads."""
         self.on_effect: Callable[[ControllerProcess, NodeEffect], None] | None = None
         """If not None: called before each effect is carried out."""
+        self.on_closed: Callable[[], None] | None = None
+        """Called once, after it has stopped or failed."""
         self.forge: Callable[[Message], None] | None = None
         """If not None: changes what other controllers answer, before this one sees it."""
         self._holds_flushes = False
@@ -346,13 +348,20 @@ class ControllerProcess:
             return
         self._executor.stop()
         self._threads.finish()
+        self.disk.finish_all()
         self._downloads.abort()
         self._end(how)
+        was_in_service = self.partition.log.is_in_service
         try:
             self.partition.close()
+            if was_in_service:
+                self.checks.stopped(self)
         except (StorageError, OSError) as error:
             self.why_down += f"; closing: {error}"
         self.disk.kill(self.rng)
+        on_closed, self.on_closed = self.on_closed, None
+        if on_closed is not None:
+            on_closed()
 
     # Its clients.
 
