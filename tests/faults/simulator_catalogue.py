@@ -38,18 +38,8 @@ OPEN: Final[frozenset[str]] = frozenset(
         "a-later-epoch-is-always-another-program",
         "a-later-epoch-is-never-another-program",
         "a-snapshot-does-not-count-as-flushed",
-        "a-stop-leaves-the-recovery-point-behind",
-        "checksum-is-not-compared",
-        "damage-in-the-middle-is-cut",
-        "downloaded-snapshot-is-not-verified",
-        "effects-follow-a-failure",
-        "log-start-without-snapshot",
-        "missing-segment-is-accepted",
-        "quorum-state-of-a-later-version",
-        "recovery-ends-before-the-flush",
         "unreadable-truncation-stays-in-service",
         "waiting-requests-prolong-the-backoff",
-        "what-a-killed-process-wrote-is-not-forced",
     )
 )
 """Those that the simulator should notice, or have a reason not to, and that are still to be done."""
