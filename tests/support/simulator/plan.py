@@ -96,6 +96,7 @@ class Profile:
     weights: dict[str, int]
     destroys_disks: float
     changes_voters: float
+    stresses_isrs: bool = False
 
 
 ALWAYS = {"restart": 6, "join": 4}
@@ -131,6 +132,7 @@ PROFILES = {
     "brokers": Profile((3, 4, 5), PROCESSES | NETWORK | BROKERS | LOAD, 0.0, 0.1),
     "disks": Profile((0, 3), PROCESSES | DISKS | DESTRUCTION | LOAD, 0.8, 0.0),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
+    "isrs": Profile((3, 4, 5), {"kill": 1, "isolate leader": 1} | BROKERS, 0.0, 0.0, stresses_isrs=True),
     "calm": Profile((0, 3), LOAD, 0.0, 0.0),
 }
 
