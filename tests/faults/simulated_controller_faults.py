@@ -125,8 +125,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "elections-are-answered-before-the-commit",
         "kraftctl/apis/api_table.py",
-        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True)",
-        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True)",
+        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable",
+        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, WaitsFor.NOTHING, forwardable",
         "An election is confirmed that a failover undoes.",
         "isrs",
     ),
