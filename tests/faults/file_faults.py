@@ -37,7 +37,7 @@ FAULTS = (
         "        batches = log.decode(data)\n",
         "        from kraftctl_protocol.record_batch import read_batches\n\n"
         "        batches = read_batches(data)\n",
-        (f"{MAD}[batch-gzip]",),
+        (f"{MAD}[batch-counts-fewer-records]",),
         "A batch that cannot be decoded names neither file nor offset.",
     ),
     PlantedFault(
