@@ -141,6 +141,7 @@ SEQUENCES = {
     "candidate loses records": 2,
     "leader of two leaves": 2,
     "download alone": 2,
+    "leader alone changes voters": 2,
     "leader lacks records": 2,
 }
 """Of rare events; see `rare_sequences`."""
