@@ -41,7 +41,7 @@ class ControllerNetwork:
     def awaits(self, request_id: int) -> bool:
         return request_id in self._pending
 
-    def respond(self, request_id: int, response: Message | None) -> None:
+    def respond(self, request_id: int, response: Message | str | None) -> None:
         respond = self._pending.pop(request_id, None)
         if respond is not None:
             respond(response)

@@ -16,6 +16,7 @@ from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
     CloseConnection,
+    DecodeBody,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -29,6 +30,7 @@ from kraftctl.node.events import (
 )
 from kraftctl.raft import effects, events
 from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.server.body_decoding import BodyDecoding
 from kraftctl.server.executor_protocols import (
     Clock,
     Downloads,
@@ -81,6 +83,7 @@ class EffectExecutor:
         self._notices = notices
         self._inbox = inbox
         self._probe = probe
+        self._bodies = BodyDecoding(scheduler, network, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._stopped = False
@@ -129,7 +132,9 @@ class EffectExecutor:
             case WriteSnapshot():
                 self._write_snapshot(effect)
             case CloseConnection():
-                self._network.respond(effect.request_id, None)
+                self._network.respond(effect.request_id, effect.reason or None)
+            case DecodeBody():
+                self._bodies.decode(effect)
             case TakeTurn():
                 self._scheduler.call_soon(partial(self._inbox.offer, TurnTaken()))
             case effects.Notice():
