@@ -10,6 +10,7 @@ from tests.faults import (
     bound_faults,
     controller_faults,
     decoding_faults,
+    file_faults,
     raft_faults,
     request_faults,
     storage_faults,
@@ -23,4 +24,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
     *decoding_faults.FAULTS,
+    *file_faults.FAULTS,
 )
