@@ -97,7 +97,7 @@ class Driver:
 
     def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
         """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
-        request_id = self._network.accept(respond)
+        request_id = self._network.accept(respond, context.client_address)
         self._node_loop.offer(ClientRequest(request_id, context, request))
         return request_id
 
