@@ -6,6 +6,8 @@
 #   make test-quick   the pure core, uncompiled, in seconds
 #   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
+#   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
+#   make fuzz       frames, batches and directories that no program writes, with limits for each
 #   make faults     plants known defects, one at a time, and expects a test to notice each
 #   make simulate-faults   the same for the simulator alone: which invariant names each, after how many runs
 #   make export-demo  an HTML page of plots about a small real cluster, in about two minutes
@@ -167,6 +169,20 @@ CALM ?=
 simulate: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/simulate.py --runs $(RUNS) --profile $(PROFILE) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP)) $(if $(CALM),--calm $(CALM))
+
+# Attacks a compiled controller with hand-made bytes, and fails when its brokers notice: ATTACK_ARGS="--only quotas".
+.PHONY: attack
+ATTACK_ARGS ?=
+attack: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/attack/run.py $(ATTACK_ARGS)
+
+# Frames, batches and directories that no program writes, with limits of time and memory for each:
+# FUZZ="requests batches" selects some. The bytes of a find are written to build/fuzz.
+.PHONY: fuzz
+FUZZ ?=
+fuzz: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/fuzz.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
+		--corpus build/fuzz $(FUZZ)
 
 # The long random tests: SOAK="raft export" selects some, SOAK_ARGS="--seed 7 --minutes 30" sets seed and duration.
 .PHONY: soak soak-export

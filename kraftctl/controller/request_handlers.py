@@ -54,15 +54,15 @@ Reads = Callable[[MetadataImage], list[object]]
 
 
 def _acls(image: MetadataImage) -> list[object]:
-    return [image.acls.acls]
+    return [image.acls]
 
 
 def _controllers(image: MetadataImage) -> list[object]:
-    return [image.cluster.controllers, image.features, image.acls.acls]
+    return [image.cluster.controllers, image.features, image.acls]
 
 
 def _configs(image: MetadataImage) -> list[object]:
-    return [image.configurations.resources, image.topics.ids_by_name, image.acls.acls]
+    return [image.configurations.resources, image.topics.ids_by_name, image.acls]
 
 
 HANDLERS: Final[dict[int, Handler]] = {

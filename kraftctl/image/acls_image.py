@@ -1,63 +1,21 @@
-"""AclsImage: access control entries by id (KIP-801)."""
+"""AclsImage: access control entries by id (KIP-801), and an index of the resources that they are for."""
 
 from __future__ import annotations
 
-from kraftctl.image.undo_journal import UndoJournal
+from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.acl_index import AclIndex
+from kraftctl.image.undo_journal import MISSING, Restorable, UndoJournal
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.uuids import Uuid
 
 
-class AclEntry:
-    """One access control entry; numbers as on the wire. Not changed after construction."""
-
-    def __init__(
-        self,
-        *,
-        resource_type: int,
-        resource_name: str,
-        pattern_type: int,
-        principal: str,
-        host: str,
-        operation: int,
-        permission_type: int,
-    ) -> None:
-        self.resource_type = resource_type
-        self.resource_name = resource_name
-        self.pattern_type = pattern_type
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.permission_type = permission_type
-
-    @property
-    def identity(self) -> tuple[int, str, int, str, str, int, int]:
-        """Two entries with the same identity are the same ACL, whatever their ids."""
-        return (
-            self.resource_type,
-            self.resource_name,
-            self.pattern_type,
-            self.principal,
-            self.host,
-            self.operation,
-            self.permission_type,
-        )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AclEntry) and self.identity == other.identity
-
-    def __hash__(self) -> int:
-        return hash(self.identity)
-
-    def __repr__(self) -> str:
-        return f"AclEntry{self.identity}"
-
-
-class AclsImage:
-    """All access control entries."""
+class AclsImage(Restorable):
+    """All access control entries. `acls` and `index` change together, in undoing as well."""
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
         self.acls: dict[Uuid, AclEntry] = {}
+        self.index = AclIndex()
 
     def replay(self, record: AccessControlEntryRecord) -> None:
         entry = AclEntry(
@@ -69,8 +27,23 @@ class AclsImage:
             operation=record.operation,
             permission_type=record.permission_type,
         )
-        self._journal.put(self.acls, record.id, entry)
+        self._journal.remember(self, record.id, self.current(record.id))
+        self.restore(record.id, entry)
 
     def replay_removed(self, acl_id: Uuid) -> None:
         assert acl_id in self.acls, "an unknown ACL cannot be removed"
-        self._journal.remove(self.acls, acl_id)
+        self._journal.remember(self, acl_id, self.acls[acl_id])
+        self.restore(acl_id, MISSING)
+
+    def current(self, key: object) -> object:
+        assert isinstance(key, bytes)
+        return self.acls.get(key, MISSING)
+
+    def restore(self, key: object, old: object) -> None:
+        assert isinstance(key, bytes)
+        present = self.acls.pop(key, None)
+        if present is not None:
+            self.index.remove(key, present)
+        if isinstance(old, AclEntry):
+            self.acls[key] = old
+            self.index.add(key, old)

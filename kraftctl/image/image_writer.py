@@ -151,7 +151,7 @@ def _other_records(
     if next_producer_id >= 0:
         record = ProducerIdsRecord(broker_id=-1, broker_epoch=-1, next_producer_id=next_producer_id)
         yield RecordAndVersion(record, 0)
-    for acl_id, acl in sorted(view.items(image.acls.acls), key=_by_key):
+    for acl_id, acl in sorted(view.entries_of(image.acls, image.acls.acls), key=_by_key):
         entry = AccessControlEntryRecord(
             id=acl_id,
             resource_type=acl.resource_type,

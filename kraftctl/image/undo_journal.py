@@ -51,9 +51,8 @@ class JournalView:
         entry = (id(container), key)
         if entry not in self._overlay:
             self._overlay[entry] = old
-            if isinstance(container, Restorable):
-                if isinstance(key, tuple):
-                    self._changed_partitions.setdefault((id(container), key[0]), []).append(key[1])
+            if isinstance(container, Restorable) and isinstance(key, tuple):
+                self._changed_partitions.setdefault((id(container), key[0]), []).append(key[1])
             else:
                 self._changed_keys.setdefault(id(container), []).append(key)
 
@@ -67,11 +66,15 @@ class JournalView:
 
     def items(self, container: dict[Any, Any]) -> list[tuple[Any, Any]]:
         """The entries of a dict as they are in the view, in no particular order."""
-        changed = self._changed_keys.get(id(container))
-        if changed is None:
-            return list(container.items())
+        return self.entries_of(container, container)
+
+    def entries_of(self, container: object, entries: dict[Any, Any]) -> list[tuple[Any, Any]]:
+        """The same for `entries` of a container that restores them itself."""
         identity = id(container)
-        result = [item for item in container.items() if (identity, item[0]) not in self._overlay]
+        changed = self._changed_keys.get(identity)
+        if changed is None:
+            return list(entries.items())
+        result = [item for item in entries.items() if (identity, item[0]) not in self._overlay]
         for key in changed:
             old = self._overlay[(identity, key)]
             if old is not MISSING:

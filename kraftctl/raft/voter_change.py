@@ -19,7 +19,7 @@ from kraftctl.raft.effects import INFO
 from kraftctl.raft.elections import resign
 from kraftctl.raft.peer_requests import send
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
-from kraftctl.raft.states import Leader
+from kraftctl.raft.states import NEVER_MS, Leader
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
 from kraftctl_protocol.errors import Errors, error_of
@@ -123,11 +123,18 @@ def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    leader.restart_check_quorum(check_quorum_deadline_ms(core))
+    _change_check_quorum(core, leader)
     leader.send_begin_quorum_epoch_at(core.now_ms)
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
     append_control_records(core, leader, [record])
     return offset
+
+
+def _change_check_quorum(core: RaftCore, leader: Leader) -> None:
+    """The new voters have the time that was left to the former ones; a leader that was alone had no limit."""
+    deadline_ms = check_quorum_deadline_ms(core)
+    limits = NEVER_MS not in (deadline_ms, leader.deadline_ms)
+    leader.restart_check_quorum(leader.deadline_ms if limits else deadline_ms)
 
 
 def settle_change(core: RaftCore) -> None:

@@ -6,7 +6,7 @@ tests that it names to fail: this finds tests that cannot fail.
 
 from __future__ import annotations
 
-from tests.faults import controller_faults, raft_faults, request_faults, storage_faults
+from tests.faults import bound_faults, controller_faults, raft_faults, request_faults, storage_faults
 from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
@@ -14,4 +14,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *storage_faults.FAULTS,
     *controller_faults.FAULTS,
     *request_faults.FAULTS,
+    *bound_faults.FAULTS,
 )

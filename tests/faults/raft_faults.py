@@ -196,6 +196,14 @@ FAULTS = (
         "KAFKA-15489: a leader that was cut off leads forever.",
     ),
     PlantedFault(
+        "a-change-of-voters-restarts-check-quorum",
+        "kraftctl/raft/voter_change.py",
+        "    limits = NEVER_MS not in (deadline_ms, leader.deadline_ms)\n",
+        "    limits = leader.deadline_ms < 0\n",
+        ("tests/raft/test_check_quorum.py",),
+        "A leader that is cut off leads longer when it is asked to change the voters.",
+    ),
+    PlantedFault(
         "check-quorum-takes-one-voter-for-itself",
         "kraftctl/raft/check_quorum.py",
         "    if core.is_only_voter():\n",

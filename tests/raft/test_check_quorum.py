@@ -48,3 +48,17 @@ def test_a_leader_that_adds_the_second_voter_needs_its_fetches_from_then_on(
     assert leader.raft.is_leader
     quorum.run_for(CHECK_QUORUM_MS + 100)
     assert not leader.raft.is_leader
+
+
+def test_a_change_of_voters_gives_a_leader_that_is_cut_off_no_more_time(start_quorum: StartQuorum) -> None:
+    quorum = start_quorum(23, [1, 2, 3])
+    leader = quorum.led()
+    quorum.run_for(1_000)
+    quorum.isolate(leader.node_id)
+    quorum.run_for(CHECK_QUORUM_MS // 2)
+    quorum.remove_voter(quorum.followers()[0].node_id)
+    quorum.run_for(10)
+    assert len(leader.raft.voter_set.voter_ids()) == 2
+    assert leader.raft.is_leader
+    quorum.run_for(CHECK_QUORUM_MS // 2 + 100)
+    assert not leader.raft.is_leader

@@ -57,6 +57,8 @@ SOAKS = (
          (ROUNDS, "tests/server/test_lying_disk.py")),
     Soak("hostile", "hostile requests to a whole controller",
          ("tests/soak/hostile_requests.py",), sources=True),
+    Soak("fuzz", "damaged and dense frames, batches and directories, with limits of time and memory",
+         ("tests/soak/fuzz.py",)),
     Soak("export", "kills of an export while the log of a controller grows", ("tests/spark/soak/run.py",)),
 )  # fmt: skip
 

@@ -96,10 +96,26 @@ def changed_list(present: str | None, definition: ConfigKey, operation: int, val
     """A LIST value after APPEND or SUBTRACT; the base of an unset one is its default."""
     base = definition.default if present is None else present
     items = [item for item in (base or "").split(",") if item]
+    if operation == SUBTRACT:
+        return ",".join(_without(items, value.split(",")))
+    known = set(items)
     for item in value.split(","):
-        if operation == SUBTRACT:
-            if item in items:
-                items.remove(item)
-        elif item not in items:
+        if item not in known:
+            known.add(item)
             items.append(item)
     return ",".join(items)
+
+
+def _without(items: list[str], removed: list[str]) -> list[str]:
+    """Each item of `removed` takes away the first that equals it, as often as it is named."""
+    counts: dict[str, int] = {}
+    for item in removed:
+        counts[item] = counts.get(item, 0) + 1
+    kept: list[str] = []
+    for item in items:
+        count = counts.get(item, 0)
+        if count:
+            counts[item] = count - 1
+        else:
+            kept.append(item)
+    return kept

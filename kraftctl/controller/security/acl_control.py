@@ -9,9 +9,10 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.acl_filter import LITERAL, PREFIXED, AclFilter
+from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
 from kraftctl.controller.security.authorization import CLUSTER_NAME, ResourceType
-from kraftctl.image.acls_image import AclEntry
+from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.acl_index import PREFIXED
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -35,8 +36,11 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, random_uuid
 
-RECORDS_PER_OPERATION_MAX: Final = 10_000
-"""As Kafka: one request may not delete more."""
+MATCHES_PER_REQUEST_MAX: Final = 10_000
+"""As Kafka, where one request may not delete more; an entry that several filters match counts each time."""
+
+COMPARISONS_PER_REQUEST_MAX: Final = 1_000_000
+"""Of entries with filters; a filter that names no resource is compared with every entry of its type."""
 
 DENY: Final = 2
 ALLOW: Final = 3
@@ -49,7 +53,8 @@ def create_acls(
     assert isinstance(request, CreateAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
-    existing = set(state.image.acls.acls.values())
+    index = state.image.acls.index
+    created: set[AclEntry] = set()
     records: list[RecordAndVersion] = []
     results: list[AclCreationResult] = []
     for creation in request.creations:
@@ -58,8 +63,8 @@ def create_acls(
             results.append(AclCreationResult(error_code=error.code, error_message=error.message))
             continue
         entry = _entry(creation)
-        if entry not in existing:
-            existing.add(entry)
+        if entry not in created and not index.contains(entry):
+            created.add(entry)
             records.append(_record(random_uuid(state.rng), entry))
         results.append(AclCreationResult())
     return ControllerResult.atomic_of(records, CreateAclsResponse(results=results))
@@ -88,11 +93,12 @@ def why_acl_invalid(creation: AclCreation) -> ApiError | None:
 def delete_acls(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Every entry that one of the filters matches, in one atomic batch."""
+    """Every entry that one of the filters matches, in one atomic batch; nothing if that is too much."""
     assert isinstance(request, DeleteAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
     doomed: dict[Uuid, bool] = {}
+    matches = comparisons = 0
     results: list[DeleteAclsFilterResult] = []
     for wanted in request.filters:
         acl_filter = AclFilter(
@@ -108,14 +114,17 @@ def delete_acls(
             error = int(Errors.INVALID_REQUEST)
             results.append(DeleteAclsFilterResult(error_code=error, error_message="Unknown filter."))
             continue
-        matching = _matching(state, acl_filter)
+        candidates = acl_filter.candidates(state.image.acls.index)
+        comparisons += len(candidates)
+        if comparisons > COMPARISONS_PER_REQUEST_MAX:
+            reason = f"Cannot compare {len(request.filters)} filters with so many acls in one operation."
+            return _refused(context, request, reason)
+        matching = [(acl_id, entry) for acl_id, entry in candidates if acl_filter.matches(entry)]
+        matches += len(matching)
+        if matches > MATCHES_PER_REQUEST_MAX:
+            reason = f"Cannot remove more than {MATCHES_PER_REQUEST_MAX} acls in a single delete operation."
+            return _refused(context, request, reason)
         doomed.update(dict.fromkeys([acl_id for acl_id, _ in matching], True))
-        if len(doomed) > RECORDS_PER_OPERATION_MAX:
-            reason = f"Cannot remove more than {RECORDS_PER_OPERATION_MAX} acls in a single delete operation."
-            refusal = error_response(
-                context.api_key, request, context.version, Errors.INVALID_REQUEST, reason
-            )
-            return ControllerResult.atomic_of([], refusal)
         results.append(
             DeleteAclsFilterResult(
                 error_message=None, matching_acls=[_deleted(entry) for _, entry in matching]
@@ -142,7 +151,9 @@ def describe_acls(
         permission_type=request.permission_type,
     )
     resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
-    for _, entry in _matching(state, acl_filter):
+    for _, entry in acl_filter.candidates(state.image.acls.index):
+        if not acl_filter.matches(entry):
+            continue
         key = (entry.resource_type, entry.resource_name, entry.pattern_type)
         resource = resources.get(key)
         if resource is None:
@@ -165,8 +176,10 @@ def _disabled(context: RequestContext, request: Message) -> ControllerResult:
     return ControllerResult.of([], error_response(context.api_key, request, context.version, error, reason))
 
 
-def _matching(state: ControllerState, acl_filter: AclFilter) -> list[tuple[Uuid, AclEntry]]:
-    return [(acl_id, entry) for acl_id, entry in state.image.acls.acls.items() if acl_filter.matches(entry)]
+def _refused(context: RequestContext, request: Message, reason: str) -> ControllerResult:
+    error = Errors.INVALID_REQUEST
+    refusal = error_response(context.api_key, request, context.version, error, reason)
+    return ControllerResult.atomic_of([], refusal)
 
 
 def _entry(creation: AclCreation) -> AclEntry:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.image.acls_image import AclEntry
+from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.acl_index import PREFIXED, WILDCARD, AclIndex, AclWithId, PatternAcls
 
 UNKNOWN: Final = 0
 ANY: Final = 1
 MATCH: Final = 2
 LITERAL: Final = 3
-PREFIXED: Final = 4
-
-WILDCARD: Final = "*"
 
 
 class AclFilter:
@@ -46,6 +44,21 @@ class AclFilter:
             or self.operation == UNKNOWN
             or self.permission_type == UNKNOWN
         )
+
+    def candidates(self, index: AclIndex) -> list[AclWithId]:
+        """Every entry that may match, and few others: no entries of resources that the filter excludes."""
+        name = self.resource_name
+        patterns: list[PatternAcls] = []
+        for acls in index.types() if self.resource_type == ANY else index.of_type(self.resource_type):
+            if name is None:
+                patterns += acls.all()
+            elif self.pattern_type == MATCH:
+                patterns += acls.covering(name)
+            else:
+                patterns += acls.named(name)
+        if self.principal is not None and self.host is not None:
+            return [acl for pattern in patterns for acl in pattern.of_client(self.principal, self.host)]
+        return [acl for pattern in patterns for acl in pattern.all()]
 
     def matches(self, entry: AclEntry) -> bool:
         """Whether the filter matches `entry`."""

@@ -10,15 +10,14 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.security.acl_filter import covers
 from kraftctl.controller.security.authorization import Authorizer
-from kraftctl.image.acls_image import AclEntry
+from kraftctl.image.acl_entry import AclEntry
+from kraftctl.image.acl_index import WILDCARD, PatternAcls
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.acl_operation import AclOperation
 
 DENY: Final = 2
 
-WILDCARD: Final = "*"
 WILDCARD_PRINCIPAL: Final = "User:*"
 
 IMPLIES_DESCRIBE: Final = (
@@ -61,20 +60,24 @@ class StandardAuthorizer(Authorizer):
         if not self._ready:
             # Half of the entries are worse than none: a DENY may be in the other half (KAFKA-13649).
             return False
-        host = host_address(context.client_address)
-        found = False
-        allowed = False
-        for entry in self.image.acls.acls.values():
-            if entry.resource_type != resource_type or not covers(entry, resource_name):
-                continue
-            found = True
-            if entry.principal not in (principal, WILDCARD_PRINCIPAL) or entry.host not in (host, WILDCARD):
-                continue
-            if _operation_matches(entry, operation):
-                if entry.permission_type == DENY:
-                    return False
-                allowed = True
-        return allowed or (not found and self._allow_everyone)
+        patterns = self.image.acls.index.covering(resource_type, resource_name)
+        if not patterns:
+            return self._allow_everyone
+        return _allowed(patterns, principal, host_address(context.client_address), operation)
+
+
+def _allowed(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> bool:
+    """Whether an entry allows the operation, and none denies it."""
+    allowed = False
+    for pattern in patterns:
+        for named_principal in (principal, WILDCARD_PRINCIPAL):
+            for named_host in (host, WILDCARD):
+                for _, entry in pattern.of_client(named_principal, named_host):
+                    if _operation_matches(entry, operation):
+                        if entry.permission_type == DENY:
+                            return False
+                        allowed = True
+    return allowed
 
 
 def _operation_matches(entry: AclEntry, operation: int) -> bool:

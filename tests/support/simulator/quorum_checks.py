@@ -404,6 +404,7 @@ class QuorumChecks:
         if count < len(replica.log.batches) and self.history.is_committed(replica.log.batches[count]):
             broken("Durability", f"{replica.name} truncates the committed {replica.log.batches[count]}")
         replica.log.truncate_to(count)
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.storing = effect
 
     def _load_snapshot(self, replica: CheckedReplica, effect: NodeEffect) -> None:
@@ -420,6 +421,7 @@ class QuorumChecks:
         snapshot_id = effect.snapshot_id
         count = self._check_snapshot_id(replica, snapshot_id)
         replica.log.replace(self.history.committed[:count])
+        replica.last_change_end = min(replica.last_change_end, replica.log.end)
         replica.newest_snapshot = snapshot_id
         if replica.owed_commit >= 0:
             self.commits.commit(replica, replica.owed_commit)

@@ -1,0 +1,153 @@
+"""Access control entries by resource: a check costs the same with ten entries and with a hundred thousand.
+
+Kafka's StandardAuthorizerData walks a sorted set. Here the name of a resource is looked up as it is, and cut
+to each length that prefixes have: there are few different ones, and nothing has to be kept sorted.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.image.acl_entry import AclEntry
+from kraftctl_protocol.uuids import Uuid
+
+PREFIXED: Final = 4
+WILDCARD: Final = "*"
+
+
+AclWithId = tuple[Uuid, AclEntry]
+
+NO_ENTRIES: Final[list[AclWithId]] = []
+
+
+class PatternAcls:
+    """The entries of one resource pattern, by principal and host; never without any while in the index."""
+
+    def __init__(self) -> None:
+        self._by_client: dict[tuple[str, str], list[AclWithId]] = {}
+
+    def of_client(self, principal: str, host: str) -> list[AclWithId]:
+        """The entries that name exactly this principal and host."""
+        return self._by_client.get((principal, host), NO_ENTRIES)
+
+    def all(self) -> list[AclWithId]:
+        return [acl for acls in self._by_client.values() for acl in acls]
+
+    def is_empty(self) -> bool:
+        return not self._by_client
+
+    def add(self, acl_id: Uuid, entry: AclEntry) -> None:
+        self._by_client.setdefault((entry.principal, entry.host), []).append((acl_id, entry))
+
+    def remove(self, acl_id: Uuid, entry: AclEntry) -> None:
+        client = (entry.principal, entry.host)
+        kept = [acl for acl in self._by_client[client] if acl[0] != acl_id]
+        if kept:
+            self._by_client[client] = kept
+        else:
+            del self._by_client[client]
+
+
+class TypeAcls:
+    """The entries for one type of resource. Every pattern that is not PREFIXED counts as LITERAL."""
+
+    def __init__(self) -> None:
+        self._literal: dict[str, PatternAcls] = {}
+        self._prefixed: dict[str, PatternAcls] = {}
+        self._prefix_counts: dict[int, int] = {}
+        """Length of a prefix -> how many patterns have it."""
+
+    def covering(self, name: str) -> list[PatternAcls]:
+        """The patterns that apply to a resource of that name."""
+        found: list[PatternAcls] = []
+        pattern = self._literal.get(name)
+        if pattern is not None:
+            found.append(pattern)
+        if name != WILDCARD:
+            pattern = self._literal.get(WILDCARD)
+            if pattern is not None:
+                found.append(pattern)
+        name_length = len(name)
+        for length in self._prefix_counts:
+            if length <= name_length:
+                pattern = self._prefixed.get(name[:length])
+                if pattern is not None:
+                    found.append(pattern)
+        return found
+
+    def named(self, name: str) -> list[PatternAcls]:
+        """The patterns, literal and prefixed, that have exactly this name."""
+        patterns = (self._literal.get(name), self._prefixed.get(name))
+        return [pattern for pattern in patterns if pattern is not None]
+
+    def prefix_lengths(self) -> list[int]:
+        """With how many prefixes of a name `covering` looks."""
+        return list(self._prefix_counts)
+
+    def all(self) -> list[PatternAcls]:
+        return [*self._literal.values(), *self._prefixed.values()]
+
+    def add(self, acl_id: Uuid, entry: AclEntry) -> None:
+        prefixed = entry.pattern_type == PREFIXED
+        patterns = self._prefixed if prefixed else self._literal
+        name = entry.resource_name
+        pattern = patterns.get(name)
+        if pattern is None:
+            pattern = PatternAcls()
+            patterns[name] = pattern
+            if prefixed:
+                self._prefix_counts[len(name)] = self._prefix_counts.get(len(name), 0) + 1
+        pattern.add(acl_id, entry)
+
+    def remove(self, acl_id: Uuid, entry: AclEntry) -> None:
+        prefixed = entry.pattern_type == PREFIXED
+        patterns = self._prefixed if prefixed else self._literal
+        name = entry.resource_name
+        pattern = patterns[name]
+        pattern.remove(acl_id, entry)
+        if not pattern.is_empty():
+            return
+        del patterns[name]
+        if prefixed:
+            left = self._prefix_counts[len(name)] - 1
+            if left:
+                self._prefix_counts[len(name)] = left
+            else:
+                del self._prefix_counts[len(name)]
+
+
+class AclIndex:
+    """All entries, by type of resource."""
+
+    def __init__(self) -> None:
+        self._types: dict[int, TypeAcls] = {}
+
+    def covering(self, resource_type: int, name: str) -> list[PatternAcls]:
+        """The patterns that apply to a resource; none is without entries."""
+        acls = self._types.get(resource_type)
+        return [] if acls is None else acls.covering(name)
+
+    def of_type(self, resource_type: int) -> list[TypeAcls]:
+        """One, or none."""
+        acls = self._types.get(resource_type)
+        return [] if acls is None else [acls]
+
+    def types(self) -> list[TypeAcls]:
+        return list(self._types.values())
+
+    def contains(self, entry: AclEntry) -> bool:
+        """Whether an entry with the same identity is there, whatever its id."""
+        acls = self._types.get(entry.resource_type)
+        if acls is None:
+            return False
+        for pattern in acls.named(entry.resource_name):
+            for _, known in pattern.of_client(entry.principal, entry.host):
+                if known == entry:
+                    return True
+        return False
+
+    def add(self, acl_id: Uuid, entry: AclEntry) -> None:
+        self._types.setdefault(entry.resource_type, TypeAcls()).add(acl_id, entry)
+
+    def remove(self, acl_id: Uuid, entry: AclEntry) -> None:
+        self._types[entry.resource_type].remove(acl_id, entry)

@@ -1,0 +1,92 @@
+"""What fuzzing has found stays fixed, and a minute of new seeds finds nothing.
+
+`corpus` has a file per find, named after its target: `make fuzz` writes them to build/fuzz.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.soak.fuzz import TARGETS, Ceiling, FindError, Fuzz, replayed
+
+CORPUS = Path(__file__).with_name("corpus")
+ROOT = Path(__file__).resolve().parents[2]
+
+FUZZED = ("batches", "handlers")
+
+
+@pytest.mark.parametrize("name", FUZZED)
+def test_what_was_found_stays_fixed(name: str) -> None:
+    assert [(file.name, found) for file, found in replayed(CORPUS, name) if found] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FUZZED)
+def test_new_seeds_find_nothing(name: str) -> None:
+    seed = random.SystemRandom().randrange(10**6)
+    command = ["tests/soak/fuzz.py", "--seed", str(seed), "--minutes", "0.25", name]
+    ran = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(ran.stdout)
+    assert ran.returncode == 0, f"{' '.join(command)}\n{ran.stdout}\n{ran.stderr[-2000:]}"
+
+
+class Planted:
+    """A target that fails for one kind of frame, is slow for another, and takes memory for a third."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def family(self) -> Iterator[bytes]:
+        yield b"sound"
+
+    def feed(self, data: bytes) -> str:
+        if data == b"fails":
+            raise KeyError("content")
+        if data == b"slow":
+            sum(range(3_000_000))
+        if data == b"large":
+            bytearray(b"x") * (64 << 20)
+        return "decoded"
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        pytest.param(b"fails", "KeyError in test_fuzz.py:feed", id="exception"),
+        pytest.param(b"slow", "ms of the processor", id="time"),
+        pytest.param(b"large".ljust(5), "MiB", id="memory"),
+    ],
+)
+def test_each_kind_of_find_is_noticed(data: bytes, what: str) -> None:
+    fuzz = Fuzz(None)
+    target = Planted(random.Random(0))
+    ceiling = Ceiling(5, 0, 32) if data == b"slow" else Ceiling(60_000, 0, 32)
+    fuzz.feed("planted", target, ceiling, b"sound")
+    with pytest.raises(FindError, match=what):
+        fuzz.feed("planted", target, ceiling, data)
+
+
+def test_a_find_is_kept_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fuzz = Fuzz(tmp_path / "corpus")
+    for took in (70, 90):
+        fuzz.found("requests", FindError(f"took {took} ms", b"bytes"), "--seed 1 requests")
+    assert [file.read_bytes() for file in (tmp_path / "corpus").iterdir()] == [b"bytes"]
+    assert capsys.readouterr().out.count("FIND") == 1
+    assert set(FUZZED) <= set(TARGETS)
