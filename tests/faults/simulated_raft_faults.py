@@ -21,6 +21,13 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("voters-stay-after-truncation", "membership"),
     known("second-change-of-voters-at-once", "membership"),
     known("check-quorum-never-resigns"),
+    known("follower-fetches-before-its-flush"),
+    known("pre-vote-raises-the-epoch", "quorum"),
+    known("repeated-vote-without-comparing-logs", "sequences"),
+    known("truncates-below-the-high-watermark", "sequences"),
+    known("truncates-in-the-middle-of-a-batch", "sequences"),
+    known("check-quorum-takes-one-voter-for-itself", "sequences"),
+    known("fetch-snapshot-is-no-sign-of-life", "sequences"),
     planted(
         "pre-vote-election-forgets-the-vote",
         "kraftctl/raft/elections.py",

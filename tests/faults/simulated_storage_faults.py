@@ -16,6 +16,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("rename-without-fsync-of-the-directory"),
     known("snapshot-without-fsync"),
     known("end-of-recovery-is-not-stored", "disks"),
+    known("epoch-of-the-log-start-is-that-of-its-first-record", "quorum"),
     planted(
         "next-effect-while-one-is-stored",
         EXECUTOR,

@@ -54,14 +54,46 @@ def another_vote_in_one_epoch(quorum: ScriptedQuorum) -> None:
     quorum.other.become("Unattached", 5, voted_id=THIRD)
 
 
-def vote_that_is_not_stored(quorum: ScriptedQuorum) -> None:
-    asked = PartitionData(replica_epoch=5, replica_id=LEADER)
+def vote(quorum: ScriptedQuorum, asked: PartitionData) -> None:
+    """Node 2 grants it."""
     request = VoteRequest(topics=[TopicData(partitions=[asked])])
     quorum.other.do(quorum.other.request(request, 1))
     granted = vote_response.PartitionData(vote_granted=True)
     quorum.other.respond(
         1, vote_response.VoteResponse(topics=[vote_response.TopicData(partitions=[granted])])
     )
+
+
+def vote_that_is_not_stored(quorum: ScriptedQuorum) -> None:
+    vote(quorum, PartitionData(replica_epoch=5, replica_id=LEADER, last_offset=1, last_offset_epoch=1))
+
+
+def repeated_vote_for_a_shorter_log(quorum: ScriptedQuorum) -> None:
+    """Node 1 had all records when it got the vote; then its log was lost."""
+    quorum.other.become("Unattached", 5, voted_id=LEADER)
+    for end_offset, epoch in ((1, 1), (0, 0)):
+        vote(
+            quorum,
+            PartitionData(
+                replica_epoch=5, replica_id=LEADER, last_offset=end_offset, last_offset_epoch=epoch
+            ),
+        )
+
+
+def pre_vote_for_an_older_log(quorum: ScriptedQuorum) -> None:
+    quorum.leader.append(IDS)
+    quorum.other.copy_from(quorum.leader)
+    vote(
+        quorum,
+        PartitionData(replica_epoch=1, replica_id=THIRD, last_offset=1, last_offset_epoch=1, pre_vote=True),
+    )
+
+
+def pre_vote_that_raises_the_epoch(quorum: ScriptedQuorum) -> None:
+    asked = PartitionData(replica_epoch=5, replica_id=THIRD, pre_vote=True)
+    quorum.leader.raft.epoch = 5
+    quorum.leader.raft.state_name = "Unattached"
+    quorum.leader.do(quorum.leader.request(VoteRequest(topics=[TopicData(partitions=[asked])]), 1))
 
 
 def two_leaders(quorum: ScriptedQuorum) -> None:
@@ -137,6 +169,15 @@ def file_with_other_records(quorum: ScriptedQuorum) -> None:
     quorum.commit(METADATA_VERSION)
     quorum.other.partition.log.batches[-1] = data_batch(1, 1, IDS)
     quorum.checks.checkpoint(quorum.processes)
+
+
+def log_start_of_another_epoch(quorum: ScriptedQuorum) -> None:
+    """Retention removes the first record, of epoch 1."""
+    other = quorum.other
+    other.partition.log.batches[0] = control_batch(0, 2)
+    other.partition.log.start_offset = other.raft.log_start_offset = 1
+    other.partition.snapshots.found = [OffsetAndEpoch(1, 1)]
+    other.do(LogStartChanged(1))
 
 
 def batch_without_a_leader(quorum: ScriptedQuorum) -> None:
@@ -296,6 +337,14 @@ def leader_that_loads_a_snapshot(quorum: ScriptedQuorum) -> None:
     quorum.leader.carry_out(StartOver(OffsetAndEpoch(1, 1)))
 
 
+def two_lost_tails(quorum: ScriptedQuorum) -> None:
+    """Of the same committed record, on two of three disks."""
+    quorum.commit(METADATA_VERSION)
+    for process in (quorum.other, quorum.third):
+        quorum.checks.ended(process)
+        quorum.checks.lost_tail(process.key, 1)
+
+
 def node_that_halts(quorum: ScriptedQuorum) -> None:
     quorum.other.carry_out(Halt("it cannot continue"))
 
@@ -304,6 +353,9 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("ElectionSafety", two_votes_in_one_epoch),
     ("ElectionSafety", another_vote_in_one_epoch),
     ("ElectionSafety", vote_that_is_not_stored),
+    ("LeaderCompleteness", repeated_vote_for_a_shorter_log),
+    ("LeaderCompleteness", pre_vote_for_an_older_log),
+    ("StableLeadership", pre_vote_that_raises_the_epoch),
     ("SingleLeader", two_leaders),
     ("SingleLeader", leads_again_after_a_restart),
     ("LeaderCompleteness", leader_without_committed_records),
@@ -313,6 +365,7 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("LogMatching", another_batch_at_the_same_offset_and_epoch),
     ("LogMatching", gap_in_the_log),
     ("LogMatching", file_with_other_records),
+    ("LogMatching", log_start_of_another_epoch),
     ("NoLogDivergence", batch_without_a_leader),
     ("ConsistentCommittedData", two_opinions_of_what_is_committed),
     ("MonotonicHighWatermark", high_watermark_that_falls),
@@ -325,6 +378,7 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("MajorityReachedHighWatermark", commit_without_a_majority),
     ("MajorityReachedHighWatermark", commit_without_a_majority_beside_a_lost_log),
     ("Durability", two_lost_logs),
+    ("Durability", two_lost_tails),
     ("Durability", flush_that_forced_less),
     ("Durability", truncation_of_what_is_committed),
     ("AckedValueNotLost", record_that_a_restart_lost),

@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl.raft.effects import (
     FlushLog,
+    Halt,
     NoteRecovered,
     StartOver,
     TruncateLog,
@@ -20,6 +21,7 @@ from kraftctl.raft.events import DeadlineReached, SnapshotDownloaded
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
+from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.simulator.partition_violations import PARTITION_VIOLATIONS
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
@@ -248,6 +250,35 @@ def test_a_majority_of_the_former_voters_commits_what_precedes_the_newest() -> N
     quorum.other.copy_from(quorum.leader)
     with pytest.raises(AssertionError, match=r"^MajorityReachedHighWatermark: "):
         quorum.leader.commit(4)
+
+
+def test_a_disk_may_lose_what_a_majority_without_it_has() -> None:
+    quorum = ScriptedQuorum()
+    quorum.commit(METADATA_VERSION)
+    quorum.checks.ended(quorum.other)
+    quorum.checks.lost_tail(key(OTHER), 1)
+    quorum.other.partition.log.truncate_to(1)
+    quorum.checks.started(quorum.other)
+    quorum.other.copy_from(quorum.leader)
+
+
+def test_a_follower_that_was_misled_may_end_itself_once() -> None:
+    quorum = ScriptedQuorum()
+    quorum.checks.misled(key(OTHER))
+    quorum.other.carry_out(Halt("its leader lacks records"))
+    restarted = quorum.other.restart()
+    with pytest.raises(AssertionError, match=r"^NoIllegalState: "):
+        restarted.carry_out(Halt("its leader lacks records"))
+
+
+def test_a_timer_may_raise_the_epoch_in_the_step_of_a_pre_vote() -> None:
+    quorum = ScriptedQuorum()
+    leader = quorum.leader
+    leader.raft.state_name = "Resigned"
+    leader.carry_out()
+    leader.raft.state_name, leader.raft.epoch = "Unattached", 2
+    asked = PartitionData(replica_epoch=2, replica_id=THIRD, pre_vote=True)
+    leader.do(leader.request(VoteRequest(topics=[TopicData(partitions=[asked])]), 1))
 
 
 def test_a_refusal_may_be_sent_before_the_commit() -> None:

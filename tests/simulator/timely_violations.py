@@ -52,6 +52,18 @@ def leader_that_is_alone(_: ScriptedQuorum) -> None:
         _look_for(cluster, TimelyEnds(cluster, []), 10, leads_on)
 
 
+def leader_that_resigns_although_all_fetch(_: ScriptedQuorum) -> None:
+    cluster = Cluster(1, (1, 2, 3), dynamic=True)
+    with cluster.files.attach():
+        cluster.start()
+        process = _active(cluster)
+        cluster.run_for(5_000)
+        state = process.raft._core.state
+        assert isinstance(state, Leader)
+        state.restart_check_quorum(process.clock.now_ms())
+        cluster.run_for(1_000)
+
+
 def session_that_does_not_run_out(_: ScriptedQuorum) -> None:
     """The broker is registered and unfenced, and has no session."""
     cluster = Cluster(1, (1,), dynamic=True)
@@ -74,5 +86,6 @@ def session_that_does_not_run_out(_: ScriptedQuorum) -> None:
 
 TIMELY_VIOLATIONS: list[tuple[str, Violation]] = [
     ("LeaderHasMajority", leader_that_is_alone),
+    ("StableLeadership", leader_that_resigns_although_all_fetch),
     ("SilentBrokerIsFenced", session_that_does_not_run_out),
 ]

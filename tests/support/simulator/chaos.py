@@ -13,6 +13,7 @@ from tests.support.simulator.disk import Failing
 from tests.support.simulator.operator import Operator
 from tests.support.simulator.plan import FIRST_BROKER_ID, Happening, Plan
 from tests.support.simulator.process import LOST_POWER, ControllerProcess
+from tests.support.simulator.rare_sequences import RareSequences, Steps
 from tests.support.simulator.watching import PlannedEnd
 from tests.support.simulator.wire import Place
 
@@ -71,7 +72,9 @@ class Chaos:
         self._plan = plan
         self._cluster = cluster
         self._operator = operator
+        self._sequences = RareSequences(plan, cluster, operator)
         self._rng = random.Random(0)
+        self._kind = ""
         self._happenings: dict[str, Callable[[], bool]] = {
             "restart": self._restart,
             "join": self._join,
@@ -102,13 +105,25 @@ class Chaos:
             "remove voter": self._remove_voter,
             "change voters twice": self._change_voters_twice,
             "snapshot": self._snapshot,
+            "leaders in turn": lambda: self._begin(self._sequences.leaders_in_turn),
+            "candidate loses records": lambda: self._begin(self._sequences.candidate_loses_records),
+            "leader of two leaves": lambda: self._begin(self._sequences.leader_of_two_leaves),
+            "download alone": lambda: self._begin(self._sequences.download_alone),
+            "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }
 
     def happen(self, happening: Happening) -> None:
         """Counted when it could be done."""
+        if self._sequences.is_running:
+            return
+        self._kind = happening.kind
         self._rng = random.Random(happening.seed)
         if self._happenings[happening.kind]():
             self._cluster.counts[happening.kind] += 1
+
+    def stop(self) -> None:
+        """All faults end: no sequence of them continues."""
+        self._sequences.stop()
 
     def _with_running(self, action: Callable[[ControllerProcess], None]) -> bool:
         running = self._cluster.running()
@@ -371,6 +386,9 @@ class Chaos:
         if len(voter_ids) < 2 or (len(voter_ids) == 2 and voter_id == leader.node_id):
             return False
         return self._operator.remove_voter(voter_id, overlaps=overlaps)
+
+    def _begin(self, steps: Callable[[ControllerProcess], Steps]) -> bool:
+        return self._sequences.begin(steps, self._kind, self._rng.getrandbits(32))
 
     def _snapshot(self) -> bool:
         running = [process for process in self._cluster.running() if self._rng.random() < 0.7]

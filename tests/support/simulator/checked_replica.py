@@ -37,6 +37,7 @@ class CheckedReplica:
         "forgot_votes",
         "high_watermark",
         "is_gone",
+        "is_misled",
         "is_recovering",
         "isr_refusals",
         "key",
@@ -77,6 +78,7 @@ class CheckedReplica:
         self.is_gone = False
         """Its directory is lost with its identity."""
         self.forgot_votes = False
+        self.is_misled = False
         self.promised_nothing = False
         """What its disk has lost was of no use to others."""
         self.damaged_files: set[str] = set()
@@ -106,6 +108,7 @@ class CheckedReplica:
         """Everything that a process knows only in memory starts again."""
         self.life = life
         self.name = f"node {self.node_id} (life {life})"
+        self.is_misled = False
         self.storing = self.fetched_snapshot = None
         self.high_watermark = self.owed_commit = self.announced = -1
         self.epoch = epoch

@@ -58,6 +58,14 @@ class Checks:
         """See `QuorumChecks.damaged`."""
         self.quorum.damaged(key, file)
 
+    def lost_tail(self, key: ReplicaKey, end_offset: int) -> None:
+        """See `CommitChecks.lost_tail`."""
+        self.quorum.commits.lost_tail(key, end_offset)
+
+    def misled(self, key: ReplicaKey) -> None:
+        """Its leader seems to lack committed records: it may end itself for that."""
+        self.quorum.replicas[key].is_misled = True
+
     @property
     def committed_end(self) -> int:
         """Exclusive: how much is committed."""

@@ -120,6 +120,12 @@ class CommitChecks:
             ends.append(f"{node.key.id}: {'none' if replica is None else replica.log.durable_end}")
         return ", ".join(ends)
 
+    def lost_tail(self, key: ReplicaKey, end_offset: int) -> None:
+        """What a majority without it has on disk is gone from its disk, and nothing there says so."""
+        log = self.replicas[key].log
+        log.truncate_to(log.ends.index(end_offset) + 1)
+        self.check_durability()
+
     def check_durability(self) -> None:
         """After each loss. The newest voters count, or those that committed: a change may be undone."""
         committed = self.history.committed

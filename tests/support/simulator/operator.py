@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import partial
 
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.durable_files import fsync_directory, replace_file
+from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
@@ -36,6 +38,7 @@ class Operator:
         self._failures: dict[int, str] = {}
         self._lost_voters: dict[int, list[ReplicaKey]] = {}
         """By node id: replicas whose directory is gone for good. A new one of the node takes their place."""
+        self._misled = (-1, -1)
         self._in_flight = False
         self._at_next_election: Callable[[], object] | None = None
         cluster.time.call_after(CHECK_MS * 1000, self._look_after)
@@ -58,11 +61,17 @@ class Operator:
 
     def failed(self, process: ControllerProcess, error: BaseException) -> None:
         """A process ended with this failure. AssertionError unless its own disk failed it, or is damaged."""
-        to_blame = process.disk_faults_in_life > 0 or process.node_id in self.damaged
+        is_misled = self._misled == (process.node_id, process.life)
+        to_blame = process.disk_faults_in_life > 0 or process.node_id in self.damaged or is_misled
         assert to_blame, f"NoIllegalState: {process.node_id} failed: {error}"
         self._cluster.counts["processes failed"] += 1
         if process.node_id in self.damaged:
             self._failures[process.node_id] = str(error)
+
+    def misled(self, process: ControllerProcess) -> None:
+        """Its leader seems to have lost committed records: it may end itself, once."""
+        self._misled = process.node_id, process.life
+        self._cluster.checks.misled(process.key)
 
     def replace_rotten_disks(self) -> None:
         """Before the end: what cannot be read might show only at a later read."""
@@ -124,6 +133,19 @@ class Operator:
         process.disk.wipe()
         self._cluster.format(node_id, joins=True)
         return True
+
+    def lose_tail(self, process: ControllerProcess, end_offset: int) -> None:
+        """The end of its log, and that it promised that; its votes are there. As on a disk that confirmed
+        what it does not keep.
+        """
+        process.heal_disk()
+        self.damaged.add(process.node_id)
+        meta = read_meta_properties(process.disk.root)
+        assert meta is not None
+        partition = open_partition(process.config, meta, lambda: self._cluster.time.now_ms)
+        partition.truncate_log(end_offset)
+        partition.close()
+        self._cluster.checks.lost_tail(self._key(process), end_offset)
 
     def rotted(self, process: ControllerProcess, damage: Damage) -> None:
         """Bytes that had been forced are not what they were."""

@@ -96,6 +96,9 @@ class Profile:
     weights: dict[str, int]
     destroys_disks: float
     changes_voters: float
+    voter_counts: tuple[int, ...] = (1, 2, 3, 3, 3, 3, 4, 5, 5)
+    properties: dict[str, str] = field(default_factory=dict)
+    """In the place of those that are drawn."""
 
 
 ALWAYS = {"restart": 6, "join": 4}
@@ -122,6 +125,14 @@ DISKS = {"disk full": 1, "fsync fails": 1, "reads fail": 1}
 DESTRUCTION = {"bit rot": 2, "log lost": 1, "votes lost": 1, "directory lost": 1, "old log restored": 1}
 MEMBERSHIP = {"add voter": 3, "remove voter": 3, "change voters twice": 2}
 LOAD = {"snapshot": 2}
+SEQUENCES = {
+    "leaders in turn": 2,
+    "candidate loses records": 2,
+    "leader of two leaves": 2,
+    "download alone": 2,
+    "leader lacks records": 2,
+}
+"""Of rare events; see `rare_sequences`."""
 
 FAULTS = PROCESSES | NETWORK | BROKERS | CLOCKS | DISKS | DESTRUCTION | MEMBERSHIP | LOAD
 
@@ -131,6 +142,17 @@ PROFILES = {
     "brokers": Profile((3, 4, 5), PROCESSES | NETWORK | BROKERS | LOAD, 0.0, 0.1),
     "disks": Profile((0, 3), PROCESSES | DISKS | DESTRUCTION | LOAD, 0.8, 0.0),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
+    "sequences": Profile(
+        (0,),
+        SEQUENCES | {"kill": 1, "lose power": 1, "isolate": 1, "add voter": 1} | LOAD,
+        0.0,
+        0.35,
+        voter_counts=(2, 3, 3, 3, 3, 5),
+        properties={
+            "controller.quorum.fetch.snapshot.max.bytes": "100",
+            "metadata.max.retention.bytes": "0",
+        },
+    ),
     "calm": Profile((0, 3), LOAD, 0.0, 0.0),
 }
 
@@ -141,7 +163,7 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
     """The same seed and profile is the same plan."""
     profile = PROFILES[profile_name]
     rng = random.Random(seed)
-    voter_ids = tuple(range(1, rng.choice((1, 2, 3, 3, 3, 3, 4, 5, 5)) + 1))
+    voter_ids = tuple(range(1, rng.choice(profile.voter_counts) + 1))
     observer_ids = (11, 12)[: rng.choice((0, 0, 1, 2))]
     node_ids = voter_ids + observer_ids
     dynamic = rng.random() < 0.65
@@ -172,7 +194,7 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
         ),
         old_releases=tuple(id_ for id_ in node_ids if rng.random() < 0.4) if rng.random() < 0.25 else (),
         broker_profiles=_draw_broker_profiles(rng, broker_count),
-        properties=_draw_properties(rng),
+        properties=_draw_properties(rng) | profile.properties,
     )
     return replace(plan, happenings=_draw_happenings(rng, plan, profile))
 

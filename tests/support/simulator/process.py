@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.node.events import ClientRequest, RequestFailed
+from kraftctl.node.events import ClientRequest, NodeEffect, RequestFailed
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
@@ -39,6 +39,7 @@ from tests.support.simulator.disk import SimulatedDisk
 from tests.support.simulator.disks import DiskSpeed, fast_disk
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.peers import SimulatedPeers
+from tests.support.simulator.signs_of_life import SignsOfLife
 from tests.support.simulator.storage_call import watch_locks
 from tests.support.simulator.threads import SimulatedThreads
 from tests.support.simulator.watching import WatchedExecutor, WatchedNode
@@ -97,6 +98,8 @@ class ControllerProcess:
         self.on_failure: Callable[[ControllerProcess, BaseException], None] = _raise
         self.on_election: Callable[[], None] = _nothing
         """Called when it writes that it leads."""
+        self.on_effect: Callable[[ControllerProcess, NodeEffect], None] | None = None
+        """If not None: called before each effect is carried out."""
         self.forge: Callable[[Message], None] | None = None
         """If not None: changes what other controllers answer, before this one sees it."""
         self._holds_flushes = False
@@ -162,9 +165,10 @@ class ControllerProcess:
         )
         self._network = ControllerNetwork(self._peers)
         self._downloads = SnapshotDownloads(self.partition.snapshots)
+        signs = SignsOfLife(self, self.config.controller_quorum_fetch_timeout_ms)
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
         self.loop = NodeLoop(
-            WatchedNode(self, self.node, self.checks),
+            WatchedNode(self, self.node, self.checks, signs),
             clock=self.clock,
             scheduler=self._threads,
             network=self._network,
@@ -184,7 +188,7 @@ class ControllerProcess:
             retention_bytes=self.config.metadata_max_retention_bytes,
             retention_ms=self.config.metadata_max_retention_ms,
         )
-        self.watched = WatchedExecutor(self, self._executor, self.checks)
+        self.watched = WatchedExecutor(self, self._executor, self.checks, signs)
         self.loop.attach(self.watched)
 
     def _offer_response(self, event: events.ResponseReceived) -> None:
@@ -244,7 +248,13 @@ class ControllerProcess:
 
     def write(self, record: Message, version: int = 0) -> None:
         """One record that the active controller decides on by itself."""
-        result = ControllerResult.atomic_of([RecordAndVersion(record, version)])
+        self._write(ControllerResult.atomic_of([RecordAndVersion(record, version)]))
+
+    def write_all(self, records: Sequence[Message]) -> None:
+        """The same in one batch, in their first version."""
+        self._write(ControllerResult.atomic_of([RecordAndVersion(record, 0) for record in records]))
+
+    def _write(self, result: ControllerResult) -> None:
         self.node._append(self.controller.prepare(result), self.clock.now_ms(), self.clock.wall_ms())
         self.loop.offer(events.DeadlineReached())
 

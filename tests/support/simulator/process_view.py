@@ -60,6 +60,8 @@ class LogView(Protocol):
 
     def read(self, offset: int, max_bytes: int, /) -> bytes: ...
 
+    def epoch_at(self, offset: int, /) -> int: ...
+
 
 class SnapshotsView(Protocol):
     """Of SnapshotStore."""

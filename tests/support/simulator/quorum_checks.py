@@ -179,6 +179,8 @@ class QuorumChecks:
         epoch = raft.epoch
         state_name = raft.state_name
         if epoch != replica.epoch or state_name != replica.state_name:
+            if kind is ClientRequest:
+                quorum_claims.check_pre_vote(replica, event, epoch, state_name)
             self._state_changed(replica, epoch, state_name)
         high_watermark = raft.high_watermark
         if high_watermark != replica.high_watermark:
@@ -456,14 +458,9 @@ class QuorumChecks:
             replica.newest_snapshot = event.snapshot_id
 
     def _log_start_changed(self, replica: CheckedReplica, event: NodeEvent) -> None:
-        self.check_log_start(replica)
+        recovery_checks.check_log_start(replica)
+        recovery_checks.check_epoch_before_start(replica)
         replica.log.durable_end = max(replica.log.durable_end, replica.raft.log_start_offset)
-
-    def check_log_start(self, replica: CheckedReplica) -> None:
-        start_offset = replica.raft.log_start_offset
-        ids = replica.partition.snapshots.ids()
-        if start_offset > 0 and not any(snapshot_id.offset >= start_offset for snapshot_id in ids):
-            broken("SnapshotAtLogStart", f"{replica.name}: log from {start_offset}, snapshots {ids}")
 
     def _note_recovered(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         replica.storing = effect
@@ -486,7 +483,8 @@ class QuorumChecks:
 
     def _halt(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, Halt)
-        broken("NoIllegalState", f"{replica.name} in epoch {replica.epoch} halts: {effect.text}")
+        if not replica.is_misled:
+            broken("NoIllegalState", f"{replica.name} in epoch {replica.epoch} halts: {effect.text}")
 
     # Now and then.
 
@@ -496,5 +494,5 @@ class QuorumChecks:
         for process in processes:
             replica = self.running[process.node_id]
             if replica.storing is None:
-                self.check_log_start(replica)
+                recovery_checks.check_log_start(replica)
                 recovery_checks.check_log_content(replica)

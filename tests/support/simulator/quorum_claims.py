@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from kraftctl.node.events import NodeEffect
+from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
 from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
-from kraftctl_protocol.generated.vote_request import VoteRequest
+from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.invariants import broken
 
 Votes = dict[tuple[ReplicaKey, int], int]
+
+WINS_ALONE = frozenset(["Candidate", "Leader"])
 
 
 def check_request(replica: CheckedReplica, effect: NodeEffect) -> None:
@@ -71,7 +73,10 @@ def check_vote(votes: Votes, replica: CheckedReplica, request: VoteRequest, resp
     if not isinstance(response, VoteResponse) or not response.topics:
         return
     asked = request.topics[0].partitions[0]
-    if asked.pre_vote or not response.topics[0].partitions[0].vote_granted:
+    if not response.topics[0].partitions[0].vote_granted:
+        return
+    _check_is_up_to_date(replica, asked)
+    if asked.pre_vote:
         return
     stored = replica.stored
     if stored is None or (stored.epoch, stored.voted_id) != (asked.replica_epoch, asked.replica_id):
@@ -81,6 +86,34 @@ def check_vote(votes: Votes, replica: CheckedReplica, request: VoteRequest, resp
             f" {stored!r}",
         )
     count_vote(votes, replica, asked.replica_epoch, asked.replica_id)
+
+
+def _check_is_up_to_date(replica: CheckedReplica, asked: PartitionData) -> None:
+    """Each time: a candidate that asks again may have lost a part of its log."""
+    log = replica.log
+    own = (log.epoch_before(log.end), log.end)
+    if (asked.last_offset_epoch, asked.last_offset) < own:
+        broken(
+            "LeaderCompleteness",
+            f"{replica.name} votes for {asked.replica_id} in epoch {asked.replica_epoch}, whose log ends at"
+            f" {asked.last_offset} of epoch {asked.last_offset_epoch}, its own at {own[1]} of {own[0]}",
+        )
+
+
+def check_pre_vote(replica: CheckedReplica, event: NodeEvent, epoch: int, state_name: str) -> None:
+    """KIP-996: a pre-vote changes nothing. What the timers of the same step do is something else: a leader
+    that has resigned gives up its epoch, and a single voter elects itself.
+    """
+    assert isinstance(event, ClientRequest)
+    request = event.request
+    if not isinstance(request, VoteRequest) or epoch == replica.epoch or replica.state_name == "Resigned":
+        return
+    if request.topics and request.topics[0].partitions[0].pre_vote and state_name not in WINS_ALONE:
+        broken(
+            "StableLeadership",
+            f"a pre-vote takes {replica.name} from {replica.state_name} of epoch {replica.epoch} to"
+            f" {state_name} of {epoch}",
+        )
 
 
 def count_vote(votes: Votes, replica: CheckedReplica, epoch: int, candidate: int) -> None:

@@ -159,3 +159,23 @@ def check_log_content(replica: CheckedReplica) -> None:
         broken(
             "LogMatching", f"{replica.name}: its log {start_offset}-{log.end_offset} is not what it appended"
         )
+
+
+def check_log_start(replica: CheckedReplica) -> None:
+    """Of the records before it there is a snapshot."""
+    start_offset = replica.raft.log_start_offset
+    ids = replica.partition.snapshots.ids()
+    if start_offset > 0 and not any(snapshot_id.offset >= start_offset for snapshot_id in ids):
+        broken("SnapshotAtLogStart", f"{replica.name}: log from {start_offset}, snapshots {ids}")
+
+
+def check_epoch_before_start(replica: CheckedReplica) -> None:
+    """Retention has moved the start: the record before it is known by its epoch only."""
+    log = replica.partition.log
+    start_offset = log.start_offset
+    known, epoch = log.epoch_at(start_offset - 1), replica.log.epoch_before(start_offset)
+    if known != epoch:
+        broken(
+            "LogMatching",
+            f"{replica.name}: before its start {start_offset} its log has epoch {known}, that was {epoch}",
+        )

@@ -74,6 +74,9 @@ class ScriptedLog:
     def read(self, offset: int, max_bytes: int, /) -> bytes:
         return b"".join(batch.batch for batch in self.batches if batch.base_offset >= offset)
 
+    def epoch_at(self, offset: int, /) -> int:
+        return max((batch.epoch for batch in self.batches if batch.base_offset <= offset), default=0)
+
     def append(self, batch: AppendBatch) -> None:
         self.batches.append(batch)
         self.end_offset = batch.last_offset + 1

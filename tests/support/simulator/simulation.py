@@ -169,6 +169,7 @@ class Simulation:
     def _settle(self) -> None:
         """EventuallyLeaderElected, ValuesEventuallyAcked: without faults all replicas end with one log."""
         cluster = self.cluster
+        self.chaos.stop()
         cluster.heal()
         self._checkpoint()
         self.operator.replace_rotten_disks()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import CloseConnection, NodeEffect, NodeEvent
@@ -14,6 +14,7 @@ from kraftctl.server.executor_protocols import RetentionDue
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.effect_lines import effect_line, event_line
 from tests.support.simulator.process_view import ProcessView
+from tests.support.simulator.signs_of_life import SignsOfLife
 
 ANSWERS = (effects.Respond, effects.RespondFetch, effects.RespondFetchSnapshot, CloseConnection)
 
@@ -30,6 +31,9 @@ class Watched(ProcessView, Protocol):
     counts: Counter[str]
     trace: list[str] | None
     on_election: Callable[[], None]
+
+    @property
+    def on_effect(self) -> Callable[[Any, NodeEffect], None] | None: ...
 
     def note(self, line: str) -> None: ...
 
@@ -61,10 +65,11 @@ class PlannedEnd:
 class WatchedNode:
     """The node, with checks after each of its steps."""
 
-    def __init__(self, process: Watched, node: ControllerNode, checks: Checks) -> None:
+    def __init__(self, process: Watched, node: ControllerNode, checks: Checks, signs: SignsOfLife) -> None:
         self._process = process
         self._node = node
         self._checks = checks
+        self._signs = signs
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -80,18 +85,23 @@ class WatchedNode:
         kind = type(event)
         if kind in COUNTED:
             self._process.counts[COUNTED[kind]] += 1
+        self._signs.before_step(event, now_ms)
         wanted = self._node.step(event, now_ms, wall_ms)
         self._checks.stepped(self._process, event)
+        self._signs.after_step(now_ms)
         return wanted
 
 
 class WatchedExecutor:
     """The executor, with checks around each effect, and the place where a process ends between two."""
 
-    def __init__(self, process: Watched, executor: EffectExecutor, checks: Checks) -> None:
+    def __init__(
+        self, process: Watched, executor: EffectExecutor, checks: Checks, signs: SignsOfLife
+    ) -> None:
         self._process = process
         self._executor = executor
         self._checks = checks
+        self._signs = signs
         self.planned_end: PlannedEnd | None = None
         self._answered: set[int] = set()
 
@@ -113,8 +123,11 @@ class WatchedExecutor:
             return
         if self._process.trace is not None:
             self._process.note(effect_line(effect))
+        if self._process.on_effect is not None:
+            self._process.on_effect(self._process, effect)
         self._checks.before(self._process, effect)
         if isinstance(effect, ANSWERS):
+            self._signs.answered(effect)
             self._note_answer(effect.request_id)
         self._executor.execute(effect)
         if isinstance(effect, effects.WriteQuorumState) and effect.state.leader_id == self._process.node_id:

@@ -1,0 +1,54 @@
+"""Each sequence of rare events goes to its end in a cluster that is well, and harms nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.simulator.plan import SEQUENCES, Happening, Plan, draw_plan
+from tests.support.simulator.simulation import Simulation
+
+
+def plan_with(kind: str, *, voters: int = 3, changes_voters: bool = False) -> Plan:
+    """Without any other fault."""
+    plan = next(
+        plan
+        for seed in range(1_000)
+        if len((plan := draw_plan(seed, "sequences")).voter_ids) == voters
+        and plan.changes_voters is changes_voters
+        and plan.dynamic
+        and plan.duration_ms == 20_000
+    )
+    calm = plan.calmed(frozenset(("links", "disks", "clocks", "releases")))
+    return replace(calm, happenings=(Happening(3_000, kind, 7),))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        pytest.param(plan_with("leaders in turn"), id="leaders-in-turn"),
+        pytest.param(plan_with("candidate loses records"), id="candidate-loses-records"),
+        pytest.param(plan_with("candidate loses records", voters=5), id="candidate-of-five-loses-records"),
+        pytest.param(
+            plan_with("leader of two leaves", voters=2, changes_voters=True), id="leader-of-two-leaves"
+        ),
+        pytest.param(plan_with("leader of two leaves", changes_voters=True), id="leader-of-three-leaves"),
+        pytest.param(plan_with("download alone"), id="download-alone"),
+    ],
+)
+def test_a_sequence_goes_to_its_end(plan: Plan) -> None:
+    simulation = Simulation(plan)
+    simulation.run()
+    assert simulation.counts[f"{plan.happenings[0].kind}: to the end"] == 1
+
+
+def test_a_follower_whose_leader_lacks_records_ends_itself() -> None:
+    simulation = Simulation(plan_with("leader lacks records"))
+    simulation.run()
+    assert simulation.counts["processes failed"] == 1
+
+
+def test_every_sequence_is_tried() -> None:
+    runs = [draw_plan(seed, "sequences") for seed in range(40)]
+    assert {happening.kind for plan in runs for happening in plan.happenings} >= set(SEQUENCES)
