@@ -26,6 +26,8 @@ from kraftctl.server.descriptors import (
     open_count,
     open_files_limit,
 )
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from tests.server.serving import Client, both_loops, connect, eventually, run, serving, unregister
@@ -193,7 +195,8 @@ def test_a_controller_whose_descriptors_are_taken_writes_votes_and_snapshots(tmp
 
 def test_a_controller_without_any_descriptor_lives_until_there_are_some(tmp_path: Path) -> None:
     """The limit sinks to what is open: a snapshot waits, new clients are turned away, others are served."""
-    node = KraftctlController(3000, tmp_path, random_id(), properties=SNAPSHOTS_ARE_FREQUENT)
+    snapshot_later = {"metadata.log.max.record.bytes.between.snapshots": "8000"}
+    node = KraftctlController(3000, tmp_path, random_id(), properties=snapshot_later)
     node.format()
     node.start()
     try:
@@ -201,8 +204,9 @@ def test_a_controller_without_any_descriptor_lives_until_there_are_some(tmp_path
             broker = StandInBroker(client, 1, node.cluster_id)
             await_result(broker.register, "broker 1 is registered", 10.0)
             await_result(broker.is_unfenced, "broker 1 is unfenced", 10.0)
-            fill_gaps = [socket.create_connection(("localhost", node.port)) for _ in range(10)]
-            await_result(partial(serves_another, node), "these are accepted", 10.0)
+            fill_gaps = [ControllerClient(node.port) for _ in range(10)]
+            for filling in fill_gaps:
+                filling.call(ApiVersionsRequest("test", "1"), 3, ApiVersionsResponse)
             limits = set_limit(node, max(descriptors_of(node)) + 1)
             for number in range(30):
                 create(client, f"without-{number}")
@@ -213,8 +217,8 @@ def test_a_controller_without_any_descriptor_lives_until_there_are_some(tmp_path
             await_result(partial(has_snapshot, node), "the snapshot is written", 10.0)
             create(client, "afterwards")
             await_result(partial(serves_another, node), "another is served", 10.0)
-            for connection in fill_gaps:
-                connection.close()
+            for filling in fill_gaps:
+                filling.close()
         assert node.running
     finally:
         node.kill()
