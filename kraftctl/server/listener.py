@@ -40,7 +40,7 @@ ROOM_SHARE = 64
 """This part of the connections leaves at a time, as all of them are looked at to find the idle ones."""
 
 MAKE_ROOM_SECONDS = 0.1
-"""They are looked at once in this time, and clients are turned away if none was idle."""
+"""They are looked at no more often than that, and clients are turned away if none was idle."""
 
 UNFINISHED = "unfinished requests"
 UNREAD = "answers that were not read"

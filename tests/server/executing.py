@@ -8,6 +8,7 @@ from typing import Any
 
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.server.effect_executor import EffectExecutor
+from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.message import Message
 
 
@@ -47,7 +48,7 @@ class World:
         finished: Future[Any] = Future()
         try:
             finished.set_result(call())
-        except Exception as error:  # noqa: BLE001 - as a thread does
+        except StorageError as error:
             finished.set_exception(error)
         done(finished)
 
