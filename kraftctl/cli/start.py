@@ -1,7 +1,7 @@
 """`kraftctl start server.properties`: check everything that can be checked, then run until a signal.
 
 An error in the file, the directory or the port is one line on standard error with the next step, and exit
-status 1. SIGTERM or SIGINT is a clean stop: status 0.
+status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import asyncio
 import difflib
 import logging
 import random
-import signal
 import sys
 from pathlib import Path
 
 import uvloop
 
 import kraftctl
+from kraftctl.cli import signals
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.clock import Clock
@@ -60,20 +60,25 @@ def run(args: argparse.Namespace) -> int:
     try:
         config = load_config(args.file, args.override)
         configure_logging(config.node_id, args.log_level)
-        meta, lock = open_directory(config)
-        try:
-            announce(config, meta)
-            raise_limit()
-            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_run_until_signal(config, meta))
-        finally:
-            lock.release()
+        with signals.survived():
+            _start(config)
     except ConfigException as error:
         return _refuse(*error.errors)
     except (StorageError, ListenError, PropertiesError, OSError) as error:
         return _refuse(str(error))
     logger.info("Stopped")
     return 0
+
+
+def _start(config: ControllerConfig) -> None:
+    meta, lock = open_directory(config)
+    try:
+        announce(config, meta)
+        raise_limit()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_run_until_signal(config, meta))
+    finally:
+        lock.release()
 
 
 def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
@@ -108,15 +113,8 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
 
 async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> None:
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, stop, number)
-    await run_controller(config, meta, stop)
-
-
-def _stop(stop: asyncio.Event, number: signal.Signals) -> None:
-    logger.info("Stopping on %s", number.name)
-    stop.set()
+    with signals.handled(stop):
+        await run_controller(config, meta, stop)
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:

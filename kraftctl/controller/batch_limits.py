@@ -1,4 +1,8 @@
-"""The size of a batch of the metadata log: a batch is written, fetched and replayed as a whole."""
+"""The size of a batch of the metadata log: a batch is written, fetched and replayed as a whole.
+
+Kafka's BatchAccumulator raises RecordBatchTooLargeException for a batch that is larger. Its controller then
+resigns; here the request, or the timer, is refused before anything is appended.
+"""
 
 from __future__ import annotations
 
@@ -32,3 +36,16 @@ def batch_ends(values: list[bytes]) -> list[int]:
     if count > 0:
         ends.append(count)
     return ends
+
+
+def why_batch_too_large(values: list[bytes]) -> str | None:
+    """Why the encoded records cannot be one batch; None if they can."""
+    count = len(values)
+    if count > RECORDS_PER_BATCH_MAX:
+        return f"{count} records are more than a batch can have, {RECORDS_PER_BATCH_MAX}"
+    size = HEADER_BYTES + RECORD_OVERHEAD_BYTES * count
+    for value in values:
+        size += len(value)
+    if size > BATCH_BYTES_MAX:
+        return f"a batch of {size} bytes is larger than {BATCH_BYTES_MAX} bytes"
+    return None

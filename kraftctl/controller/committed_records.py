@@ -1,4 +1,4 @@
-"""Decode committed records, and refuse those that only a newer Kafka knows.
+"""Decode committed records, and refuse those that this controller cannot apply.
 
 A controller that skips a record, or applies a metadata.version whose rules it does not have, has wrong state
 from then on without noticing. Kafka's controllers stop as well, when they replay the record.
@@ -6,37 +6,87 @@ from then on without noticing. Kafka's controllers stop as well, when they repla
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.metadata import features
 from kraftctl.metadata.endpoint import VersionRange
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
-from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import Record, RecordBatch
+from kraftctl_protocol.uuids import uuid_to_string
+
+DOES_NOT_FIT: Final = (AssertionError, LookupError, ArithmeticError, ValueError)
+"""What `replay` raises for a record that does not fit the records before it."""
+
+NEWER_RELEASE: Final = (
+    "A newer release has written it. Next step: start a controller of that release on this directory instead."
+)
+
+OLDER_RELEASE: Final = (
+    "No release that kraftctl can replace has written it. Next step: if the cluster is that old, upgrade it"
+    " with Kafka's controllers first; otherwise replace this replica (docs/operations/lost-disk.md)."
+)
+
+NO_RELEASE: Final = (
+    "No release writes this, although the checksum is right; Kafka's controllers stop at it, too. Next step:"
+    " if the other controllers run, replace this replica (docs/operations/lost-disk.md); if all of them stop"
+    " here, keep a copy of the directory, restore a backup, and report it."
+)
 
 
-class UnsupportedRecordError(Exception):
+class UnusableRecordError(Exception):
     """This node cannot be a controller of the cluster; the text says why, and what to do next."""
 
 
-def decode_committed(batch: RecordBatch, source: str, supported: dict[str, VersionRange]) -> list[Message]:
-    """The records of a data batch. `source` says where it is from. Raises UnsupportedRecordError."""
+def decode_committed(batch: RecordBatch, file: str, supported: dict[str, VersionRange]) -> list[Message]:
+    """The records of a data batch in `file`. Raises UnusableRecordError."""
     messages: list[Message] = []
     for record in batch.records:
-        try:
-            message = decode_metadata_record(record.value or b"").record
-        except UnknownRecordError as error:
-            what = f"of type {error.record_type} in version {error.version}, which kraftctl does not know"
-            raise _unsupported(source, record.offset, what) from error
+        message = _decode(record, file)
         if isinstance(message, FeatureLevelRecord):
-            reason = features.why_level_unsupported(message.name, message.feature_level, supported)
-            if reason is not None:
-                raise _unsupported(source, record.offset, f"for {reason}")
+            _check_level(message, record.offset, file, supported)
         messages.append(message)
     return messages
 
 
-def _unsupported(source: str, offset: int, what: str) -> UnsupportedRecordError:
-    return UnsupportedRecordError(
-        f"{source}: the record at offset {offset} is {what}. A newer release has written it. Next"
-        " step: start a controller of that release on this directory instead."
-    )
+def _decode(record: Record, file: str) -> Message:
+    if record.key is not None:
+        raise _unusable(file, record.offset, "has a key, as no metadata record", NO_RELEASE)
+    try:
+        return decode_metadata_record(record.value or b"").record
+    except UnknownRecordError as error:
+        what = f"is of type {error.record_type} in version {error.version}, which kraftctl does not know"
+        raise _unusable(file, record.offset, what, NEWER_RELEASE) from error
+    except DecodeError as error:
+        what = f"cannot be decoded: {error}"
+        raise _unusable(file, record.offset, what, NO_RELEASE) from error
+
+
+def _check_level(
+    record: FeatureLevelRecord, offset: int, file: str, supported: dict[str, VersionRange]
+) -> None:
+    reason = features.why_level_unsupported(record.name, record.feature_level, supported)
+    if reason is not None:
+        offered = supported.get(record.name)
+        is_older = offered is not None and record.feature_level < offered.min
+        raise _unusable(file, offset, f"is for {reason}", OLDER_RELEASE if is_older else NEWER_RELEASE)
+
+
+def does_not_fit(file: str, offset: int, record: Message, error: Exception) -> UnusableRecordError:
+    """`record`, at `offset` of `file`, could not be applied because of `error`, one of DOES_NOT_FIT."""
+    what = f"is a {record.NAME} that does not fit what is before it: {why_not_applied(error)}"
+    return _unusable(file, offset, what, NO_RELEASE)
+
+
+def why_not_applied(error: Exception) -> str:
+    """What an exception of `replay` says, in words."""
+    if isinstance(error, KeyError):
+        key = error.args[0]
+        return f"it names {uuid_to_string(key) if isinstance(key, bytes) else key}, which does not exist"
+    return str(error) or type(error).__name__
+
+
+def _unusable(file: str, offset: int, what: str, next_step: str) -> UnusableRecordError:
+    return UnusableRecordError(f"{file}: the record at offset {offset} {what}. {next_step}")

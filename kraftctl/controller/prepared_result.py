@@ -6,7 +6,7 @@ A record that cannot be encoded fails its own request, and nothing is half writt
 from __future__ import annotations
 
 from kraftctl.controller.activation_records import feature_level
-from kraftctl.controller.batch_limits import batch_ends
+from kraftctl.controller.batch_limits import batch_ends, why_batch_too_large
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.record_checks import encode_checked
 from kraftctl.controller.record_notices import record_notices
@@ -46,11 +46,19 @@ class PreparedResult:
         self.notices = notices
         self.refusals = refusals
 
+    def why_too_large(self) -> str | None:
+        """Why the log cannot take a batch of the result; None if it can."""
+        for batch in self.batches:
+            reason = why_batch_too_large(batch.values)
+            if reason is not None:
+                return reason
+        return None
+
 
 def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedResult:
     """Raises whatever encoding a record raises. `image` must not change before the records are appended.
 
-    An atomic result is one batch, however large: a request that asks for too much is refused by the caller.
+    An atomic result is one batch, however large, and so is a record: the caller refuses what is too large.
     """
     records = result.records
     if not records:

@@ -24,10 +24,14 @@ from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
 )
-from kraftctl.controller.batch_limits import batch_ends
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
-from kraftctl.controller.committed_records import decode_committed
+from kraftctl.controller.committed_records import (
+    DOES_NOT_FIT,
+    NO_RELEASE,
+    decode_committed,
+    does_not_fit,
+)
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
@@ -53,8 +57,10 @@ from kraftctl_protocol.generated.controller_registration_request import Controll
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_file_name
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
 
 NO_OFFSET: Final = -1
@@ -130,16 +136,23 @@ class QuorumController:
     # Reading the log on a standby.
 
     def decode_committed(self, batch: RecordBatch, file: str) -> list[Message]:
-        """The records of a data batch in `file`, to be replayed. Raises UnsupportedRecordError."""
-        source = f"{self.state.config.metadata_log_dir}, {file}"
-        return decode_committed(batch, source, self._supported_features)
+        """The records of a data batch in `file`, to be replayed. Raises UnusableRecordError."""
+        return decode_committed(batch, file, self._supported_features)
 
-    def replay_committed(self, records: list[Message], base_offset: int) -> None:
-        """Apply records of one committed batch that another controller, or an earlier epoch, wrote."""
+    def replay_committed(
+        self, records: list[Message], base_offset: int, file: str = "the metadata log"
+    ) -> None:
+        """Apply records of one committed batch that another controller, or an earlier epoch, wrote.
+
+        Raises UnusableRecordError when one does not fit what `file` holds before it.
+        """
         assert not self.active, "the active controller replays what it appends"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
         for index, record in enumerate(records):
-            replay(self.image, record, base_offset + index)
+            try:
+                replay(self.image, record, base_offset + index)
+            except DOES_NOT_FIT as error:
+                raise does_not_fit(file, base_offset + index, record, error) from error
         self.skip_to(base_offset + len(records))
 
     def skip_to(self, end_offset: int) -> None:
@@ -169,19 +182,41 @@ class QuorumController:
         self._next_replay_offset = 0
         self._committed_end = 0
 
-    def replay_snapshot(self, records: list[Message], last_contained_offset: int) -> None:
-        """Apply records of a snapshot; each counts as written at its last contained offset."""
-        for record in records:
-            replay(self.image, record, last_contained_offset)
+    def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:
+        """The name of its checkpoint, for messages."""
+        name = checkpoint_file_name(snapshot_id)
+        return f"{self.state.config.metadata_log_dir}/{PARTITION_DIRECTORY}/{name}"
+
+    def replay_snapshot(
+        self, records: list[Message], base_offset: int, last_contained_offset: int, file: str
+    ) -> None:
+        """Apply records of a snapshot, which begin at `base_offset` of `file`; each counts as written at the
+        last contained offset. Raises UnusableRecordError."""
+        for index, record in enumerate(records):
+            try:
+                replay(self.image, record, last_contained_offset)
+            except DOES_NOT_FIT as error:
+                raise does_not_fit(file, base_offset + index, record, error) from error
 
     # Claiming and renouncing leadership.
 
     def why_not_claim(self) -> str | None:
-        """Why this controller must not write the bootstrap records; None if it may."""
+        """Why this controller must not write the first records of its epoch; None if it may."""
         if not self._needs_bootstrap():
-            return None
+            return self._why_no_abort()
         reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
         return None if reason is None else bootstrap_refusal(self.state.config.metadata_log_dir, reason)
+
+    def _why_no_abort(self) -> str | None:
+        start = self.image.journal.transaction_start
+        level = self.image.features.metadata_version
+        if start is None or features.is_metadata_transaction_supported(level):
+            return None
+        return (
+            f"{self.state.config.metadata_log_dir}: the metadata transaction that begins at offset {start}"
+            f" has no end, and metadata.version {level} has no transactions, so it cannot be aborted."
+            f" {NO_RELEASE}"
+        )
 
     def claim(self, epoch: int, moment: Moment) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
@@ -274,7 +309,8 @@ class QuorumController:
     def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
         """A result that refuses the whole request."""
         line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
-        return PreparedResult([], self._refusal(context, request, error.error), None, [], [line])
+        response = self._refusal(context, request, error.error, error.message)
+        return PreparedResult([], response, None, [], [line])
 
     def note_refusal(self, what: str, error: ApiError) -> None:
         """Note for the log that the caller refuses `what`."""
@@ -284,8 +320,10 @@ class QuorumController:
         """Records and response of a request that `why_refused` has let pass."""
         return HANDLERS[context.api.key](self.state, context, request, moment)
 
-    def _refusal(self, context: RequestContext, request: Message, error: Errors) -> Message:
-        return error_response(context.api_key, request, context.version, error)
+    def _refusal(
+        self, context: RequestContext, request: Message, error: Errors, reason: str | None = None
+    ) -> Message:
+        return error_response(context.api_key, request, context.version, error, reason)
 
     def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
         """`handle`, and everything else that can fail before the first append.
@@ -297,8 +335,10 @@ class QuorumController:
         try:
             result = self.handle(context, request, moment)
             prepared = self.prepare(result)
-            if result.is_atomic and prepared.batches and len(batch_ends(prepared.batches[0].values)) > 1:
-                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION))
+            too_large = prepared.why_too_large()
+            if too_large is not None:
+                reason = f"Unable to perform excessively large batch operation: {too_large}."
+                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION, reason))
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
@@ -334,6 +374,7 @@ class QuorumController:
             try:
                 result = tasks.run(task, moment)
                 prepared = None if result is None else self.prepare(result)
+                assert prepared is None or prepared.why_too_large() is None, prepared.why_too_large()
             except Exception as error:  # noqa: BLE001 - nothing is appended yet: the task alone fails
                 what, retry_ms = tasks.failed(task, moment.now_ms)
                 self.failures.note(what, f"tried again in {retry_ms - moment.now_ms} ms", error)

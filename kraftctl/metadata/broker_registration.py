@@ -86,7 +86,7 @@ class BrokerRegistration:
         """Whether new replicas may be placed here (KIP-1066)."""
         if len(self.directories) == 0 or self.cordoned_directories is None:
             return True
-        return any(directory not in self.cordoned_directories for directory in self.directories)
+        return not set(self.directories).issubset(self.cordoned_directories)
 
     def with_changes(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from kraftctl.apis.api import Owner
-from kraftctl.controller.committed_records import UnsupportedRecordError
+from kraftctl.controller.committed_records import UnusableRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
@@ -37,7 +37,6 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import RecordBatch
 
 LOAD_BYTES_MAX = 256 * 1024
 """How much of the log is replayed in one turn of the loop while loading: well below 50 ms of work."""
@@ -321,38 +320,40 @@ class ControllerNode:
             self._controller.caught_up()
 
     def _load(self, event: LogRead | SnapshotRead) -> None:
-        """Replay what was read, or halt when it was written by a newer release."""
+        """Replay what was read, or halt when this controller cannot have written it."""
         self._reading = False
         try:
             if isinstance(event, LogRead):
-                self._replay(event.batches)
+                self._replay(event)
             else:
                 self._replay_snapshot(event)
-        except UnsupportedRecordError as error:
+        except UnusableRecordError as error:
             self._effects.append(effects.Halt(str(error)))
 
-    def _replay(self, batches: list[RecordBatch]) -> None:
+    def _replay(self, event: LogRead) -> None:
         if self._controller.active:
             return
-        for batch in batches:
+        for batch in event.batches:
             header = batch.header
             if header.last_offset >= self._raft.high_watermark:
                 break
             if header.last_offset < self._controller.next_replay_offset:
                 continue
             if not header.is_control:
-                records = self._controller.decode_committed(batch, "the metadata log")
-                self._controller.replay_committed(records, header.base_offset)
+                records = self._controller.decode_committed(batch, event.file)
+                self._controller.replay_committed(records, header.base_offset, event.file)
                 self._snapshots.note(header.size_bytes)
             self._controller.skip_to(header.last_offset + 1)
 
     def _replay_snapshot(self, event: SnapshotRead) -> None:
         last_contained_offset = event.snapshot_id.offset - 1
+        file = self._controller.file_of_snapshot(event.snapshot_id)
         self._controller.begin_snapshot()
         for batch in event.batches:
             if not batch.header.is_control:
-                records = self._controller.decode_committed(batch, f"snapshot {event.snapshot_id}")
-                self._controller.replay_snapshot(records, last_contained_offset)
+                records = self._controller.decode_committed(batch, file)
+                base_offset = batch.header.base_offset
+                self._controller.replay_snapshot(records, base_offset, last_contained_offset, file)
         self._controller.skip_to(event.snapshot_id.offset)
 
     def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:

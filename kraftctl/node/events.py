@@ -47,10 +47,11 @@ class ClientRequest(Value):
 
 
 class LogRead(Value):
-    """The answer to `ReadLog`: whole batches, the first of which contains the offset asked for."""
+    """The answer to `ReadLog`: whole batches of `file`, the first of which contains the offset asked for."""
 
-    def __init__(self, batches: list[RecordBatch]) -> None:
+    def __init__(self, batches: list[RecordBatch], file: str) -> None:
         self.batches = batches
+        self.file = file
 
 
 class SnapshotRead(Value):

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from kraftctl.raft.append import request_flush
+from kraftctl.raft.control_records import ControlChanges, control_changes
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import begin_download
 from kraftctl.raft.effects import ERROR, INFO, AppendBatch, TruncateLog
 from kraftctl.raft.fetching import contradict, leader_answered
 from kraftctl.raft.states import Follower
-from kraftctl.raft.voter_set import voter_set_from_record
-from kraftctl_protocol.control_record import (
-    ControlRecordType,
-    decode_control_key,
-    decode_control_value,
-)
 from kraftctl_protocol.generated.fetch_response import PartitionData
-from kraftctl_protocol.generated.kraft_version_record import KRaftVersionRecord
-from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
@@ -84,31 +77,29 @@ def _append_batch(core: RaftCore, state: Follower, batch: RecordBatch, data: byt
     epoch = header.partition_leader_epoch
     last_epoch = core.log.epochs.last_epoch()
     is_in_order = header.base_offset == core.log.end_offset and epoch <= state.epoch
-    if not is_in_order or (last_epoch is not None and epoch < last_epoch):
+    if not is_in_order or epoch < (0 if last_epoch is None else last_epoch):
         core.notice(
             ERROR,
             f"Batch {header.base_offset}-{header.last_offset} of epoch {epoch} from {state.leader_id}"
             f" does not continue the log at {core.log.end_offset} of epoch {core.log.last_epoch()}",
         )
         return False
+    changes = ControlChanges()
+    if header.is_control:
+        try:
+            changes = control_changes(batch, core.history.kraft_version())
+        except DecodeError as error:
+            core.notice(
+                ERROR, f"Control records from {state.leader_id} at {header.base_offset} are unusable: {error}"
+            )
+            return False
     if last_epoch is None or epoch > last_epoch:
         core.log.epochs.assign(epoch, header.base_offset)
     core.log.append(header.last_offset - header.base_offset + 1)
     core.emit(AppendBatch(header.base_offset, header.last_offset, epoch, data, header.is_control))
-    if header.is_control:
-        _apply_control_records(core, batch)
+    # KIP-853: voters count from the moment they are in the log.
+    for offset, kraft_version in changes.kraft_versions:
+        core.history.add_kraft_version(offset, kraft_version)
+    for offset, voters in changes.voters:
+        core.history.add_voters(offset, voters)
     return True
-
-
-def _apply_control_records(core: RaftCore, batch: RecordBatch) -> None:
-    """KIP-853: voters count from the moment they are in the log."""
-    for record in batch.records:
-        control_type = decode_control_key(record.key)
-        if control_type == ControlRecordType.KRAFT_VERSION:
-            version = decode_control_value(control_type, record.value)
-            assert isinstance(version, KRaftVersionRecord)
-            core.history.add_kraft_version(record.offset, version.kraft_version)
-        elif control_type == ControlRecordType.KRAFT_VOTERS:
-            voters = decode_control_value(control_type, record.value)
-            assert isinstance(voters, VotersRecord)
-            core.history.add_voters(record.offset, voter_set_from_record(voters))

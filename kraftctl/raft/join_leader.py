@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR
 from kraftctl.raft.elections import is_consistent_leader, join_epoch
@@ -21,6 +22,9 @@ def join_leader(
     error = voter_only_error(core, leader_id, epoch)
     if error != Errors.NONE:
         return error
+    listeners = [(endpoint.name, endpoint.host) for endpoint in request.leader_endpoints]
+    if why_listeners_too_large(listeners) is not None:
+        return Errors.INVALID_REQUEST
     if not is_consistent_leader(core, epoch, leader_id):
         core.notice(ERROR, f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}")
         return Errors.UNKNOWN_SERVER_ERROR

@@ -11,11 +11,14 @@
 | 7 | add: the id is not a voter yet | DUPLICATE_VOTER |
 | 8 | update: the replica is a voter; remove: and not the only one | VOTER_NOT_FOUND |
 
+A voter with more or longer endpoints than a node registers is not added, either: INVALID_REQUEST.
+
 Changes of endpoints are not supported yet: an UpdateRaftVoter that passes is answered UNSUPPORTED_VERSION.
 """
 
 from __future__ import annotations
 
+from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
@@ -42,10 +45,10 @@ class Refusal:
 def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, AddRaftVoterRequest)
-    names = [listener.name for listener in request.listeners]
+    listeners = [(listener.name, listener.host) for listener in request.listeners]
     refusal = _check_request(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
-        refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), names)
+        refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), listeners)
     if refusal.error != Errors.NONE:
         response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
         core.respond(event.request_id, response)
@@ -105,9 +108,14 @@ def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusa
     return Refusal(leader_only_error(core, epoch))
 
 
-def _check_add(core: RaftCore, key: ReplicaKey, listener_names: list[str]) -> Refusal:
+def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]) -> Refusal:
+    """`listeners` are pairs of name and host."""
     if _is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
+    too_large = why_listeners_too_large(listeners)
+    if too_large is not None:
+        return Refusal(Errors.INVALID_REQUEST, f"The voter cannot be added: {too_large}")
+    listener_names = [name for name, _ in listeners]
     if core.default_listener() not in listener_names:
         return Refusal(
             Errors.INVALID_REQUEST,

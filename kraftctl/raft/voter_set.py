@@ -9,6 +9,7 @@ from kraftctl_protocol.generated.voters_record import (
     Voter,
     VotersRecord,
 )
+from kraftctl_protocol.primitives import DecodeError
 
 Endpoints = dict[str, tuple[str, int]]
 """Listener name -> (host, port)."""
@@ -114,6 +115,18 @@ class VoterSet:
 
 
 def voter_set_from_record(record: VotersRecord) -> VoterSet:
+    """Raises DecodeError when no quorum can have these voters: without any, nothing is ever committed."""
+    if not record.voters:
+        raise DecodeError("a voter set with no voters")
+    known: set[int] = set()
+    for voter in record.voters:
+        if voter.voter_id < 0:
+            raise DecodeError(f"a voter set with voter id {voter.voter_id}")
+        if voter.voter_id in known:
+            raise DecodeError(f"a voter set with voter {voter.voter_id} twice")
+        if not voter.endpoints:
+            raise DecodeError(f"a voter set with voter {voter.voter_id} without endpoints")
+        known.add(voter.voter_id)
     return VoterSet([_from_record_voter(voter) for voter in record.voters])
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.bootstrap_checks import why_bootstrap_unfit
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.metadata import features
-from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata
+from kraftctl.metadata.bootstrap_metadata import BootstrapMetadata, bootstrap_refusal
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.snapshot_generation import SnapshotPolicy
 from kraftctl.raft.raft_config import RaftConfig
@@ -24,7 +25,9 @@ from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
+from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl.storage.own_directory import why_observer
 from kraftctl_protocol.meta_properties import MetaProperties
 
 logger = logging.getLogger("kraftctl.server")
@@ -101,6 +104,11 @@ def build_node(
     assert meta.directory_id is not None
     endpoints = advertised_endpoints(config, bound_ports)
     history = read_control_history(partition.log, partition.snapshots)
+    if history.voters:
+        replica = ReplicaKey(config.node_id, meta.directory_id)
+        observes = why_observer(Path(config.metadata_log_dir), replica, history.voters[-1][1])
+        if observes is not None:
+            logger.warning("%s", observes)
     raft = RaftNode(
         node_id=config.node_id,
         directory_id=meta.directory_id,
@@ -129,6 +137,9 @@ def _bootstrap_metadata(config: ControllerConfig, partition: MetadataPartition) 
     if partition.log.end_offset == 0:
         supported = features.supported_features(config.unstable_feature_versions_enable)
         check_bootstrap(log_dir, bootstrap, supported)
+        unfit = why_bootstrap_unfit(bootstrap.records, config.min_insync_replicas)
+        if unfit is not None:
+            raise StorageError(bootstrap_refusal(bootstrap.source, unfit))
         logger.info(
             "The metadata log is empty; if this node is its first leader, it begins with %d records from %s",
             len(bootstrap.records),

@@ -44,7 +44,7 @@ from kraftctl.server.executor_protocols import (
 )
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_protocol.record_batch import RecordBatch
 
 logger = logging.getLogger("kraftctl.server.effect_executor")
 
@@ -321,7 +321,9 @@ class EffectExecutor:
             self._log_read(data)
 
     def _log_read(self, data: bytes) -> None:
-        self._inbox.offer(LogRead(list(read_batches(data))))
+        log = self._storage.log
+        batches = log.decode(data)
+        self._inbox.offer(LogRead(batches, log.file_of(batches[0].header.base_offset) if batches else ""))
         # What was loaded lives as long as the process: the cyclic collector need not look at it again.
         gc.freeze()
 

@@ -42,6 +42,14 @@ class Log(Protocol):
 
     def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes: ...
 
+    def decode(self, data: bytes) -> list[RecordBatch]:
+        """The batches that were read. Raises StorageError when they are not what a controller writes."""
+        ...
+
+    def file_of(self, offset: int) -> str:
+        """The name of the file that holds `offset`."""
+        ...
+
 
 class Storage(Protocol):
     """The metadata partition. Every method waits for the disk; what it reports is durable."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from kraftctl.raft.control_records import control_changes
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery import scan_file
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
@@ -25,20 +26,26 @@ class CheckpointReader:
     """Every method reads the file from its start, a few MiB at a time, and checks all of it.
 
     All raise StorageError, naming the file and the byte, when the file is damaged or not complete: it must
-    begin with a SnapshotHeader and end with a SnapshotFooter.
+    begin with a SnapshotHeader and end with a SnapshotFooter, have neither in between, and name voters that
+    can be a quorum.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def raw_batches(self) -> Iterator[bytes]:
+        for _, raw in self._placed_batches():
+            yield raw
+
+    def _placed_batches(self) -> Iterator[tuple[int, bytes]]:
+        """With the byte at which each begins."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY)
         except OSError as error:
             raise StorageError(f"cannot read {self.path}: {error}. Next step: check the disk.") from error
         try:
             for place in scan_file(descriptor, 0, 0):
-                yield os.pread(descriptor, place.size_bytes, place.position)
+                yield place.position, os.pread(descriptor, place.size_bytes, place.position)
         except InvalidBatchError as error:
             raise self._damaged(str(error)) from error
         finally:
@@ -48,14 +55,17 @@ class CheckpointReader:
         """Control and data batches in the order of the file."""
         first = True
         ended = False
-        for raw in self.raw_batches():
+        for position, raw in self._placed_batches():
             try:
                 batch = read_batch(raw, 0, verify_crc=False)
                 controls = _control_messages(batch)
             except DecodeError as error:
-                raise self._damaged(str(error)) from error
-            if first and not any(isinstance(message, SnapshotHeaderRecord) for message in controls):
-                raise self._damaged("it does not begin with a SnapshotHeader")
+                raise self._damaged(f"at byte {position}: {error}") from error
+            if ended:
+                raise self._damaged(f"at byte {position}: there is something after the SnapshotFooter")
+            if any(isinstance(message, SnapshotHeaderRecord) for message in controls) is not first:
+                where = "it does not begin with a" if first else f"at byte {position}: there is another"
+                raise self._damaged(f"{where} SnapshotHeader")
             first = False
             ended = any(isinstance(message, SnapshotFooterRecord) for message in controls)
             yield batch
@@ -80,6 +90,22 @@ class CheckpointReader:
         for batch in self.batches():
             return CheckpointHeader(_control_messages(batch))
         raise self._damaged("it is empty")
+
+    def snapshot_header(self) -> CheckpointHeader:
+        """`header` of a snapshot that contains a part of the log: from kraft.version 1 on, it has voters.
+
+        The 0-0 checkpoint has none when a controller joins a quorum that exists already.
+        """
+        header = self.header()
+        if header.kraft_version > 0 and header.voters is None:
+            raise self._damaged("at byte 0: kraft.version 1 without a voter set")
+        return header
+
+    def verify_snapshot(self) -> CheckpointHeader:
+        """`snapshot_header`, after the whole file was read and every record decoded."""
+        for _ in self.records():
+            pass
+        return self.snapshot_header()
 
     def _unknown(self, offset: int, error: UnknownRecordError) -> StorageError:
         return StorageError(
@@ -109,6 +135,8 @@ class CheckpointHeader:
 
 
 def _control_messages(batch: RecordBatch) -> list[Message]:
+    """Checked. Only the batch with the header says something about voters and kraft.version."""
     if not batch.header.is_control:
         return []
+    control_changes(batch, 0)
     return [decode_control_record(record.key, record.value).message for record in batch.records]

@@ -6,7 +6,7 @@
 | the same, and it is the only voter | log gone: refused; quorum-state gone: it starts, no other node voted |
 | the log ends before the recovery point | refused: it was truncated, or replaced by an older copy |
 | quorum-state is of an earlier epoch, or without the vote | refused |
-| a batch of a later epoch than quorum-state | refused: an epoch is in quorum-state before its first batch |
+| a batch or a snapshot of a later epoch than quorum-state | refused: an epoch is in quorum-state first |
 | leader-epoch-checkpoint differs below the recovery point | refused |
 
 Kafka's controller may have used the directory in between: it appends, truncates in a later epoch, votes in
@@ -114,6 +114,7 @@ class Contradictions:
         elif votes_are_gone and not self._is_only_voter(log):
             self._recover(log, f"{self._quorum_state.path} is missing, and with it the votes")
         else:
+            self._check_snapshot_epoch()
             self._check_end(log)
             self._check_leader_epochs(log)
             if votes_are_gone:
@@ -162,6 +163,16 @@ class Contradictions:
             f" offset {point.end_offset} in epoch {point.log_epoch} everything was durable"
             f" ({self._file.path}): it was truncated, deleted or replaced by an older copy. {next_step}"
         )
+
+    def _check_snapshot_epoch(self) -> None:
+        """A snapshot beyond the log replaces it, so its name must be one that a leader can have given it."""
+        latest = self._snapshots.latest_id()
+        if latest is not None and self.epoch_max is not None and latest.epoch > self.epoch_max:
+            raise StorageError(
+                f"{self._snapshots.path(latest)} is of epoch {latest.epoch}, but quorum-state of epoch"
+                f" {self.epoch_max}: an epoch is in quorum-state before a snapshot of it is written or"
+                f" fetched. {REPLACE_THIS_REPLICA}"
+            )
 
     def _check_leader_epochs(self, log: MetadataLog) -> None:
         """After the recovery point the log is right: a crash may separate it from the checkpoint."""

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 
+FOUND_CHARACTERS_MAX = 200
+"""How much of what was found in a file an error quotes: it is one line for an operator."""
+
+
+def shortened(found: str) -> str:
+    """What was found in a file, cut where it becomes unreadable."""
+    return found if len(found) <= FOUND_CHARACTERS_MAX else f"{found[:FOUND_CHARACTERS_MAX]}..."
+
 
 class StorageError(Exception):
     """The directory cannot be used as it is; the text names the file, what is wrong and what to do next."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, shortened
 
 FILE_NAME = "leader-epoch-checkpoint"
 
@@ -30,7 +30,9 @@ def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
         version, count = int(lines[0]), int(lines[1])
         entries = [line.split() for line in lines[2:]]
         epochs = [(int(epoch), int(start_offset)) for epoch, start_offset in entries]
-    except (ValueError, IndexError) as error:
+    except IndexError as error:
+        raise _malformed(path, "it has no version and number of entries") from error
+    except ValueError as error:
         raise _malformed(path, str(error)) from error
     if version != 0:
         raise _malformed(path, f"version {version} is not supported, 0 is")
@@ -41,5 +43,6 @@ def read_leader_epochs(directory: Path) -> list[tuple[int, int]] | None:
 
 def _malformed(path: Path, reason: str) -> StorageError:
     return StorageError(
-        f"{path} is malformed: {reason}. Next step: remove the file; it is rebuilt from the log at start."
+        f"{path} is malformed: {shortened(reason)}. Next step: remove the file; it is"
+        " rebuilt from the log at start."
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kraftctl.metadata.directory_id import is_reserved
 from kraftctl.storage.durable_files import create_directory, replace_file
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, shortened
 from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError, format_properties
 from kraftctl_protocol.log_file_names import META_PROPERTIES
@@ -139,5 +139,5 @@ def load_meta_properties(
 
 def _unusable(path: Path, reason: str) -> StorageError:
     return StorageError(
-        f"{path} cannot be used: {reason}. Next step: restore the file or format the directory."
+        f"{path} cannot be used: {shortened(reason)}. Next step: restore the file or format the directory."
     )

@@ -18,7 +18,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from kraftctl.storage.durable_files import create_directory, fsync_directory
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.index_file import INDEX_BYTES_MAX
 from kraftctl.storage.leader_epoch_checkpoint import write_leader_epochs
 from kraftctl.storage.partition_metadata import ensure_partition_metadata
@@ -31,9 +31,10 @@ from kraftctl.storage.recovery import (
     segment_base_offsets,
 )
 from kraftctl.storage.segment import Segment
-from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, scan_batches
+from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, base_offset_at, scan_batches
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import batches_before
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_batch import RecordBatch, batches_before, read_batch
 
 SEGMENT_BYTES = 1024 * 1024 * 1024
 """Kafka's metadata.log.segment.bytes."""
@@ -301,6 +302,28 @@ class MetadataLog:
                 return b""
             self._check_range(offset)
             return b"" if offset >= end_offset else self._recent.read(offset, max_bytes, end_offset)
+
+    def decode(self, data: bytes) -> list[RecordBatch]:
+        """The batches of `data`, which `read` or `read_recent` has returned. Raises CorruptLogError."""
+        batches: list[RecordBatch] = []
+        position = 0
+        while position < len(data):
+            try:
+                batch = read_batch(data, position)
+            except DecodeError as error:
+                raise self.corrupt_at(base_offset_at(data, position), str(error)) from error
+            batches.append(batch)
+            position += batch.header.size_bytes
+        return batches
+
+    def corrupt_at(self, offset: int, reason: str) -> CorruptLogError:
+        """The batch that contains `offset` is whole, but it is not one that a controller writes."""
+        segment = self._segment_of(offset)
+        return CorruptLogError(str(segment.path), segment.position_of(offset), offset, reason)
+
+    def file_of(self, offset: int) -> str:
+        """The segment that holds `offset`, or will when it is written."""
+        return str(self._segment_of(offset).path)
 
     def epoch_at(self, offset: int) -> int:
         """The epoch in which the record at `offset` was written; of the snapshot below the log's start."""

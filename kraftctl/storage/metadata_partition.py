@@ -121,6 +121,7 @@ class MetadataPartition:
         latest = self.snapshots.latest_id()
         log = self.log
         if latest is not None and _is_beyond(latest, log.last_epoch, log.end_offset):
+            self._verify(latest)
             self.notices.append(
                 f"the snapshot {latest} is newer than the log, which ends at offset {log.end_offset} in epoch"
                 f" {log.last_epoch}: the log starts again at the snapshot"
@@ -134,6 +135,14 @@ class MetadataPartition:
                 f" (the newest is {latest}). {REPLACE_THIS_REPLICA}"
             )
         self.snapshots.delete_before(log.start_offset)
+
+    def _verify(self, snapshot_id: OffsetAndEpoch) -> None:
+        """It is about to replace the log: raises StorageError, with nothing lost, when it cannot."""
+        try:
+            self.snapshots.reader(snapshot_id).verify_snapshot()
+        except StorageError:
+            self.log.close()
+            raise
 
     def log_state(self) -> LogState:
         return LogState(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, shortened
 from kraftctl_protocol.uuids import ONE_UUID, uuid_to_string
 
 FILE_NAME = "partition.metadata"
@@ -22,6 +22,7 @@ def ensure_partition_metadata(directory: Path) -> None:
     fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
     if fields.get("version") != "0" or fields.get("topic_id") != topic_id:
         raise StorageError(
-            f"{path} does not name the metadata topic (version 0, topic id {topic_id}) but says {text!r}."
+            f"{path} does not name the metadata topic (version 0, topic id {topic_id}) but says"
+            f" {shortened(repr(text))}."
             " Next step: check that metadata.log.dir points at the right directory."
         )

@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.election_state import NOT_VOTED, UNKNOWN_LEADER_ID, ElectionState
 from kraftctl.storage.durable_files import replace_file
-from kraftctl.storage.errors import StorageError
+from kraftctl.storage.errors import StorageError, shortened
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl_protocol.log_file_names import QUORUM_STATE
 from kraftctl_protocol.uuids import uuid_from_string, uuid_to_string
 
 VERSION_MAX = 1
+
+FILE_BYTES_MAX = 1 << 20
+"""Kafka has no limit; a version 0 file with 10,000 voters has 180 kB, and this one is read into memory."""
+
+EPOCH_MAX = (1 << 31) - 1
+NODE_ID_MAX = (1 << 31) - 1
+"""Both are int32 in every message."""
 
 
 class QuorumStateStore:
@@ -28,6 +35,9 @@ class QuorumStateStore:
     def read(self) -> ElectionState | None:
         """None when this replica never took part in an election. Raises StorageError."""
         try:
+            size_bytes = self.path.stat().st_size
+            if size_bytes > FILE_BYTES_MAX:
+                raise self._unusable(f"it has {size_bytes} bytes, at most {FILE_BYTES_MAX} are expected")
             text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
@@ -35,8 +45,12 @@ class QuorumStateStore:
             raise self._unusable(str(error)) from error
         try:
             return _decode(json.loads(text.split("\n", 1)[0]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._unusable(f"{type(error).__name__}: {error}") from error
+        except KeyError as error:
+            raise self._unusable(f"it has no {error.args[0]}") from error
+        except RecursionError as error:
+            raise self._unusable("its JSON is nested too deeply") from error
+        except (ValueError, TypeError) as error:
+            raise self._unusable(str(error)) from error
 
     def write(self, state: ElectionState) -> None:
         """Replace the file durably, in `state.data_version`. Raises StorageError when that fails."""
@@ -51,7 +65,8 @@ class QuorumStateStore:
 
     def _unusable(self, reason: str) -> StorageError:
         return StorageError(
-            f"{self.path} cannot be used: {reason}. It may hold a vote, so it must not be guessed or deleted."
+            f"{self.path} cannot be used: {shortened(reason)}. It may hold a vote, so it must not"
+            " be guessed or deleted."
             f" {REPLACE_THIS_REPLICA}"
         )
 
@@ -59,26 +74,37 @@ class QuorumStateStore:
 def _decode(fields: object) -> ElectionState:
     if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
-    version = _integer(fields["data_version"])
+    version = _integer(fields, "data_version")
     if not 0 <= version <= VERSION_MAX:
         raise ValueError(f"data_version {version} is not supported, 0 to {VERSION_MAX} are")
     state = ElectionState(
-        epoch=_integer(fields["leaderEpoch"]),
-        leader_id=_integer(fields["leaderId"]),
-        voted_id=_integer(fields["votedId"]),
+        epoch=_in_range(fields, "leaderEpoch", 0, EPOCH_MAX),
+        leader_id=_in_range(fields, "leaderId", UNKNOWN_LEADER_ID, NODE_ID_MAX),
+        voted_id=_in_range(fields, "votedId", NOT_VOTED, NODE_ID_MAX),
         data_version=version,
     )
     if version == 0:
         voters = fields.get("currentVoters") or []
-        state.current_voters = [_integer(voter["voterId"]) for voter in voters]
+        state.current_voters = [_in_range(voter, "voterId", 0, NODE_ID_MAX) for voter in voters]
     else:
-        state.voted_directory_id = uuid_from_string(fields["votedDirectoryId"])
+        directory_id = fields["votedDirectoryId"]
+        if not isinstance(directory_id, str):
+            raise ValueError(f"votedDirectoryId {directory_id!r} is not a text")
+        state.voted_directory_id = uuid_from_string(directory_id)
     return state
 
 
-def _integer(value: object) -> int:
+def _in_range(fields: dict[str, object], name: str, low: int, high: int) -> int:
+    value = _integer(fields, name)
+    if not low <= value <= high:
+        raise ValueError(f"{name} {value} is not from {low} to {high}")
+    return value
+
+
+def _integer(fields: dict[str, object], name: str) -> int:
+    value = fields[name]
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"{value!r} is not a number")
+        raise ValueError(f"{name} {value!r} is not a whole number")
     return value
 
 

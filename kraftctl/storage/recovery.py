@@ -35,6 +35,8 @@ from kraftctl_protocol.log_file_names import (
 )
 from kraftctl_protocol.record_batch import read_batch_header
 
+OFFSET_MAX = (1 << 63) - 1
+
 SCAN_BYTES = 4 * 1024 * 1024
 """Read size of the scan: large enough to keep the disk busy, small enough to stay in the CPU's cache."""
 
@@ -92,10 +94,11 @@ def segment_base_offsets(directory: Path) -> list[int]:
     for path in directory.iterdir():
         if path.name.endswith(LOG_SUFFIX):
             base_offset = parse_segment_file_name(path.name)
-            if base_offset is None:
+            if base_offset is None or base_offset > OFFSET_MAX:
                 raise StorageError(
-                    f"{path} is not the name of a log segment (20 digits expected). Next step: move the file"
-                    " out of the directory; neither kraftctl nor Kafka writes files of that name."
+                    f"{path} is not the name of a log segment (20 digits, an offset, expected). Next step:"
+                    " move the file out of the directory; neither kraftctl nor Kafka writes files of that"
+                    " name."
                 )
             offsets.append(base_offset)
     return sorted(offsets)

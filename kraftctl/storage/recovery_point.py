@@ -12,6 +12,7 @@ remains.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,9 @@ LINE_BYTES = 512
 
 FORCE_INTERVAL_MS = 1_000
 """How old the offset may be after a power failure. A killed process leaves the exact one."""
+
+INT32_MAX = (1 << 31) - 1
+INT64_MAX = (1 << 63) - 1
 
 VOTING = "voting"
 RECOVERING = "recovering"
@@ -199,12 +203,43 @@ def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
     lines = (content[:LINE_BYTES], content[LINE_BYTES : 2 * LINE_BYTES])
     readable = [found for line in lines if (found := _decode(line)) is not None]
     if not readable:
+        newer = next((version for line in lines if (version := _version(line)) > VERSION), None)
+        if newer is not None:
+            raise StorageError(
+                f"{path} is of version {newer}, {VERSION} is supported: a newer release wrote it. Next step:"
+                " start a controller of that release on this directory instead."
+            )
         raise StorageError(
             f"{path} is damaged: neither of its two lines has a matching checksum. Next step: if"
             " __cluster_metadata-0 is as this node left it, and this node was not recovering, remove the"
             " file: it is made again from log and quorum-state. Otherwise restore a backup of the directory."
         )
-    return max(readable, key=_sequence_of)
+    found = max(readable, key=_sequence_of)
+    _check_values(path, found[1])
+    return found
+
+
+def _check_values(path: Path, point: RecoveryPoint) -> None:
+    """The checksum is right: a damaged line would not have been read."""
+    ranges = {
+        "quorum.epoch": (point.quorum_epoch, 0, INT32_MAX),
+        "voted.id": (point.voted_id, NOT_VOTED, INT32_MAX),
+        "log.epoch": (point.log_epoch, 0, INT32_MAX),
+        "end.offset": (point.end_offset, 0, INT64_MAX),
+    }
+    for name, (value, low, high) in ranges.items():
+        if not low <= value <= high:
+            raise StorageError(
+                f"{path} cannot be used: {name} {value} is not from {low} to {high}, and kraftctl never"
+                " writes that. Next step: restore a backup of the directory, or replace this replica"
+                " (docs/operations/lost-disk.md)."
+            )
+
+
+def _version(line: bytes) -> int:
+    """What the line claims, readable or not; 0 when it claims nothing."""
+    found = re.match(rb"version=(\d{1,9}) ", line)
+    return 0 if found is None else int(found.group(1))
 
 
 def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:

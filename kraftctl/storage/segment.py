@@ -156,6 +156,12 @@ class Segment:
                 raise self._corrupt(error.position, offset, error.reason) from error
         return data[:kept_bytes]
 
+    def position_of(self, offset: int) -> int:
+        """The byte at which the batch that contains `offset` begins; the end of the file beyond it."""
+        if offset >= self.end_offset:
+            return self.size_bytes
+        return self._find_batch(offset, self.offset_index.position_for(offset), self.size_bytes)[1]
+
     def _find_batch(self, offset: int, near: int, end: int) -> tuple[int, int, int]:
         """(base offset, position, size) of the batch that contains `offset`, which must lie in this segment.
 

@@ -26,6 +26,10 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 READ_ONLY = 0o400
 
+OFFSET_MAX = (1 << 63) - 1
+EPOCH_MAX = (1 << 31) - 1
+"""An int64 and an int32, wherever a snapshot id is sent."""
+
 
 class SnapshotWriter:
     """One checkpoint being written. End it with `freeze` or `abort`; only `freeze` creates it."""
@@ -46,8 +50,7 @@ class SnapshotWriter:
 
     def verify(self) -> None:
         """Read back what was written: a downloaded checkpoint is not trusted yet. Raises StorageError."""
-        for _ in CheckpointReader(self._path).records():
-            pass
+        CheckpointReader(self._path).verify_snapshot()
 
     def freeze(self) -> Path:
         """Make the file durable under its final name, read-only, and return that name. Raises OSError."""
@@ -66,6 +69,15 @@ class SnapshotWriter:
         self._path.unlink(missing_ok=True)
 
 
+def _check_name(path: Path, snapshot_id: OffsetAndEpoch) -> None:
+    if snapshot_id.offset > OFFSET_MAX or snapshot_id.epoch > EPOCH_MAX:
+        raise StorageError(
+            f"{path} is not the name of a snapshot: no log has the offset {snapshot_id.offset} in epoch"
+            f" {snapshot_id.epoch}. Next step: move the file out of the directory; neither kraftctl nor"
+            " Kafka writes files of that name."
+        )
+
+
 class SnapshotStore:
     """The finished checkpoints of one directory. `write` may run concurrently with everything else."""
 
@@ -77,7 +89,10 @@ class SnapshotStore:
 
     @classmethod
     def open(cls, directory: Path) -> SnapshotStore:
-        """List the checkpoints in `directory`, after removing unfinished and deleted ones."""
+        """List the checkpoints in `directory`, after removing unfinished and deleted ones.
+
+        Raises StorageError when one has a name that no checkpoint can have.
+        """
         create_directory(directory)
         store = cls(directory)
         for path in sorted(directory.iterdir()):
@@ -86,6 +101,7 @@ class SnapshotStore:
                 path.unlink()
                 store.removed_files.append(str(path))
             elif snapshot_id is not None:
+                _check_name(path, snapshot_id)
                 store._sizes[snapshot_id] = path.stat().st_size
         return store
 

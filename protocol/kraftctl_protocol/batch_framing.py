@@ -239,7 +239,7 @@ def is_intact_batch(data: bytes, position: int, offset_min: int = 0) -> bool:
     size_bytes = batch_size(data, position)
     if size_bytes < HEADER_BYTES or position + size_bytes > len(data):
         return False
-    if base_offset_at(data, position) < offset_min or read_i32_be(data, position + EPOCH_POSITION) < 0:
+    if base_offset_at(data, position) < offset_min:
         return False
     if read_i32_be(data, position + LAST_OFFSET_DELTA_POSITION) < 0:
         return False

@@ -247,6 +247,11 @@ def _check_header(header: BatchHeader) -> None:
     room = (header.size_bytes - HEADER_BYTES) // RECORD_BYTES_MIN
     if header.records_count < 0 or header.records_count > room:
         raise DecodeError(f"batch of {header.size_bytes} bytes cannot hold {header.records_count} records")
+    if header.records_count != header.last_offset_delta + 1:
+        # Kafka's controllers count the offsets of a batch by its records.
+        raise DecodeError(
+            f"batch of {header.last_offset_delta + 1} offsets with {header.records_count} records"
+        )
 
 
 def check_batch_crc(buffer: bytes, position: int, header: BatchHeader) -> None:
@@ -346,7 +351,7 @@ def _read_records(buffer: bytes, position: int, header: BatchHeader) -> list[Rec
         if size < RECORD_BYTES_MIN - 1 or size > batch_end - cursor.position:
             raise DecodeError(f"record of {size} bytes with {batch_end - cursor.position} left in its batch")
         cursor.end = cursor.position + size
-        records.append(_read_record(cursor, header))
+        records.append(_read_record(cursor, header, index))
         cursor.end = batch_end
         index += 1
     if cursor.position != batch_end:
@@ -354,14 +359,12 @@ def _read_records(buffer: bytes, position: int, header: BatchHeader) -> list[Rec
     return records
 
 
-def _read_record(cursor: _Cursor, header: BatchHeader) -> Record:
+def _read_record(cursor: _Cursor, header: BatchHeader, index: i32) -> Record:
     cursor.position += 1  # attributes: none are defined
     timestamp_delta = cursor.read_varlong()
     offset_delta = cursor.read_varlong()
-    if offset_delta < 0 or offset_delta > header.last_offset_delta:
-        raise DecodeError(
-            f"record at offset delta {offset_delta}; the last one is {header.last_offset_delta}"
-        )
+    if offset_delta != index:
+        raise DecodeError(f"record at offset delta {offset_delta}; {index} was expected")
     key = cursor.read_bytes()
     value = cursor.read_bytes()
     headers_count = cursor.read_varlong()

@@ -213,6 +213,7 @@ class AttackedController:
 
     def _measure_memory_from_here(self) -> None:
         Path(f"/proc/{self._process.pid}/clear_refs").write_text("5")
+        self.memory_max_mb = self._memory_mb()
         threading.Thread(target=self._watch_memory, daemon=True).start()
 
     def _watch_memory(self) -> None:

@@ -36,7 +36,7 @@ class Scale:
     parked: int
 
 
-FULL = Scale(dense_bytes=20_000_000, seconds=10.0, unread=300, idle=10_000, slow=5_000, parked=3_000)
+FULL = Scale(dense_bytes=15_000_000, seconds=5.0, unread=300, idle=10_000, slow=5_000, parked=3_000)
 QUICK = Scale(dense_bytes=5_000_000, seconds=1.5, unread=300, idle=2_000, slow=1_000, parked=1_200)
 
 
@@ -87,9 +87,9 @@ def one_frame(target: Target, payload: Callable[[int], bytes], size_bytes: int =
     return f"{len(body) / 1e6:.3g} MB, {outcome} after {took_s:.2g} s"
 
 
-def repeated(target: Target, payloads: list[bytes]) -> str:
+def repeated(target: Target, payloads: list[bytes], seconds: float = 0.0) -> str:
     """These requests over and over, on new connections where one is closed."""
-    deadline = time.monotonic() + target.scale.seconds
+    deadline = time.monotonic() + (seconds or target.scale.seconds)
     client = target.connect()
     answered = closed = 0
     while time.monotonic() < deadline:
@@ -309,11 +309,32 @@ def many_acl_checks(target: Target) -> str:
     return repeated(target, [names_to_delete(15_000)])
 
 
+def dense(target: Target, payload: Callable[[int], bytes]) -> str:
+    """One large request, then many that are as small as those of a busy broker."""
+    large = one_frame(target, payload)
+    return f"{large}; of 60 kB {repeated(target, [payload(60_000)], seconds=1.0)}"
+
+
+def dense_crowd(target: Target) -> str:
+    """Twenty connections with dense requests of 3 MB each, all sent before an answer is read."""
+    names = ["CreatePartitions", "AlterPartition", "AlterClientQuotas", "Fetch"]
+    payloads = [DENSE[name](3_000_000) for name in names]
+    clients = [target.connect(timeout_s=ANSWER_SECONDS_MAX) for _ in range(20)]
+    senders = [
+        threading.Thread(target=client.send, args=(payloads[place % len(payloads)],))
+        for place, client in enumerate(clients)
+    ]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.join()
+    answered = sum(bool(client.receive()) for client in clients)
+    return f"{answered} of {len(clients)} answered"
+
+
 def _dense_attacks() -> list[Attack]:
     return [
-        Attack(
-            f"dense {name}", "the body that makes most objects of a byte", partial(one_frame, payload=payload)
-        )
+        Attack(f"dense {name}", "the body that makes most objects of a byte", partial(dense, payload=payload))
         for name, payload in DENSE.items()
         if name != "AlterClientQuotas"
     ]
@@ -328,6 +349,7 @@ ATTACKS = [
     Attack("quotas of 5 MB", "AlterClientQuotas of empty entries", partial(_quotas, size_bytes=5_000_000)),
     Attack("quotas of 104 MB", "the largest frame accepted", partial(_quotas, size_bytes=104_800_000)),
     *_dense_attacks(),
+    Attack("dense crowd", "twenty dense requests of 3 MB together", dense_crowd),
     Attack("envelopes", "inside out, nested, damaged, dense", envelopes),
     Attack("ApiVersions tags", "20 MB of unknown tagged fields", api_versions_tags),
     Attack("unread answers", "connections that never read their Fetch answers", unread_answers),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 ACL_INDEX = "tests/image/test_acl_index.py"
+BOUNDED_RECORDS = "tests/controller/test_bounded_records.py"
+RAFT_BOUNDS = "tests/raft/test_bounds.py"
 ACL_SCAN = "tests/controller/test_acl_scan.py"
 
 FAULTS = (
@@ -47,5 +49,53 @@ FAULTS = (
         "        comparisons = len(candidates)\n",
         (ACL_SCAN,),
         "A request of many filters blocks the loop for minutes.",
+    ),
+    PlantedFault(
+        "one-record-of-any-size",
+        "kraftctl/controller/prepared_result.py",
+        "            reason = why_batch_too_large(batch.values)\n",
+        "            reason = why_batch_too_large(batch.values) if len(batch.values) > 1 else None\n",
+        (BOUNDED_RECORDS,),
+        "A registration writes a batch of 19 MB, which every broker fetches and keeps.",
+    ),
+    PlantedFault(
+        "the-batch-of-a-timer-of-any-size",
+        "kraftctl/controller/quorum_controller.py",
+        "                assert prepared is None or prepared.why_too_large() is None,",
+        "                assert prepared is None or True,",
+        (BOUNDED_RECORDS,),
+        "A timer writes a batch that no client could have written.",
+    ),
+    PlantedFault(
+        "registrations-with-any-number-of-listeners",
+        "kraftctl/metadata/registration_limits.py",
+        "    if len(listeners) > LISTENERS_MAX:\n",
+        "    if len(listeners) > 1 << 20:\n",
+        ("tests/metadata/test_registration_limits.py", BOUNDED_RECORDS, RAFT_BOUNDS),
+        "Each snapshot and each node's memory has megabytes of one broker.",
+    ),
+    PlantedFault(
+        "registrations-with-any-number-of-directories",
+        "kraftctl/controller/cluster_control/register_broker.py",
+        "        or why_directories_too_many(len(request.log_dirs))\n",
+        "",
+        (BOUNDED_RECORDS,),
+        "600,000 log directories are registered for one broker.",
+    ),
+    PlantedFault(
+        "heartbeats-with-any-number-of-directories",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "    ) or _why_directories_refused(request)\n",
+        "    )\n",
+        (BOUNDED_RECORDS,),
+        "A heartbeat writes any number of cordoned directories.",
+    ),
+    PlantedFault(
+        "leaders-with-any-number-of-endpoints",
+        "kraftctl/raft/join_leader.py",
+        "    if why_listeners_too_large(listeners) is not None:\n",
+        "    if why_listeners_too_large(listeners[:1]) is not None:\n",
+        (RAFT_BOUNDS,),
+        "A BeginQuorumEpoch leaves megabytes of endpoints in the state of each voter.",
     ),
 )

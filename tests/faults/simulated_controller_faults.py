@@ -46,11 +46,11 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "unfencing-is-not-replayed-by-a-standby",
         CONTROLLER,
-        "        for index, record in enumerate(records):\n            replay(",
-        "        for index, record in enumerate(records):\n"
-        "            if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced < 0:\n"
-        "                continue\n"
-        "            replay(",
+        "            try:\n                replay(self.image, record, base_offset + index)",
+        "            try:\n"
+        "                if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced < 0:\n"
+        "                    continue\n"
+        "                replay(self.image, record, base_offset + index)",
         "The images of the active controller and of the standbys differ.",
         "brokers",
     ),

@@ -12,6 +12,7 @@ from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.storage.bootstrap_checkpoint import write_bootstrap_checkpoint
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
+from kraftctl_protocol.log_file_names import checkpoint_file_name
 from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.active_controller import bootstrap_records
@@ -64,7 +65,7 @@ def test_a_committed_record_of_a_newer_release_halts(value: bytes, reason: str) 
         node.settle()
     text = str(raised.value)
     assert text.startswith(
-        f"{node.config.metadata_log_dir}, the metadata log: the record at offset {offset} "
+        f"{node.config.metadata_log_dir}/__cluster_metadata-0/{0:020d}.log: the record at offset {offset} "
     )
     assert reason in text
 
@@ -98,7 +99,7 @@ def test_a_snapshot_of_a_newer_release_halts() -> None:
     node.lose_power()
     with node.storage() as partition:
         partition.write_snapshot(snapshot_id, batches)
-    with pytest.raises(StorageError, match=rf"snapshot {snapshot_id}: .* metadata\.version 33"):
+    with pytest.raises(StorageError, match=rf"{checkpoint_file_name(snapshot_id)}: .* metadata\.version 33"):
         node.start()
 
 

@@ -9,6 +9,7 @@ import pytest
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
@@ -301,7 +302,9 @@ def test_a_record_that_does_not_fit_stops_the_node() -> None:
     node = LoneNode(checked=False)
     change = PartitionChangeRecord(topic_id=bytes(range(16)), partition_id=7, leader=1)
     node.restart_after(encode_metadata_record(change, 0))
-    with pytest.raises(KeyError):
+    with pytest.raises(
+        StorageError, match=r"\.log: the record at offset \d+ is a PartitionChangeRecord that"
+    ):
         node.settle()
     assert not node.controller.active
 

@@ -156,7 +156,7 @@ def _patched(position: int, value: bytes) -> bytes:
         pytest.param(_patched(21, b"\0\4"), "compressed", id="zstd"),
         pytest.param(_patched(57, b"\x7f\xff\xff\xff"), "cannot hold", id="count-larger-than-room"),
         pytest.param(_patched(57, b"\xff\xff\xff\xff"), "cannot hold", id="negative-count"),
-        pytest.param(_patched(57, b"\0\0\0\0"), "after the last record", id="bytes-left-over"),
+        pytest.param(_patched(57, b"\0\0\0\0"), "1 offsets with 0 records", id="fewer-records-than-offsets"),
         pytest.param(_patched(23, b"\xff\xff\xff\xff"), "offsets", id="negative-last-offset-delta"),
         pytest.param(_patched(0, b"\xff"), "offsets", id="negative-base-offset"),
         pytest.param(_patched(8, b"\0\0\0\1"), "smaller than its own header", id="tiny-length"),

@@ -69,7 +69,7 @@ def examples(n: int) -> list[Value]:
         events.ResignRequested(n),
         events.ShutdownRequested(),
         node_events.ClientRequest(n, CONTEXT, VoteRequest()),
-        node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"]))),
+        node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"])), "a file"),
         node_events.SnapshotRead(snapshot_id, []),
         node_events.ReadLog(n, 1, 1),
         node_events.ReadSnapshot(snapshot_id),

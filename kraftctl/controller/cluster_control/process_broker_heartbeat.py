@@ -22,6 +22,9 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
+from kraftctl.metadata.registration_limits import why_directories_too_many
+from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.message import Message
@@ -36,7 +39,9 @@ def process_broker_heartbeat(
     assert isinstance(request, BrokerHeartbeatRequest)
     # Before anything else: whatever this heartbeat leads to, the broker is alive (KAFKA-17793).
     state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)
-    error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
+    error = why_epoch_stale(
+        state.image.cluster, request.broker_id, request.broker_epoch
+    ) or _why_directories_refused(request)
     if error is not None:
         refused = BrokerHeartbeatResponse(error_code=error.code)
         return ControllerResult.refused(refused, f"BrokerHeartbeat of broker {request.broker_id}", error)
@@ -57,6 +62,16 @@ def process_broker_heartbeat(
     last_offset = moment.next_offset + len(records) - 1
     outcome = HeartbeatOutcome(state.heartbeats, request, following, last_offset)
     return ControllerResult.of(records, response, outcome)
+
+
+def _why_directories_refused(request: BrokerHeartbeatRequest) -> ApiError | None:
+    """No registration has so many directories."""
+    count = len(request.offline_log_dirs)
+    cordoned = request.cordoned_log_dirs
+    if cordoned is not None:
+        count = max(count, len(cordoned))
+    reason = why_directories_too_many(count)
+    return None if reason is None else ApiError(Errors.INVALID_REQUEST, reason)
 
 
 def _transition(
@@ -94,7 +109,8 @@ def _newly_offline(
     reported = request.offline_log_dirs
     if not reported or not features.is_directory_assignment_supported(state.image.features.metadata_version):
         return []
-    return [directory for directory in registration.directories if directory in reported]
+    failed = set(reported)
+    return [directory for directory in registration.directories if directory in failed]
 
 
 def _directory_records(

@@ -6,11 +6,12 @@ The checks, in Kafka's order:
 |--|--|--|
 | 1 | the cluster id is ours | INCONSISTENT_CLUSTER_ID |
 | 2 | the broker id is not negative: -1 means no broker (our own check) | INVALID_REGISTRATION |
-| 3 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
-| 4 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
-| 5 | log directories are named, valid, unique, and no other broker's (KIP-858) | INVALID_REGISTRATION |
-| 6 | every finalized feature level is in the broker's range | UNSUPPORTED_VERSION |
-| 7 | metadata.version is among its features | INVALID_REGISTRATION |
+| 3 | listeners, features, rack and log directories are not too large (our own check) | INVALID_REGISTRATION |
+| 4 | no other process with that id has a live session | DUPLICATE_BROKER_REGISTRATION |
+| 5 | it is not a migrating ZooKeeper broker | BROKER_ID_NOT_REGISTERED |
+| 6 | log directories are named, valid, unique, and no other broker's (KIP-858) | INVALID_REGISTRATION |
+| 7 | every finalized feature level is in the broker's range | UNSUPPORTED_VERSION |
+| 8 | metadata.version is among its features | INVALID_REGISTRATION |
 
 A new incarnation's epoch is the offset of the first record of this append. The clean-up after the old
 incarnation comes before the registration, so that a failover in between is repaired by the broker's retry.
@@ -26,6 +27,12 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.directory_id import is_reserved
+from kraftctl.metadata.registration_limits import (
+    why_directories_too_many,
+    why_features_too_large,
+    why_listeners_too_large,
+    why_rack_too_long,
+)
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
@@ -88,6 +95,9 @@ def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_
     if request.broker_id < 0:
         reason = f"broker id {request.broker_id} is negative: node.id has to be at least 0"
         return ApiError(Errors.INVALID_REGISTRATION, reason)
+    too_large = _why_too_large(request)
+    if too_large is not None:
+        return ApiError(Errors.INVALID_REGISTRATION, too_large)
     existing = state.image.cluster.broker(request.broker_id)
     if (
         existing is not None
@@ -101,6 +111,15 @@ def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_
     if request.is_migrating_zk_broker:
         return ApiError(Errors.BROKER_ID_NOT_REGISTERED, "ZooKeeper brokers cannot be registered")
     return _why_directories_refused(state, request) or _why_features_refused(state, request)
+
+
+def _why_too_large(request: BrokerRegistrationRequest) -> str | None:
+    return (
+        why_listeners_too_large([(listener.name, listener.host) for listener in request.listeners])
+        or why_features_too_large(len(request.features), (feature.name for feature in request.features))
+        or why_rack_too_long(request.rack)
+        or why_directories_too_many(len(request.log_dirs))
+    )
 
 
 def _why_directories_refused(state: ControllerState, request: BrokerRegistrationRequest) -> ApiError | None:

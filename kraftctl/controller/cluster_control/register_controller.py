@@ -12,6 +12,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
 from kraftctl.metadata.controller_registration import ControllerRegistration
+from kraftctl.metadata.registration_limits import why_features_too_large, why_listeners_too_large
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import controller_registration_request as wire
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
@@ -34,6 +35,12 @@ def register_controller(
         response = ControllerRegistrationResponse(
             error_code=Errors.UNSUPPORTED_VERSION,
             error_message="the finalized metadata.version has no controller registrations",
+        )
+        return ControllerResult.of([], response)
+    too_large = _why_too_large(request)
+    if too_large is not None:
+        response = ControllerRegistrationResponse(
+            error_code=Errors.INVALID_REGISTRATION, error_message=too_large
         )
         return ControllerResult.of([], response)
     record = RegisterControllerRecord(
@@ -59,6 +66,12 @@ def register_controller(
         ],
     )
     return ControllerResult.atomic_of([RecordAndVersion(record, 0)], ControllerRegistrationResponse())
+
+
+def _why_too_large(request: ControllerRegistrationRequest) -> str | None:
+    return why_listeners_too_large(
+        [(listener.name, listener.host) for listener in request.listeners]
+    ) or why_features_too_large(len(request.features), (feature.name for feature in request.features))
 
 
 def needs_registration(image: MetadataImage, own: ControllerRegistration) -> bool:

@@ -157,5 +157,5 @@ def _why_refused_up_front(
 def _is_subset(value: str | None, present: str | None) -> bool:
     if value is None or not value.strip():
         return True
-    known = [] if present is None else split_list(present)
+    known = set() if present is None else set(split_list(present))
     return all(directory in known for directory in split_list(value))

@@ -39,6 +39,11 @@ class RaftTranscript:
         self._lines: list[str] = []
 
     @property
+    def lines(self) -> list[str]:
+        """What the latest command has printed so far."""
+        return self._lines
+
+    @property
     def node(self) -> RaftNode:
         return self.replica.node
 

@@ -1,0 +1,50 @@
+"""KIP-853: whether the voters on disk know this replica by its directory id, and what to do when they do not.
+
+A voter is a node id with a directory id. When meta.properties gets another directory id, the node is a new
+replica: an observer that neither votes nor leads. Kafka's controllers become one, too, without a word.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.log_file_names import META_PROPERTIES
+from kraftctl_protocol.uuids import uuid_to_string
+
+
+def why_observer(log_dir: Path, replica: ReplicaKey, voters: VoterSet) -> str | None:
+    """A line for the operator of a replica that is no voter, None for a voter.
+
+    Raises StorageError when the voters are this node alone, in another directory: no election can end.
+    """
+    if voters.is_voter(replica):
+        return None
+    known = voters.nodes.get(replica.id)
+    if known is None:
+        return (
+            f"This node, {replica}, is an observer: it neither votes nor leads. The voters in the log are"
+            f" {_text(voters)}. Next step: to make it a voter, kafka-metadata-quorum add-controller, once it"
+            " has caught up"
+        )
+    file = log_dir / META_PROPERTIES
+    here, there = uuid_to_string(replica.directory_id), uuid_to_string(known.key.directory_id)
+    if len(voters) == 1:
+        raise StorageError(
+            f"{file} has directory.id {here}, but the only voter of the quorum is {known.key}: this node can"
+            f" never lead, and no other can. Next step: if {META_PROPERTIES} was changed or restored, set"
+            f" directory.id={there}; if the log was copied from another directory, start that one."
+        )
+    return (
+        f"{file} has directory.id {here}, but the voter in the log is {known.key}: this node is an observer,"
+        f" it neither votes nor leads. The voters are {_text(voters)}. Next step: if {META_PROPERTIES} was"
+        f" changed or restored, stop and set directory.id={there}; if this is a new directory,"
+        f" kafka-metadata-quorum remove-controller --controller-id {replica.id} --controller-directory-id"
+        f" {there}, then add-controller, once this node has caught up"
+    )
+
+
+def _text(voters: VoterSet) -> str:
+    return ", ".join(str(node.key) for node in voters.nodes.values())
