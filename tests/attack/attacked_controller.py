@@ -9,7 +9,6 @@ import re
 import resource
 import select
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from kraftctl.dev.polling import await_result
+from kraftctl.dev.ports import free_port
 from tests.attack.client import Client
 from tests.attack.frames import (
     ALL,
@@ -95,14 +95,6 @@ class Template:
         settings = {"super.users": "User:ANONYMOUS"} if self.authorizer else {}
         with AttackedController(self, self.directory, settings) as controller:
             controller.fill()
-
-
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-    assert isinstance(port, int)
-    return port
 
 
 class AttackedController:

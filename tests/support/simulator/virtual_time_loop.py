@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kraftctl.server.clock import Clock
+from kraftctl_protocol.primitives import DecodeError
 
 START_SECONDS = 1_000.0
 WALL_START_MS = 1_700_000_000_000
@@ -48,7 +49,10 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
         """Run it immediately, here: an fsync takes no time."""
         done = self.create_future()
-        done.set_result(func(*args))
+        try:
+            done.set_result(func(*args))
+        except (DecodeError, OSError) as error:
+            done.set_exception(error)
         return done
 
     async def create_connection(self, *args: Any, **kwargs: Any) -> Any:

@@ -80,6 +80,8 @@ class FuzzedBatches:
 
     def family(self) -> Iterator[bytes]:
         batch = self.batch(self._rng.randint(0, 1 << 20), 5)
+        if len(batch) > FILE_BYTES_MAX:
+            return
         yield batch
         for _ in range(DAMAGED_PER_BATCH):
             damaged = self._bytes.mutated(batch)
