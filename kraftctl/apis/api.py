@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.apis.request_size import SMALL, RequestSize
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 
@@ -51,7 +52,8 @@ class Api:
     """What is decided from the header of a request, before its body is decoded.
 
     `lowest` and `highest` are the versions that ApiVersions lists, both inclusive. `cluster_operation` is the
-    right on the cluster that all of the API needs. `forwardable`: brokers may send it in an envelope.
+    right on the cluster that all of the API needs. `forwardable`: brokers may send it in an envelope. `size`
+    limits frame and memory.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Api:
         *,
         forwardable: bool = False,
         refusal: Errors | None = None,
+        size: RequestSize = SMALL,
     ) -> None:
         self.key = int(key)
         self.lowest = lowest
@@ -74,6 +77,7 @@ class Api:
         self.waits_for = waits_for
         self.forwardable = forwardable
         self.refusal = refusal
+        self.size = size
 
     def serves(self, version: int) -> bool:
         """Whether a request of this version may be handled."""

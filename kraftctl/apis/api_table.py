@@ -12,13 +12,16 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Api, Owner, WaitsFor
+from kraftctl.apis.request_size import CHANGES, ENVELOPE, PARTITIONS, REGISTRATION, SMALL, TOKEN, RequestSize
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 
 
-def _refused(key: ApiKey, lowest: int, highest: int, error: Errors) -> Api:
-    return Api(key, lowest, highest, Owner.NOBODY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING, refusal=error)
+def _refused(key: ApiKey, lowest: int, highest: int, error: Errors, size: RequestSize = SMALL) -> Api:
+    return Api(
+        key, lowest, highest, Owner.NOBODY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING, refusal=error, size=size
+    )
 
 
 ROWS: Final[list[Api]] = [
@@ -26,42 +29,84 @@ ROWS: Final[list[Api]] = [
     # SASL comes before the first other request of a connection.
     _refused(ApiKey.SASL_HANDSHAKE, 0, 1, Errors.ILLEGAL_SASL_STATE),
     Api(ApiKey.API_VERSIONS, 0, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.NOTHING),
-    Api(ApiKey.CREATE_TOPICS, 2, 7, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
-    Api(ApiKey.DELETE_TOPICS, 1, 6, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.CREATE_TOPICS, 2, 7, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
+    Api(ApiKey.DELETE_TOPICS, 1, 6, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
     Api(ApiKey.DESCRIBE_ACLS, 1, 3, Owner.EVERY, AclOperation.DESCRIBE, WaitsFor.READS),
-    Api(ApiKey.CREATE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
-    Api(ApiKey.DELETE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
-    Api(ApiKey.DESCRIBE_CONFIGS, 1, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.READS),
-    Api(ApiKey.ALTER_CONFIGS, 0, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
-    _refused(ApiKey.SASL_AUTHENTICATE, 0, 2, Errors.ILLEGAL_SASL_STATE),
-    Api(ApiKey.CREATE_PARTITIONS, 0, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
-    Api(ApiKey.CREATE_DELEGATION_TOKEN, 1, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
+    Api(ApiKey.CREATE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True, size=CHANGES),
+    Api(ApiKey.DELETE_ACLS, 1, 3, Owner.ACTIVE, AclOperation.ALTER, forwardable=True, size=CHANGES),
+    Api(ApiKey.DESCRIBE_CONFIGS, 1, 4, Owner.EVERY, NO_CLUSTER_RIGHT, WaitsFor.READS, size=CHANGES),
+    Api(ApiKey.ALTER_CONFIGS, 0, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
+    _refused(ApiKey.SASL_AUTHENTICATE, 0, 2, Errors.ILLEGAL_SASL_STATE, size=TOKEN),
+    Api(ApiKey.CREATE_PARTITIONS, 0, 3, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES),
+    Api(
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        1,
+        3,
+        Owner.ACTIVE,
+        NO_CLUSTER_RIGHT,
+        forwardable=True,
+        size=REGISTRATION,
+    ),
     Api(ApiKey.RENEW_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
     Api(ApiKey.EXPIRE_DELEGATION_TOKEN, 1, 2, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
     # Kafka's controller lists this one and DescribeUserScramCredentials, and refuses them: brokers answer.
-    _refused(ApiKey.DESCRIBE_DELEGATION_TOKEN, 1, 3, Errors.UNKNOWN_SERVER_ERROR),
-    Api(ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
-    Api(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True),
-    Api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
-    Api(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, Owner.ACTIVE, AclOperation.DESCRIBE, forwardable=True),
-    Api(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, Owner.ACTIVE, AclOperation.ALTER_CONFIGS, forwardable=True),
-    _refused(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, Errors.UNKNOWN_SERVER_ERROR),
-    Api(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
+    _refused(ApiKey.DESCRIBE_DELEGATION_TOKEN, 1, 3, Errors.UNKNOWN_SERVER_ERROR, size=REGISTRATION),
+    Api(ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True, size=PARTITIONS),
+    Api(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, Owner.ACTIVE, NO_CLUSTER_RIGHT, forwardable=True, size=CHANGES
+    ),
+    Api(
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        0,
+        1,
+        Owner.ACTIVE,
+        AclOperation.ALTER,
+        forwardable=True,
+        size=PARTITIONS,
+    ),
+    Api(
+        ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        0,
+        0,
+        Owner.ACTIVE,
+        AclOperation.DESCRIBE,
+        forwardable=True,
+        size=PARTITIONS,
+    ),
+    Api(
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        0,
+        1,
+        Owner.ACTIVE,
+        AclOperation.ALTER_CONFIGS,
+        forwardable=True,
+        size=CHANGES,
+    ),
+    _refused(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, Errors.UNKNOWN_SERVER_ERROR, size=REGISTRATION),
+    Api(
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        0,
+        0,
+        Owner.ACTIVE,
+        AclOperation.ALTER,
+        forwardable=True,
+        size=CHANGES,
+    ),
     Api(ApiKey.VOTE, 0, 2, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     Api(ApiKey.BEGIN_QUORUM_EPOCH, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     Api(ApiKey.END_QUORUM_EPOCH, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     Api(ApiKey.DESCRIBE_QUORUM, 0, 2, Owner.RAFT, AclOperation.DESCRIBE, WaitsFor.NOTHING, forwardable=True),
-    Api(ApiKey.ALTER_PARTITION, 0, 3, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.ALTER_PARTITION, 0, 3, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=PARTITIONS),
     Api(ApiKey.UPDATE_FEATURES, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
-    Api(ApiKey.ENVELOPE, 0, 0, Owner.NODE, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
+    Api(ApiKey.ENVELOPE, 0, 0, Owner.NODE, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING, size=ENVELOPE),
     Api(ApiKey.FETCH_SNAPSHOT, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     Api(ApiKey.DESCRIBE_CLUSTER, 0, 2, Owner.EVERY, AclOperation.ALTER, WaitsFor.READS),
-    Api(ApiKey.BROKER_REGISTRATION, 0, 4, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.BROKER_REGISTRATION, 0, 4, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=REGISTRATION),
     Api(ApiKey.BROKER_HEARTBEAT, 0, 2, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
     Api(ApiKey.UNREGISTER_BROKER, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
     Api(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, forwardable=True),
-    Api(ApiKey.CONTROLLER_REGISTRATION, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
-    Api(ApiKey.ASSIGN_REPLICAS_TO_DIRS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.CONTROLLER_REGISTRATION, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=REGISTRATION),
+    Api(ApiKey.ASSIGN_REPLICAS_TO_DIRS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=PARTITIONS),
     Api(ApiKey.ADD_RAFT_VOTER, 0, 1, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.REMOVE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.ALTER, WaitsFor.NOTHING, forwardable=True),
     Api(ApiKey.UPDATE_RAFT_VOTER, 0, 0, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),

@@ -7,6 +7,7 @@
 | header or body of the inner request cannot be read | UNSUPPORTED_VERSION |
 | the inner API is unknown, or not served in its version | UNSUPPORTED_VERSION |
 | the inner API may not be forwarded | INVALID_REQUEST |
+| the inner request is longer, or would take more memory, than one of its API may | INVALID_REQUEST |
 
 The inner request is handled with the client's principal and address, and inherits no right of the broker.
 """
@@ -17,6 +18,7 @@ from typing import Final
 
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
+from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
@@ -25,20 +27,32 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.primitives import DecodeError, OverBudgetError
 from kraftctl_protocol.principal import deserialize_principal
-from kraftctl_protocol.requests import UnsupportedRequestError, decode_request_head, encode_response
+from kraftctl_protocol.requests import (
+    RequestHead,
+    UnsupportedRequestError,
+    decode_request_head,
+    encode_response,
+)
 
 ADDRESS_BYTES: Final = (4, 16)
 
 
 class Envelope:
-    """The inner request and what is needed to answer it."""
+    """The inner request and what is needed to answer it. `undecoded`: its body is not decoded yet."""
 
-    def __init__(self, context: RequestContext, request: Message, correlation_id: int) -> None:
+    def __init__(
+        self,
+        context: RequestContext,
+        request: Message,
+        correlation_id: int,
+        undecoded: RequestHead | None,
+    ) -> None:
         self.context = context
         self.request = request
         self.correlation_id = correlation_id
+        self.undecoded = undecoded
 
 
 def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope | ApiError:
@@ -54,10 +68,16 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         api = _forwarded_api(head.api_key, head.version)
         if isinstance(api, ApiError):
             return api
-        body = head.decode_body()
+        size_bytes = len(envelope.request_data)
+        if size_bytes > api.size.frame_bytes_max:
+            return ApiError(Errors.INVALID_REQUEST, f"a request of {size_bytes} bytes, more than its API may")
+        is_long = size_bytes > DECODED_ON_LOOP_BYTES_MAX
+        body = head.empty_body() if is_long else head.decode_body(api.size.memory_bytes_max)
     except UnsupportedRequestError as unsupported:
         api = _forwarded_api(unsupported.api_key, unsupported.version)
         return api if isinstance(api, ApiError) else ApiError(Errors.UNSUPPORTED_VERSION, str(unsupported))
+    except OverBudgetError as error:
+        return ApiError(Errors.INVALID_REQUEST, str(error))
     except DecodeError as error:
         return ApiError(Errors.UNSUPPORTED_VERSION, str(error))
     context = RequestContext(
@@ -69,7 +89,7 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         client_address=envelope.client_host_address,
         envelope=True,
     )
-    return Envelope(context, body, head.header.correlation_id)
+    return Envelope(context, body, head.header.correlation_id, head if is_long else None)
 
 
 def _forwarded_api(api_key: int, version: int) -> Api | ApiError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from kraftctl.apis.request_size import REFUSAL_MEMORY_BYTES_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as quotas
@@ -56,6 +57,7 @@ from kraftctl_protocol.generated.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
 )
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import RequestHead
 
 DELETE_TOPICS_BY_NAME_VERSION_MAX: Final = 5
 """Up to this request version topics are a list of names."""
@@ -70,6 +72,13 @@ def error_response(
     if shape is not None:
         return shape(request, version, int(error), text)
     return top_level_error_response(api_key, version, int(error), text)
+
+
+def body_to_refuse(head: RequestHead) -> Message:
+    """As much of an undecoded request as its refusal repeats. DecodeError if that is damaged, or too much."""
+    if head.api_key in ITEM_SHAPES:
+        return head.decode_body(REFUSAL_MEMORY_BYTES_MAX)
+    return head.empty_body()
 
 
 def top_level_error_response(api_key: int, version: int, code: int, text: str | None) -> Message:

@@ -7,6 +7,7 @@ from typing import assert_never
 from kraftctl.apis.api import Owner
 from kraftctl.controller.committed_records import UnusableRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.error_responses import body_to_refuse
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
 from kraftctl.controller.parked_response import ParkedResponse
@@ -14,8 +15,10 @@ from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import (
+    BodyRefused,
     ClientRequest,
     CloseConnection,
+    DecodeBody,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -25,6 +28,7 @@ from kraftctl.node.events import (
     SnapshotRead,
     TakeTurn,
     TurnTaken,
+    UndecodedRequest,
     WriteSnapshot,
 )
 from kraftctl.node.registration import NodeRegistration
@@ -37,6 +41,8 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.requests import RequestHead
 
 LOAD_BYTES_MAX = 256 * 1024
 """How much of the log is replayed in one turn of the loop while loading: well below 50 ms of work."""
@@ -51,6 +57,11 @@ class PreparedRequest:
         self.context = context
         self.request = request
         self.prepared = prepared
+
+
+NextStep = Message | str | DecodeBody | events.RequestReceived | PreparedRequest
+"""What to do with a request, before anything is changed: send this refusal, or close the connection for a
+reason; decode its body first; hand it to raft; or append records, then answer."""
 
 
 class ControllerNode:
@@ -101,8 +112,10 @@ class ControllerNode:
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
         match event:
-            case ClientRequest():
+            case ClientRequest() | UndecodedRequest():
                 self._client_request(event, now_ms, wall_ms)
+            case BodyRefused():
+                self._body_refused(event)
             case LogRead() | SnapshotRead():
                 self._load(event)
             case TurnTaken():
@@ -169,14 +182,18 @@ class ControllerNode:
 
     # Requests.
 
-    def _client_request(self, event: ClientRequest, now_ms: int, wall_ms: int) -> None:
+    def _client_request(self, event: ClientRequest | UndecodedRequest, now_ms: int, wall_ms: int) -> None:
         """Handle a request. A failure before the first append, or before raft, fails this request alone."""
         try:
-            step = self._prepare(event, now_ms, wall_ms)
+            if isinstance(event, ClientRequest):
+                step = self._prepare(event, now_ms, wall_ms)
+            else:
+                step = self._before_decoding(event.request_id, event.context, event.head)
         except Exception as error:  # noqa: BLE001 - see docs/adr/0005
             envelope = self._envelopes.get(event.request_id)
-            context = event.context if envelope is None else envelope.context
-            request = event.request if envelope is None else envelope.request
+            context, request = event.context, event.request
+            if envelope is not None and not context.envelope:
+                context, request = envelope.context, envelope.request
             self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
             return
         match step:
@@ -185,15 +202,17 @@ class ControllerNode:
             case PreparedRequest():
                 self._append(step.prepared, now_ms, wall_ms)
                 self._answer(event.request_id, step, now_ms)
+            case DecodeBody():
+                self._effects.append(step)
             case Message():
                 self._respond(event.request_id, step)
+            case str():
+                self._close(event.request_id, Errors.INVALID_REQUEST, step)
             case _:
                 assert_never(step)
 
-    def _prepare(
-        self, event: ClientRequest, now_ms: int, wall_ms: int
-    ) -> Message | events.RequestReceived | PreparedRequest:
-        """A refusal, an event for raft, or records with a response. Nothing is changed yet."""
+    def _prepare(self, event: ClientRequest, now_ms: int, wall_ms: int) -> NextStep:
+        """What to do with a request whose body, or at least whose envelope, is decoded."""
         context, request = event.context, event.request
         error = self._controller.why_refused(context)
         if error is None and context.api.owner == Owner.NODE:
@@ -204,6 +223,9 @@ class ControllerNode:
                 return EnvelopeResponse(response_data=None, error_code=opened.code)
             self._envelopes[event.request_id] = opened
             context, request = opened.context, opened.request
+            if opened.undecoded is not None:
+                undecoded, opened.undecoded = opened.undecoded, None
+                return self._before_decoding(event.request_id, context, undecoded)
             error = self._controller.why_refused(context)
         if error is not None:
             refused = self._controller.refused(context, request, error)
@@ -216,6 +238,32 @@ class ControllerNode:
         moment = Moment(now_ms, wall_ms, self._raft.end_offset)
         prepared = self._controller.prepare_request(context, request, moment)
         return PreparedRequest(context, request, prepared)
+
+    def _before_decoding(self, request_id: int, context: RequestContext, head: RequestHead) -> NextStep:
+        """What the header decides: whether the body is worth decoding."""
+        error = self._controller.why_refused(context)
+        if error is None:
+            return DecodeBody(request_id, context, head)
+        if context.envelope and error.error == Errors.NOT_CONTROLLER:
+            self._envelopes.pop(request_id)
+            return EnvelopeResponse(response_data=None, error_code=error.code)
+        try:
+            request = body_to_refuse(head)
+        except DecodeError as damage:
+            return f"{error.error.name}, and {damage}"
+        return PreparedRequest(context, request, self._controller.refused(context, request, error))
+
+    def _body_refused(self, event: BodyRefused) -> None:
+        self._close(event.request_id, event.error, event.reason)
+
+    def _close(self, request_id: int, error: Errors, reason: str) -> None:
+        """A request that cannot be answered: the connection ends, or its envelope is answered."""
+        if self._envelopes.pop(request_id, None) is None:
+            self._effects.append(CloseConnection(request_id, reason))
+            return
+        refusal = ApiError(error, reason)
+        self._controller.note_refusal("an envelope", refusal)
+        self._effects.append(effects.Respond(request_id, EnvelopeResponse(None, refusal.code)))
 
     def _inform_controller(self) -> None:
         raft = self._raft

@@ -32,9 +32,11 @@ from kraftctl.raft.events import (
     Started,
 )
 from kraftctl.raft.value import Value
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.requests import RequestHead
 
 
 class ClientRequest(Value):
@@ -44,6 +46,40 @@ class ClientRequest(Value):
         self.request_id = request_id
         self.context = context
         self.request = request
+
+
+class UndecodedRequest(Value):
+    """A request that is too long to be decoded before it is known whether it is refused."""
+
+    def __init__(self, request_id: int, context: RequestContext, head: RequestHead) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.head = head
+
+    @property
+    def request(self) -> Message:
+        """What is known of it: a body of its kind with all defaults."""
+        return self.head.empty_body()
+
+
+class DecodeBody(Value):
+    """Decode the body of this request beside the loop, within the memory that its API may take; answer
+    `ClientRequest` or `BodyRefused`. Those of one node are decoded one after the other.
+    """
+
+    def __init__(self, request_id: int, context: RequestContext, head: RequestHead) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.head = head
+
+
+class BodyRefused(Value):
+    """The body is damaged, or would take too much memory. `error` is for an envelope around it."""
+
+    def __init__(self, request_id: int, error: Errors, reason: str) -> None:
+        self.request_id = request_id
+        self.error = error
+        self.reason = reason
 
 
 class LogRead(Value):
@@ -95,8 +131,9 @@ class WriteSnapshot(Value):
 class CloseConnection(Value):
     """Close the connection of this request: it can neither be answered nor refused."""
 
-    def __init__(self, request_id: int) -> None:
+    def __init__(self, request_id: int, reason: str = "") -> None:
         self.request_id = request_id
+        self.reason = reason
 
 
 class RequestFailed(Value):
@@ -119,6 +156,8 @@ class TurnTaken(Value):
 
 NodeEvent = (
     ClientRequest
+    | UndecodedRequest
+    | BodyRefused
     | LogRead
     | SnapshotRead
     | TurnTaken
@@ -135,7 +174,8 @@ NodeEvent = (
 )
 
 NodeEffect = (
-    ReadLog
+    DecodeBody
+    | ReadLog
     | ReadSnapshot
     | WriteSnapshot
     | CloseConnection

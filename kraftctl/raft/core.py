@@ -9,6 +9,7 @@ from kraftctl.raft.damaged_downloads import DamagedDownloads
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
+from kraftctl.raft.limited_notices import LimitedNotices
 from kraftctl.raft.log_state import LogState
 from kraftctl.raft.parked_fetches import ParkedFetches
 from kraftctl.raft.peers import Peers
@@ -61,6 +62,7 @@ class RaftCore:
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []
+        self._limits: dict[str, LimitedNotices] = {}
         self.now_ms = 0
         self.wall_ms = 0
 
@@ -82,6 +84,17 @@ class RaftCore:
 
     def notice(self, level: str, text: str) -> None:
         self._effects.append(Notice(RAFT, level, text))
+
+    def limited_notice(self, kind: str, level: str, text: str) -> None:
+        """A notice that other replicas can cause at any rate. Each `kind` has a limit of its own."""
+        limit = self._limits.get(kind)
+        if limit is None:
+            limit = self._limits[kind] = LimitedNotices()
+        left_out = limit.take_left_out(self.now_ms)
+        if left_out > 0:
+            self.notice(level, f"{left_out} similar lines were left out ({kind})")
+        if limit.admits():
+            self.notice(level, text)
 
     def take_effects(self) -> list[RaftEffect]:
         effects = self._effects

@@ -12,6 +12,7 @@ from kraftctl.raft.leader_endpoint import (
 )
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
+from kraftctl.raft.raft_config import THROTTLE_MS_MAX
 from kraftctl.raft.states import Leader
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import (
@@ -48,6 +49,13 @@ def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
         core.emit(RespondFetch(fetch.request_id, response, fetch.fetch_offset, end_offset, fetch.max_bytes))
     else:
         core.respond(fetch.request_id, response)
+
+
+def answer_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+    """Respond now to a Fetch that has no place to wait, and ask its replica to make the pause itself."""
+    response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
+    response.throttle_time_ms = max(1, min(fetch.deadline_ms - core.now_ms, THROTTLE_MS_MAX))
+    core.respond(fetch.request_id, response)
 
 
 def answer_elsewhere(

@@ -3,7 +3,7 @@
 | # | must hold | else |
 |---|---|---|
 | 1 | the cluster id is ours, or absent | top level INCONSISTENT_CLUSTER_ID |
-| 2 | exactly one topic and partition: the metadata log | top level INVALID_REQUEST |
+| 2 | exactly one topic and partition: the metadata log; none to forget | top level INVALID_REQUEST |
 | 3 | wait, offset and epochs are not negative; last fetched epoch <= current | INVALID_REQUEST |
 | 4 | the epoch is not behind ours | FENCED_LEADER_EPOCH |
 | 5 | the epoch is not ahead of ours | UNKNOWN_LEADER_EPOCH |
@@ -21,10 +21,15 @@ from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, has_news
+from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, answer_throttled, has_news
 from kraftctl.raft.log_state import SNAPSHOT, VALID
-from kraftctl.raft.parked_fetches import ParkedFetch
-from kraftctl.raft.raft_config import ANSWER_BYTES_MAX, REPEATED_FETCH_DELAY_MS, REPEATED_FETCHES_MAX
+from kraftctl.raft.parked_fetches import ANONYMOUS, KNOWN_OBSERVER, NEW_OBSERVER, VOTER, ParkedFetch
+from kraftctl.raft.raft_config import (
+    ANSWER_BYTES_MAX,
+    PARKED_FETCH_BYTES,
+    REPEATED_FETCH_DELAY_MS,
+    REPEATED_FETCHES_MAX,
+)
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.validation import leader_only_error, request_error
@@ -36,11 +41,18 @@ from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndE
 
 REPLICA_STATE_FROM_VERSION = 15
 
+CHARACTER_BYTES = 4
+"""Of memory, at most."""
+
+UNKNOWN_FIELD_BYTES = 150
+"""Of memory for an unknown tagged field, beside its data."""
+
 
 def handle_fetch(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, FetchRequest)
-    is_valid = is_fetch_of_metadata_log(request, event.version)
+    # There are no fetch sessions that could forget a topic.
+    is_valid = is_fetch_of_metadata_log(request, event.version) and not request.forgotten_topics_data
     error = request_error(core, request.cluster_id, is_valid=is_valid)
     if error != Errors.NONE:
         core.respond(event.request_id, FetchResponse(error_code=error))
@@ -62,14 +74,36 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
     if kind != VALID:
         answer_elsewhere(core, leader, fetch, kind, place)
         return
+    fetch.rank = _rank(leader, fetch.key)
     repeated = fetch.key.id >= 0 and _note_progress(core, leader, fetch)
-    may_wait = max_wait_ms > 0 and not core.parked.is_full()
-    if may_wait and not has_news(core, leader, fetch):
-        core.parked.park(fetch)
-    elif may_wait and repeated:
-        _delay(core, fetch)
+    if max_wait_ms > 0 and not has_news(core, leader, fetch):
+        _park(core, leader, fetch)
+    elif max_wait_ms > 0 and repeated:
+        # The replica cannot use our responses; without a pause it would fetch hundreds of times a second.
+        fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
+        _park(core, leader, fetch)
     else:
         answer(core, leader, fetch)
+
+
+def _park(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
+    """Whoever finds no place, or loses it, is answered with the pause that it wanted to wait (KIP-219)."""
+    evicted = core.parked.make_room(fetch)
+    if evicted is None:
+        answer_throttled(core, leader, fetch)
+        return
+    for other in evicted:
+        answer_throttled(core, leader, other)
+    core.parked.park(fetch)
+
+
+def _rank(leader: Leader, key: ReplicaKey) -> int:
+    """Before this Fetch is noted: any client can claim any id once."""
+    if key.id < 0:
+        return ANONYMOUS
+    if leader.is_voter(key):
+        return VOTER
+    return KNOWN_OBSERVER if key in leader.observer_states else NEW_OBSERVER
 
 
 def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
@@ -77,7 +111,8 @@ def _note_lost_records(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> No
     voter = leader.voter_states.get(fetch.key.id)
     if voter is None or not voter.matches(fetch.key) or fetch.fetch_offset >= voter.end_offset:
         return
-    core.notice(
+    core.limited_notice(
+        "lost records",
         WARN,
         f"Voter {fetch.key} fetches from offset {fetch.fetch_offset}, although it had everything up to"
         f" {voter.end_offset} on disk: it has lost part of its log",
@@ -110,12 +145,6 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
         replica.has_nothing_to_fetch()
         return False
     return replica.is_repeating(fetch.fetch_offset, fetch.request_high_watermark, REPEATED_FETCHES_MAX)
-
-
-def _delay(core: RaftCore, fetch: ParkedFetch) -> None:
-    """The replica cannot use our responses; without a pause it would fetch hundreds of times a second."""
-    fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
-    core.parked.park(fetch)
 
 
 def _partition_error(
@@ -153,4 +182,19 @@ def _fetch_of(
         request_high_watermark=partition.high_watermark,
         max_bytes=min(max(request.max_bytes, 0), ANSWER_BYTES_MAX),
         deadline_ms=core.now_ms + request.max_wait_ms,
+        held_bytes=PARKED_FETCH_BYTES + _text_bytes(request, partition),
     )
+
+
+def _text_bytes(request: FetchRequest, partition: FetchPartition) -> int:
+    """Of any length in a request that is about the metadata log; its connection keeps it until the answer."""
+    size = CHARACTER_BYTES * (len(request.rack_id) + len(request.cluster_id or ""))
+    for unknown in (
+        request.unknown_tagged_fields,
+        request.replica_state.unknown_tagged_fields,
+        request.topics[0].unknown_tagged_fields,
+        partition.unknown_tagged_fields,
+    ):
+        for _, data in unknown or []:
+            size += len(data) + UNKNOWN_FIELD_BYTES
+    return size

@@ -137,6 +137,10 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
         return False
     elif isinstance(response, FetchResponse):
         follow(core, state, response.responses[0].partitions[0])
+        if response.throttle_time_ms > 0:
+            # KIP-219: a busy leader has no place where this Fetch could wait.
+            pause_ms = min(response.throttle_time_ms, core.config.fetch_wait_ms_max)
+            state.pause_fetching(core.now_ms + pause_ms)
     else:
         take_slice(core, state, response.topics[0].partitions[0])
     return True
@@ -148,11 +152,12 @@ def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:
     if epoch < core.state.epoch or named.error in IGNORED_ERRORS:
         return False
     if uses_epochs_up(core, epoch):
-        core.notice(ERROR, f"A response names epoch {epoch}, which leaves no room for elections after it")
+        text = f"A response names epoch {epoch}, which leaves no room for elections after it"
+        core.limited_notice("responses", ERROR, text)
         return False
     if not is_consistent_leader(core, epoch, leader_id):
         text = f"A response names {leader_id} leader of {epoch}, which contradicts {core.state!r}"
-        core.notice(ERROR, text)
+        core.limited_notice("responses", ERROR, text)
         return False
     old_epoch = core.state.epoch
     join_epoch(core, epoch, leader_id, endpoints)
@@ -171,5 +176,5 @@ def _endpoints(core: RaftCore, leader_id: int, response: PeerResponse) -> Endpoi
 
 def _unexpected(core: RaftCore, peer: Peer, error: Errors) -> bool:
     if error != Errors.BROKER_NOT_AVAILABLE:
-        core.notice(ERROR, f"Unexpected error {error.name} from {peer.id}")
+        core.limited_notice("responses", ERROR, f"Unexpected error {error.name} from {peer.id}")
     return False

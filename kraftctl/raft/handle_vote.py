@@ -96,7 +96,8 @@ def _vote(core: RaftCore, partition: PartitionData) -> bool:
             add_vote(core, candidate)
     kind = "Pre-vote" if partition.pre_vote else "Vote"
     verdict = "granted" if granted else "rejected"
-    core.notice(INFO, f"{kind} of epoch {partition.replica_epoch} for {candidate} is {verdict}")
+    text = f"{kind} of epoch {partition.replica_epoch} for {candidate} is {verdict}"
+    core.limited_notice("votes", INFO, text)
     return granted
 
 

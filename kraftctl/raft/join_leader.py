@@ -26,7 +26,8 @@ def join_leader(
     if why_listeners_too_large(listeners) is not None:
         return Errors.INVALID_REQUEST
     if not is_consistent_leader(core, epoch, leader_id):
-        core.notice(ERROR, f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}")
+        text = f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}"
+        core.limited_notice("contradictions", ERROR, text)
         return Errors.UNKNOWN_SERVER_ERROR
     join_epoch(core, epoch, leader_id, _endpoints(core, request, leader_id))
     return Errors.NONE

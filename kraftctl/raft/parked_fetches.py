@@ -1,17 +1,34 @@
-"""KIP-595: fetches that wait for records or a new high watermark, so that an idle quorum is quiet."""
+"""KIP-595: fetches that wait for records or a new high watermark, so that an idle quorum is quiet.
+
+They have a budget. Once it is used up, the replicas that matter more take the places of others: voters before
+observers that have fetched before, those before new ones, and all of them before readers without an id.
+"""
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
+from typing import Final
 
-from kraftctl.raft.raft_config import PARKED_FETCHES_MAX
+from kraftctl.raft.raft_config import PARKED_BYTES_MAX, PARKED_FETCH_BYTES
 from kraftctl.raft.replica_key import ReplicaKey
+
+ANONYMOUS: Final = 0
+NEW_OBSERVER: Final = 1
+KNOWN_OBSERVER: Final = 2
+VOTER: Final = 3
+
+RANKS: Final = (ANONYMOUS, NEW_OBSERVER, KNOWN_OBSERVER, VOTER)
+"""Who waits, the least important first."""
+
+STALE_DEADLINES_MAX: Final = 1_000
+"""Deadlines of fetches that were answered before, and as many again as there are fetches."""
 
 
 class ParkedFetch:
     """A validated Fetch. `request_high_watermark` is what the replica knows already.
 
-    A `delayed` fetch waits for its deadline only: its replica repeated the same Fetch.
+    A `delayed` fetch waits for its deadline only: its replica repeated the same Fetch. `held_bytes` is what
+    it holds while it waits, `rank` one of RANKS.
     """
 
     def __init__(
@@ -26,6 +43,7 @@ class ParkedFetch:
         request_high_watermark: int,
         max_bytes: int,
         deadline_ms: int,
+        held_bytes: int = PARKED_FETCH_BYTES,
     ) -> None:
         self.request_id = request_id
         self.listener_name = listener_name
@@ -36,6 +54,8 @@ class ParkedFetch:
         self.request_high_watermark = request_high_watermark
         self.max_bytes = max_bytes
         self.deadline_ms = deadline_ms
+        self.held_bytes = held_bytes
+        self.rank = ANONYMOUS
         self.delayed = False
 
     def delay(self, until_ms: int) -> None:
@@ -48,23 +68,68 @@ class ParkedFetches:
 
     def __init__(self) -> None:
         self._by_request_id: dict[int, ParkedFetch] = {}
+        self._ids_by_rank: list[dict[int, None]] = [{} for _ in RANKS]
+        self._bytes_by_rank = [0 for _ in RANKS]
         self._deadlines: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         return len(self._by_request_id)
 
-    def is_full(self) -> bool:
-        return len(self._by_request_id) >= PARKED_FETCHES_MAX
+    @property
+    def held_bytes(self) -> int:
+        """At most PARKED_BYTES_MAX."""
+        return sum(self._bytes_by_rank)
+
+    def make_room(self, fetch: ParkedFetch) -> list[ParkedFetch] | None:
+        """The fetches of lower ranks that gave up their places for `fetch`; None if they would not do.
+
+        The caller answers them. The latest goes first: it has waited the shortest time.
+        """
+        missing = self.held_bytes + fetch.held_bytes - PARKED_BYTES_MAX
+        if missing > sum(self._bytes_by_rank[: fetch.rank]):
+            return None
+        evicted: list[ParkedFetch] = []
+        rank = ANONYMOUS
+        while missing > 0:
+            request_id = next(reversed(self._ids_by_rank[rank]), None)
+            if request_id is None:
+                rank += 1
+                continue
+            other = self._take(request_id)
+            assert other is not None
+            evicted.append(other)
+            missing -= other.held_bytes
+        return evicted
 
     def park(self, fetch: ParkedFetch) -> None:
-        assert not self.is_full()
+        """There must be room."""
         assert fetch.request_id not in self._by_request_id
         self._by_request_id[fetch.request_id] = fetch
+        self._ids_by_rank[fetch.rank][fetch.request_id] = None
+        self._bytes_by_rank[fetch.rank] += fetch.held_bytes
+        assert self.held_bytes <= PARKED_BYTES_MAX
         heappush(self._deadlines, (fetch.deadline_ms, fetch.request_id))
 
     def remove(self, request_id: int) -> None:
         """Unknown ids are fine: the answer and the cancellation may cross."""
-        self._by_request_id.pop(request_id, None)
+        self._take(request_id)
+        if len(self._deadlines) > 2 * len(self._by_request_id) + STALE_DEADLINES_MAX:
+            # A replica may have asked to wait for weeks.
+            waiting = [(fetch.deadline_ms, fetch.request_id) for fetch in self._by_request_id.values()]
+            heapify(waiting)
+            self._deadlines = waiting
+
+    def _take(self, request_id: int) -> ParkedFetch | None:
+        fetch = self._by_request_id.pop(request_id, None)
+        if fetch is not None:
+            del self._ids_by_rank[fetch.rank][request_id]
+            self._bytes_by_rank[fetch.rank] -= fetch.held_bytes
+        return fetch
+
+    @property
+    def deadline_count(self) -> int:
+        """Deadlines that are kept, of fetches that wait and of some that were answered."""
+        return len(self._deadlines)
 
     def all(self) -> list[ParkedFetch]:
         return list(self._by_request_id.values())
@@ -76,7 +141,7 @@ class ParkedFetches:
     def take_expired(self, now_ms: int) -> list[ParkedFetch]:
         expired: list[ParkedFetch] = []
         while self._deadlines and self._deadlines[0][0] <= now_ms:
-            fetch = self._by_request_id.pop(heappop(self._deadlines)[1], None)
+            fetch = self._take(heappop(self._deadlines)[1])
             if fetch is not None:
                 expired.append(fetch)
         return expired

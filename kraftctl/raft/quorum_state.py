@@ -64,7 +64,7 @@ def transition(core: RaftCore, new: EpochState) -> None:
     """Take a legal transition. The quorum-state file is written before any other effect of it."""
     old = core.state
     assert is_legal(old, new), f"illegal transition from {old!r} to {new!r}"
-    core.notice(INFO, f"Transition to {new!r} from {old!r}")
+    core.limited_notice("transitions", INFO, f"Transition to {new!r} from {old!r}")
     core.state = new
     core.peers.reset()
     write_quorum_state(core)

@@ -13,8 +13,14 @@ CHECK_QUORUM_TIMEOUT_FACTOR = 1.5
 OBSERVERS_MAX = 4096
 """Replica ids and directory ids come off the wire; the longest silent observer makes room."""
 
-PARKED_FETCHES_MAX = 4096
-"""One per connected replica is usual; beyond it a Fetch is answered immediately."""
+PARKED_BYTES_MAX = 8 << 20
+"""Of all fetches that wait; one per connected replica is usual. `parked_fetches` has who waits beyond it."""
+
+PARKED_FETCH_BYTES = 1_024
+"""What a Fetch holds while it waits, with the message that it was read from; long texts in it come on top."""
+
+THROTTLE_MS_MAX = 1_000
+"""The longest pause that a replica is asked to make when its Fetch finds no place."""
 
 ANSWER_BYTES_MAX = 8 << 20
 """What brokers before 4.3 request in one Fetch; no response is larger, whatever the request says."""

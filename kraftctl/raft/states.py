@@ -112,6 +112,10 @@ class Follower(EpochState):
         self._useless_answers = 0
         self.retry_at_ms = 0
 
+    def pause_fetching(self, until_ms: int) -> None:
+        """The leader asked for it."""
+        self.retry_at_ms = max(self.retry_at_ms, until_ms)
+
     def answer_was_useless(self, now_ms: int, *, backoff_ms: int, backoff_ms_max: int) -> None:
         """Fetch again after a pause, which doubles as long as no answer is usable."""
         pause_ms = min(backoff_ms << self._useless_answers, backoff_ms_max)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kraftctl.apis.api import Api
+from kraftctl.apis.api import Api, Owner
 from kraftctl.apis.api_table import API_TABLE, served_api
+from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.node.events import ClientRequest, UndecodedRequest
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -17,27 +19,43 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import (
     ParsedRequest,
+    RequestHead,
     UnsupportedRequestError,
     decode_request_head,
     encode_response,
 )
 
-Respond = Callable[[Message | None], None]
-"""Takes the answer, or None when the connection has to be closed instead."""
+Respond = Callable[[Message | str | None], None]
+"""Takes the answer; or None, or the reason, when the connection has to be closed instead."""
 
 
 class ReceivedRequest:
     """A request in a version that its row of `API_TABLE` serves.
 
-    `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0 (KIP-511).
+    `undecoded` is not None for a long one: its body is decoded later, beside the loop, and `parsed` has an
+    empty one. `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0
+    (KIP-511).
     """
 
-    __slots__ = ("api", "is_from_the_future", "parsed")
+    __slots__ = ("api", "is_from_the_future", "parsed", "undecoded")
 
-    def __init__(self, api: Api, parsed: ParsedRequest, *, is_from_the_future: bool = False) -> None:
+    def __init__(
+        self,
+        api: Api,
+        parsed: ParsedRequest,
+        *,
+        undecoded: RequestHead | None = None,
+        is_from_the_future: bool = False,
+    ) -> None:
         self.api = api
         self.parsed = parsed
+        self.undecoded = undecoded
         self.is_from_the_future = is_from_the_future
+
+    def take_content(self) -> Message | RequestHead:
+        """The body, or the request whose body is not decoded yet; only once."""
+        undecoded, self.undecoded = self.undecoded, None
+        return self.parsed.body if undecoded is None else undecoded
 
     def context(self, listener_name: str, client_address: bytes) -> RequestContext:
         return RequestContext(
@@ -57,6 +75,12 @@ class ReceivedRequest:
         return encode_response(parsed.header.correlation_id, parsed.api_key, parsed.version, response)
 
 
+def frame_limit(kind: bytes) -> int:
+    """How long a request may be that begins with this API key and version."""
+    api = API_TABLE.get(int.from_bytes(kind[:2], "big", signed=True))
+    return SMALL.frame_bytes_max if api is None else api.size.frame_bytes_max
+
+
 def receive_request(frame: bytes) -> ReceivedRequest | str:
     """What the frame contains, or why the connection has to be closed."""
     try:
@@ -64,13 +88,28 @@ def receive_request(frame: bytes) -> ReceivedRequest | str:
         api = served_api(head.api_key, head.version)
         if api is None:
             return f"API key {head.api_key} version {head.version} is not served here"
-        return ReceivedRequest(api, head.decode())
+        if len(frame) <= DECODED_ON_LOOP_BYTES_MAX or api.owner == Owner.NODE:
+            # The body of an envelope is bytes; what is in them is decoded later.
+            return ReceivedRequest(api, head.decode(api.size.memory_bytes_max))
+        if len(frame) > api.size.frame_bytes_max:
+            return f"request of {len(frame)} bytes, more than the {api.size.frame_bytes_max} of its API"
+        parsed = ParsedRequest(head.header, head.api_key, head.version, head.empty_body())
+        return ReceivedRequest(api, parsed, undecoded=head)
     except UnsupportedRequestError as error:
         if error.api_key != ApiKey.API_VERSIONS:
             return str(error)
         return ReceivedRequest(API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error), is_from_the_future=True)
     except DecodeError as error:
         return f"malformed request: {error}"
+
+
+def client_event(
+    request_id: int, context: RequestContext, content: Message | RequestHead
+) -> ClientRequest | UndecodedRequest:
+    """The node's event for it."""
+    if isinstance(content, RequestHead):
+        return UndecodedRequest(request_id, context, content)
+    return ClientRequest(request_id, context, content)
 
 
 def _as_version_0(error: UnsupportedRequestError) -> ParsedRequest:

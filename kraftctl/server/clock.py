@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Final
 
 
 class Clock:
@@ -18,3 +19,12 @@ class Clock:
     def wall_ms(self) -> int:
         """Unix time, which may jump: only for timestamps of records and expiry dates."""
         return time.time_ns() // 1_000_000
+
+
+TURN_SECONDS: Final = 0.0001
+"""How long a thread that computes sleeps for others to run: long enough for the loop to wake up."""
+
+
+def let_others_run() -> None:
+    """Compiled code keeps the interpreter's lock until it sleeps."""
+    time.sleep(TURN_SECONDS)

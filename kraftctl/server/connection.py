@@ -18,12 +18,13 @@ from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.client_address import client_address
-from kraftctl.server.client_requests import ReceivedRequest, Respond, receive_request
+from kraftctl.server.client_requests import ReceivedRequest, Respond, frame_limit, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.requests import RequestHead
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
@@ -35,11 +36,12 @@ GATHERED_BYTES_MIN = 64 * 1024
 class RequestHandler(Protocol):
     """Answers requests.
 
-    `submit` returns a token for `cancel` and calls `respond` exactly once, maybe before it
-    returns. After `cancel`, which is for connections that are gone, it does not call it.
+    `submit` gets the body, or a long request whose body is not decoded. It returns a token
+    for `cancel` and calls `respond` exactly once, maybe before it returns. After `cancel`,
+    which is for connections that are gone, it does not call it.
     """
 
-    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int: ...
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int: ...
 
     def cancel(self, request_id: int) -> None: ...
 
@@ -76,7 +78,7 @@ class Connection(asyncio.Protocol):
         self._owner = owner
         self._loop = loop
         self._frames: deque[bytes] = deque()
-        self._decoder = FrameDecoder(owner.max_frame_bytes)
+        self._decoder = FrameDecoder(owner.max_frame_bytes, frame_limit)
         self._respond_callback: Respond = self._respond
         self._transport: asyncio.Transport
         self._request: ReceivedRequest | None = None
@@ -175,9 +177,11 @@ class Connection(asyncio.Protocol):
             return
         self._request = received
         context = received.context(self._owner.listener_name, self.client_address)
-        self._request_id = self._owner.handler.submit(context, received.parsed.body, self._respond_callback)
+        self._request_id = self._owner.handler.submit(
+            context, received.take_content(), self._respond_callback
+        )
 
-    def _respond(self, response: Message | None) -> None:
+    def _respond(self, response: Message | str | None) -> None:
         """The handler's answer to the request in flight. A failure in here closes only this connection."""
         try:
             self._answer(response)
@@ -185,15 +189,16 @@ class Connection(asyncio.Protocol):
             self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
             self.abort()
 
-    def _answer(self, response: Message | None) -> None:
+    def _answer(self, response: Message | str | None) -> None:
         request = self._request
         if request is None:
             return
         self._request = None
         self.last_active = self._loop.time()
         parsed = request.parsed
-        if response is None:
-            self._refuse(f"{type(parsed.body).__name__} version {parsed.version} was not answered")
+        if not isinstance(response, Message):
+            what = f"{type(parsed.body).__name__} version {parsed.version}"
+            self._refuse(f"{what}: {response}" if response else f"{what} was not answered")
             return
         payload = self._encode(request, response)
         if payload is None:

@@ -45,7 +45,7 @@ class ControllerNetwork:
         pending = self._pending.get(request_id)
         return b"" if pending is None else pending[1]
 
-    def respond(self, request_id: int, response: Message | None) -> None:
+    def respond(self, request_id: int, response: Message | str | None) -> None:
         pending = self._pending.pop(request_id, None)
         if pending is not None:
             pending[0](response)

@@ -10,9 +10,9 @@ import logging
 
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
-from kraftctl.node.events import ClientRequest, NodeEvent
+from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
-from kraftctl.server.client_requests import Respond
+from kraftctl.server.client_requests import Respond, client_event
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.effect_executor import EffectExecutor
@@ -24,6 +24,7 @@ from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import RequestHead
 
 logger = logging.getLogger("kraftctl.server.driver")
 
@@ -95,10 +96,10 @@ class Driver:
         """Process `event` after those that are already waiting; nothing after a failure."""
         self._node_loop.offer(event)
 
-    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
         """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
         request_id = self._network.accept(respond, context.client_address)
-        self._node_loop.offer(ClientRequest(request_id, context, request))
+        self._node_loop.offer(client_event(request_id, context, content))
         return request_id
 
     def cancel(self, request_id: int) -> None:

@@ -17,6 +17,7 @@ from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
     CloseConnection,
+    DecodeBody,
     LogRead,
     NodeEffect,
     NodeEvent,
@@ -31,6 +32,7 @@ from kraftctl.node.events import (
 from kraftctl.raft import effects, events
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.server.answer_reads import AnswerRead, AnswerReads
+from kraftctl.server.body_decoding import BodyDecoding
 from kraftctl.server.executor_protocols import (
     Clock,
     Downloads,
@@ -86,6 +88,7 @@ class EffectExecutor:
         self._notices = notices
         self._inbox = inbox
         self._probe = probe
+        self._bodies = BodyDecoding(scheduler, network, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._answer_reads = AnswerReads(network.awaits)
@@ -138,7 +141,9 @@ class EffectExecutor:
             case WriteSnapshot():
                 self._write_snapshot(effect)
             case CloseConnection():
-                self._network.respond(effect.request_id, None)
+                self._network.respond(effect.request_id, effect.reason or None)
+            case DecodeBody():
+                self._bodies.decode(effect)
             case TakeTurn():
                 self._scheduler.call_soon(partial(self._inbox.offer, TurnTaken()))
             case effects.Notice():

@@ -95,8 +95,11 @@ class Network(Protocol):
         """The address of the client that waits: addresses take turns when files are read."""
         ...
 
-    def respond(self, request_id: int, response: Message | None) -> None:
-        """Send the answer, or close the connection for None; nothing when the client no longer waits."""
+    def respond(self, request_id: int, response: Message | str | None) -> None:
+        """Send the answer, or close the connection for None or a reason.
+
+        Nothing when the client no longer waits.
+        """
         ...
 
     def send(self, effect: SendRequest) -> None:
@@ -135,7 +138,7 @@ class TimerHandle(Protocol):
 
 
 class Scheduler(Protocol):
-    """Where calls run that wait for the disk, so that the node and its connections do not.
+    """Where calls run that wait for the disk or take long, so that the node and its connections do not.
 
     Calls of one thread run in the order in which they were handed over. `done` runs where the node runs.
     """
@@ -148,6 +151,12 @@ class Scheduler(Protocol):
 
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         """Beside both, so that commits do not wait while a large snapshot is written."""
+        ...
+
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        """This one computes. `call` gets what it has to call now and then, so that the node can run."""
         ...
 
     def call_soon(self, call: Callable[[], None]) -> None:

@@ -8,6 +8,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import decode_response, encode_request
 
+ANSWER_MEMORY_BYTES_MAX = 1024 * 1024
+"""What an answer of a peer may take besides its bytes: it has one partition, or the APIs of one release."""
+
 
 class PeerCodec:
     """One request at a time; the first asks for the peer's versions. Payloads have no size prefix."""
@@ -52,7 +55,8 @@ class PeerCodec:
 
     def decode(self, payload: bytes) -> Message:
         """The answer to the request that was encoded last. Raises DecodeError."""
-        correlation_id, response = decode_response(payload, self._api_key, self._version)
+        memory_bytes_max = ANSWER_MEMORY_BYTES_MAX + len(payload)
+        correlation_id, response = decode_response(payload, self._api_key, self._version, memory_bytes_max)
         if correlation_id != self._correlation_id:
             raise DecodeError(f"response {correlation_id} to request {self._correlation_id}")
         return response

@@ -1,25 +1,29 @@
-"""The threads that wait for the disk in place of the event loop: a `Scheduler` on asyncio."""
+"""The threads that wait for the disk or compute in place of the event loop: a `Scheduler` on asyncio."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
+from kraftctl.server.clock import let_others_run
 from kraftctl.server.executor_protocols import Finished
 
 T = TypeVar("T")
 
 
 class StorageThreads:
-    """Three threads, each of which does one thing after the other. `done` and the rest run on the loop."""
+    """Four threads, each of which does one thing after the other. `done` and the rest run on the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._flush_thread = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
         self._storage_thread = ThreadPoolExecutor(1, thread_name_prefix="storage")
         self._snapshot_thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
+        self._decoding_thread = ThreadPoolExecutor(1, thread_name_prefix="request-decoder")
 
     def run_on_storage_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         self._loop.run_in_executor(self._storage_thread, call).add_done_callback(done)
@@ -30,6 +34,12 @@ class StorageThreads:
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         self._loop.run_in_executor(self._snapshot_thread, call).add_done_callback(done)
 
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        computing = partial(_compute, call)
+        self._loop.run_in_executor(self._decoding_thread, computing).add_done_callback(done)
+
     def call_soon(self, call: Callable[[], None]) -> None:
         self._loop.call_soon(call)
 
@@ -38,5 +48,19 @@ class StorageThreads:
 
     async def stop(self) -> None:
         """Wait until every call that was handed over has ended."""
-        for thread in (self._flush_thread, self._storage_thread, self._snapshot_thread):
+        threads = (self._flush_thread, self._storage_thread, self._snapshot_thread, self._decoding_thread)
+        for thread in threads:
             await self._loop.run_in_executor(None, thread.shutdown)
+
+
+def _compute(call: Callable[[Callable[[], object]], T]) -> T:
+    """The call, without the cyclic collector.
+
+    It would keep the interpreter's lock again and again, for as long as it takes to look at all that was
+    made so far; there are no cycles in what is decoded.
+    """
+    gc.disable()
+    try:
+        return call(let_others_run)
+    finally:
+        gc.enable()

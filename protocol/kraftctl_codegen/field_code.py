@@ -15,6 +15,15 @@ _FIXED_SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "uint32": 4, "int32": 4, "int64": 8, "float64": 8,
     "uuid": 16,
 }  # fmt: skip
+LIST_SLOT_COST = 10
+_OBJECT_COST, _LIST_COST = 32, 64
+_VALUE_COSTS = {
+    "bool": 0, "int8": 32, "int16": 32, "uint16": 32, "uint32": 32, "int32": 32, "int64": 32, "float64": 32,
+    "uuid": 64,
+}  # fmt: skip
+"""Bytes that CPython and mypyc allocate, rounded up: a place in a list with what it reserves for more, an
+object without its attributes, a list, and values that are objects of their own. Attributes hold integers
+in place, except for the largest of int64."""
 FIXED_READS = {
     "bool": (1, "buffer[{at}] != 0"),
     "int16": (2, "read_i16_be(buffer, {at})"),
@@ -172,7 +181,8 @@ def _read(field: FieldSpec, flexible: bool, nullable: bool, reachable: Versions)
         element = f"reader.read_{'compact_' if flexible else ''}{field.element}()"
     else:
         element = f"reader.read_{field.element}()"
-    length = f"reader.read_{style}array_length({element_size_min(field, flexible, reachable)})"
+    size_min = element_size_min(field, flexible, reachable)
+    length = f"reader.read_{style}array_length({size_min}, {element_cost(field)})"
     if nullable:
         return f"(None if (length := {length}) < 0 else [{element} for _ in range(length)])"
     return f"[{element} for _ in range({length})]"
@@ -190,6 +200,29 @@ def element_size_min(field: FieldSpec, flexible: bool, reachable: Versions) -> i
     if flexible:
         return 1
     return 2 if field.element == "string" else 4
+
+
+def element_cost(field: FieldSpec) -> int:
+    """The memory that one element of an array takes once it is decoded, with its place in the list.
+
+    Strings and bytes count when they are read, and elements of arrays with their array: not here.
+    """
+    if field.struct is not None:
+        return LIST_SLOT_COST + struct_cost(field.struct)
+    return LIST_SLOT_COST + _VALUE_COSTS.get(field.element, 0)
+
+
+def struct_cost(struct: StructSpec) -> int:
+    """As if every field were there: a list is also made for one that the version does not have."""
+    cost = _OBJECT_COST + 8 * (len(struct.fields) + 1)
+    for field in struct.fields:
+        if field.is_array:
+            cost += _LIST_COST
+        elif field.struct is not None:
+            cost += struct_cost(field.struct)
+        elif field.type in ("int64", "uuid"):
+            cost += _VALUE_COSTS[field.type]
+    return cost
 
 
 def struct_size_min(struct: StructSpec, flexible: bool, version: int) -> int:

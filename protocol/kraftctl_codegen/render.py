@@ -30,7 +30,21 @@ HEADER = (
     '"""@generated from schemas/{folder}/{name}.json by `python -m kraftctl_codegen`; edit that instead."""'
 )
 _TAKEN = frozenset(
-    ["reader", "version", "tag", "count", "end", "unknown", "known", "range", "length", "at", "buffer", "_"]
+    [
+        "reader",
+        "version",
+        "tag",
+        "count",
+        "end",
+        "size",
+        "unknown",
+        "known",
+        "range",
+        "length",
+        "at",
+        "buffer",
+        "_",
+    ]
 )
 """Names that the body of `read` uses itself."""
 _NATIVE = {"read_i16_be", "read_i32_be", "read_i64_be"} | {
@@ -53,11 +67,6 @@ def render_imports(body: str) -> str:
         "EMPTY",
         "Reader",
         "Writer",
-        "cannot_read",
-        "cannot_write",
-        "invalid_tag",
-        "missing_field",
-        "null_field",
         "write_bytes",
         "write_compact_bytes",
         "write_compact_nullable_bytes",
@@ -81,6 +90,9 @@ def render_imports(body: str) -> str:
         "",
         "from kraftctl_protocol.message import Field, Message",
     ]
+    errors = {"cannot_read", "cannot_write", "invalid_tag", "missing_field", "null_field"}
+    if errors & words:
+        lines.insert(-1, f"from kraftctl_protocol.codec_errors import {', '.join(sorted(errors & words))}")
     lines.append("from kraftctl_protocol.primitives import (")
     lines += [f"    {name}," for name in sorted(ours & words)] + [")"]
     if "ZERO_UUID" in words:
@@ -173,6 +185,13 @@ class StructCode:
         lines[-1:] = [lines[-1], ") -> None:"] if self.struct.fields else [f"{lines[-1]}) -> None:"]
         starts.append("self.unknown_tagged_fields = None")
         return lines + indent(starts)
+
+    def _in_array(self) -> bool:
+        return any(
+            field.struct is not None and field.element == self.struct.name and field.is_array
+            for struct in walk_structs(self.message)
+            for field in struct.fields
+        )
 
     def _compared_with_default(self) -> bool:
         return any(
@@ -277,6 +296,8 @@ class StructCode:
         lines = ["@staticmethod", f"def read(reader: Reader, version: i64) -> {self.struct.name}:"]
         if self.is_top:
             lines += indent(self._check_version("cannot_read"))
+        elif self._in_array():
+            lines += indent(["if reader.position >= reader.pause_at:", "    reader.pause()"])
         for together, run in groupby(self.struct.fields, key=self._is_read_together):
             fields = list(run)
             if together and len(fields) > 1:
@@ -335,14 +356,15 @@ class StructCode:
                 f"if {test}:",
                 "    unknown = reader.read_unknown_tagged_fields()",
             ]
-        loop = ["count = reader.read_uvarint()", "while count > 0:", "    count -= 1"]
+        loop = ["count = reader.read_tag_count()", "while count > 0:", "    count -= 1"]
         loop += ["    tag = reader.read_uvarint()", "    end = reader.begin_tagged_field()"]
         keyword = "if"
         for field in tagged:
             loop += indent(self._read_tag(field, flexible, keyword))
             keyword = "elif"
         loop += ["    else:", "        if unknown is None:", "            unknown = []"]
-        loop += ["        unknown.append((tag, reader.read_raw(end - reader.position)))"]
+        loop += ["        size = end - reader.position"]
+        loop += ["        unknown.append((tag, reader.read_unknown_tagged_field(size)))"]
         loop.append("    reader.end_tagged_field(end)")
         body = loop if test is None else [f"if {test}:", *indent(loop)]
         return ["unknown: list[tuple[int, bytes]] | None = None", *body]

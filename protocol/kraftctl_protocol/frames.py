@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from librt.strings import read_i32_be
 
 from kraftctl_protocol.primitives import DecodeError
@@ -9,6 +11,12 @@ from kraftctl_protocol.primitives import DecodeError
 SIZE_PREFIX_BYTES = 4
 FRAME_BYTES_MAX_DEFAULT = 104_857_600
 """Kafka's default of `socket.request.max.bytes`."""
+
+KIND_BYTES = 4
+"""The first bytes of a request's payload: API key and version. They decide how long it may be."""
+
+UNCHECKED_BYTES_MAX = 64 * 1024
+"""Any request may be so long; only for longer ones is its kind looked at."""
 
 
 def encode_frame(payload: bytes) -> bytes:
@@ -24,11 +32,18 @@ def encode_size(payload_bytes: int) -> bytes:
 class FrameDecoder:
     """Bytes in, whole frames out; holds at most one unfinished frame.
 
-    After a DecodeError the stream is unusable: close the connection.
+    `frame_limit`, if any, is the size that a payload may have which begins with these `KIND_BYTES`; larger
+    ones are compared with it as soon as those have come. After a DecodeError the stream is unusable: close
+    the connection.
     """
 
-    def __init__(self, max_frame_bytes: int = FRAME_BYTES_MAX_DEFAULT) -> None:
+    def __init__(
+        self,
+        max_frame_bytes: int = FRAME_BYTES_MAX_DEFAULT,
+        frame_limit: Callable[[bytes], int] | None = None,
+    ) -> None:
         self.max_frame_bytes = max_frame_bytes
+        self._frame_limit = frame_limit
         # One growing buffer: a list of the pieces would cost 30 times what it holds when they are small.
         self._held = bytearray()
         self._needed_bytes = SIZE_PREFIX_BYTES
@@ -52,8 +67,8 @@ class FrameDecoder:
         self._held = bytearray()
 
     def _complete(self, data: bytes) -> list[bytes]:
-        """`data` ends the unfinished size or frame."""
-        if len(self._held) < SIZE_PREFIX_BYTES:
+        """`data` ends what was needed: the size, the kind or the frame."""
+        if len(self._held) < SIZE_PREFIX_BYTES + KIND_BYTES:
             data = bytes(self._held) + data
             self.clear()
             return self._cut(data)
@@ -72,6 +87,12 @@ class FrameDecoder:
         while end - position >= SIZE_PREFIX_BYTES:
             size = self._checked_size(int(read_i32_be(data, position)))
             frame_end = position + SIZE_PREFIX_BYTES + size
+            if size > UNCHECKED_BYTES_MAX and self._frame_limit is not None:
+                kind_end = position + SIZE_PREFIX_BYTES + KIND_BYTES
+                if kind_end > end:
+                    self._needed_bytes = SIZE_PREFIX_BYTES + KIND_BYTES
+                    break
+                self._check_kind(size, data[kind_end - KIND_BYTES : kind_end], self._frame_limit)
             if frame_end > end:
                 self._needed_bytes = SIZE_PREFIX_BYTES + size
                 break
@@ -87,3 +108,8 @@ class FrameDecoder:
         if size > self.max_frame_bytes:
             raise DecodeError(f"frame of {size} bytes, more than the {self.max_frame_bytes} that are allowed")
         return size
+
+    def _check_kind(self, size: int, kind: bytes, frame_limit: Callable[[bytes], int]) -> None:
+        limit = frame_limit(kind)
+        if size > limit:
+            raise DecodeError(f"frame of {size} bytes, more than the {limit} that its API may have")

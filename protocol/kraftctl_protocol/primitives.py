@@ -8,6 +8,7 @@ ValueError, which `Message.encode` turns into `EncodeError`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from librt.strings import (
@@ -21,6 +22,22 @@ from librt.strings import (
 )
 from mypy_extensions import i16, i32, i64, mypyc_attr, u8
 
+from kraftctl_protocol.codec_errors import DecodeError as DecodeError
+from kraftctl_protocol.codec_errors import EncodeError as EncodeError
+from kraftctl_protocol.codec_errors import OverBudgetError as OverBudgetError
+from kraftctl_protocol.codec_errors import null_decoded as null_decoded
+from kraftctl_protocol.decoding_limits import (
+    ARRAY_LENGTH_MAX,
+    ARRAY_START_COST,
+    BYTES_COST,
+    LIST_COST,
+    PAUSE_WIRE_BYTES,
+    STRING_COST,
+    TAG_COST,
+    TAGGED_FIELDS_MAX,
+    UNLIMITED,
+)
+
 Writer = BytesWriter
 
 STRING_SIZE_MAX: Final = 32767
@@ -30,27 +47,48 @@ EMPTY: Final[list[Any]] = []
 """The default of array parameters, replaced by a new empty list; never stored, never changed."""
 
 
-class DecodeError(Exception):
-    """The peer's bytes are not what the protocol allows."""
-
-
-class EncodeError(Exception):
-    """The message cannot be expressed in the requested version."""
-
-
 @mypyc_attr(acyclic=True, free_list_len=1)
 class Reader:
-    """Reads from `position` up to `end` (exclusive); `position` only moves past what was read whole."""
+    """Reads from `position` up to `end` (exclusive); `position` only moves past what was read whole.
 
-    def __init__(self, buffer: bytes, position: i64 = 0) -> None:
+    `budget_bytes` is the memory that what is read may still take: an array draws from it before its elements
+    are read, by what the generator knows about them, and strings and bytes draw their own. Past `pause_at`,
+    structs in arrays call `pause` before they are read.
+    """
+
+    def __init__(self, buffer: bytes, position: i64 = 0, budget_bytes: i64 = UNLIMITED) -> None:
         self.buffer = buffer
         self.position: i64 = position
         self.end: i64 = len(buffer)
+        self.budget_bytes: i64 = budget_bytes
+        self._budget_before: i64 = budget_bytes
+        self.pause_at: i64 = UNLIMITED
+        self._pause: Callable[[], object] | None = None
         if position < 0 or position > self.end:
             raise DecodeError(f"position {position} is outside of {self.end} bytes")
 
-    def remaining(self) -> i64:
-        return self.end - self.position
+    def limit(self, budget_bytes: i64, pause: Callable[[], object] | None = None) -> None:
+        """Begin a new budget here. `pause`, if any, is called every few kilobytes from now on."""
+        self.budget_bytes = self._budget_before = budget_bytes
+        self._pause = pause
+        self.pause_at = UNLIMITED if pause is None else self.position + PAUSE_WIRE_BYTES
+
+    def pause(self) -> None:
+        """Called by generated code that has come to `pause_at`."""
+        self.pause_at = self.position + PAUSE_WIRE_BYTES
+        if self._pause is not None:
+            self._pause()
+
+    @property
+    def drawn_bytes(self) -> int:
+        """What was taken from the budget."""
+        return self._budget_before - self.budget_bytes
+
+    def draw(self, size_bytes: i64) -> None:
+        """Take so much from the budget; OverBudgetError if it is not there."""
+        self.budget_bytes -= size_bytes
+        if self.budget_bytes < 0:
+            raise OverBudgetError(f"its elements take more memory than is allowed, at byte {self.position}")
 
     def expect_end(self) -> None:
         """DecodeError unless everything was read."""
@@ -147,6 +185,7 @@ class Reader:
         position = self.position
         if size < 0 or size > self.end - position:
             raise self.truncated(size)
+        self.draw(BYTES_COST + size)
         self.position = position + size
         return self.buffer[position : position + size]
 
@@ -154,11 +193,21 @@ class Reader:
         """The next `size` bytes as UTF-8."""
         if size > STRING_SIZE_MAX:
             raise DecodeError(f"string of {size} bytes")
-        raw = self.read_raw(size)
+        position = self.position
+        if size < 0 or size > self.end - position:
+            raise self.truncated(size)
+        if size > 1:
+            # CPython has one object for each shorter string.
+            self.draw(STRING_COST + size)
+        self.position = position + size
         try:
-            return raw.decode("utf-8")
+            text = self.buffer[position : position + size].decode("utf-8")
         except UnicodeDecodeError as error:
             raise DecodeError(f"string is not UTF-8: {error.reason}") from error
+        if len(text) != size:
+            # Each of its characters takes as much as the widest.
+            self.draw(3 * size)
+        return text
 
     def read_uvarint(self) -> i64:
         """An unsigned int of at most 31 bits in one to five bytes: lengths, counts and tags."""
@@ -252,46 +301,65 @@ class Reader:
         size = self.read_uvarint()
         return None if size == 0 else self.read_raw(size - 1)
 
-    def read_nullable_array_length(self, element_size_min: i64) -> i64:
-        """How many elements follow, or -1 for null; DecodeError if the rest cannot hold that many."""
+    def admit_array(self, length: i64, element_size_min: i64, element_cost: i64) -> None:
+        """Refuse an array that the rest cannot hold, that is longer than Kafka allows, or over the budget."""
+        if length * element_size_min > self.end - self.position:
+            raise self.truncated(length * element_size_min)
+        if length > ARRAY_LENGTH_MAX:
+            raise OverBudgetError(f"array of {length} elements, more than {ARRAY_LENGTH_MAX}")
+        if length > 0:
+            self.draw(ARRAY_START_COST + length * element_cost)
+
+    def read_nullable_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
+        """How many elements follow, or -1 for null; `admit_array` may refuse them."""
         length: i64 = i64(self.read_int32())
         if length < 0:
             return -1
-        if length * element_size_min > self.end - self.position:
-            raise self.truncated(length * element_size_min)
+        self.admit_array(length, element_size_min, element_cost)
         return length
 
-    def read_array_length(self, element_size_min: i64) -> i64:
-        length = self.read_nullable_array_length(element_size_min)
+    def read_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
+        length = self.read_nullable_array_length(element_size_min, element_cost)
         if length < 0:
             raise null_decoded()
         return length
 
-    def read_compact_nullable_array_length(self, element_size_min: i64) -> i64:
+    def read_compact_nullable_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
         length = self.read_uvarint() - 1
-        if length * element_size_min > self.end - self.position:
-            raise self.truncated(length * element_size_min)
+        self.admit_array(length, element_size_min, element_cost)
         return length
 
-    def read_compact_array_length(self, element_size_min: i64) -> i64:
+    def read_compact_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
         length = self.read_uvarint() - 1
         if length < 0:
             raise null_decoded()
-        if length * element_size_min > self.end - self.position:
-            raise self.truncated(length * element_size_min)
+        self.admit_array(length, element_size_min, element_cost)
         return length
+
+    def read_tag_count(self) -> i64:
+        """How many tagged fields follow; DecodeError if they are more than Kafka allows."""
+        count = self.read_uvarint()
+        if count > TAGGED_FIELDS_MAX:
+            raise OverBudgetError(f"{count} tagged fields, more than {TAGGED_FIELDS_MAX}")
+        return count
 
     def read_unknown_tagged_fields(self) -> list[tuple[int, bytes]] | None:
         """A whole tagged section of which no tag is known; None when it is empty."""
-        count = self.read_uvarint()
+        count = self.read_tag_count()
         if count == 0:
             return None
         fields: list[tuple[int, bytes]] = []
+        self.draw(LIST_COST)
         while count > 0:
             count -= 1
             tag = self.read_uvarint()
-            fields.append((tag, self.read_raw(self.read_uvarint())))
+            fields.append((tag, self.read_unknown_tagged_field(self.read_uvarint())))
         return fields
+
+    def read_unknown_tagged_field(self, size: i64) -> bytes:
+        """The value of a tagged field that is not known."""
+        self.draw(TAG_COST)
+        return self.read_raw(size)
 
     def begin_tagged_field(self) -> i64:
         """Reads the size of a tagged field; the position right after its value."""
@@ -303,31 +371,6 @@ class Reader:
     def end_tagged_field(self, end: i64) -> None:
         if self.position != end:
             raise DecodeError(f"tagged field ends at {self.position}, its size says {end}")
-
-
-def null_decoded() -> DecodeError:
-    return DecodeError("null where it is not allowed")
-
-
-def invalid_tag(name: str, tag: i64, version: i64) -> DecodeError:
-    return DecodeError(f"{name}: tag {tag} does not exist in version {version}")
-
-
-def cannot_read(name: str, version: i64) -> DecodeError:
-    return DecodeError(f"{name} has no version {version}")
-
-
-def cannot_write(name: str, version: i64) -> EncodeError:
-    return EncodeError(f"{name} has no version {version}")
-
-
-def missing_field(name: str, version: i64) -> EncodeError:
-    """A field that may not be dropped silently is set, but `version` cannot carry it."""
-    return EncodeError(f"{name} is set, but version {version} does not have it")
-
-
-def null_field(name: str, version: i64) -> EncodeError:
-    return EncodeError(f"{name} is null, which version {version} does not allow")
 
 
 def write_int8(out: Writer, value: i64) -> None:

@@ -199,7 +199,7 @@ class ListColumn(Column):
         self.default_is_null = default_is_null
 
     def read(self, reader: Reader) -> None:
-        length = reader.read_compact_nullable_array_length(self.item_size_min)
+        length = reader.read_compact_nullable_array_length(self.item_size_min, 0)
         items = self.items
         assert items is not None
         rest = length

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from librt.strings import read_i16_be, read_i32_be
 
+from kraftctl_protocol.decoding_limits import UNLIMITED
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.response_header import ResponseHeader
@@ -13,6 +16,9 @@ from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Write
 
 REQUEST_START_BYTES = 8
 """API key, version and correlation id: the part of a request header that never changes."""
+
+HEADER_MEMORY_BYTES_MAX = 256 * 1024
+"""What a header may take: the longest client id, and tagged fields that only newer versions know."""
 
 
 class UnsupportedRequestError(DecodeError):
@@ -50,15 +56,40 @@ class RequestHead:
         self._message = message
         self._reader = reader
 
-    def decode_body(self) -> Message:
-        """The body, only once; DecodeError if it is damaged."""
-        body = self._message.read(self._reader, self.version)
-        self._reader.expect_end()
+    @property
+    def size_bytes(self) -> int:
+        """The length of the whole request."""
+        return self._reader.end
+
+    def decode_body(
+        self, memory_bytes_max: int = UNLIMITED, pause: Callable[[], object] | None = None
+    ) -> Message:
+        """The body; DecodeError if it is damaged, OverBudgetError if it would take more memory than allowed.
+
+        `pause` is called every few kilobytes. May be repeated, with another limit.
+        """
+        reader = self._reader
+        reader.limit(memory_bytes_max, pause)
+        start = reader.position
+        try:
+            body = self._message.read(reader, self.version)
+            reader.expect_end()
+        finally:
+            reader.position = start
         return body
 
-    def decode(self) -> ParsedRequest:
-        """The whole request, only once; DecodeError if the body is damaged."""
-        return ParsedRequest(self.header, self.api_key, self.version, self.decode_body())
+    def empty_body(self) -> Message:
+        """A body with all defaults: enough for a refusal that repeats nothing of the request."""
+        return self._message()
+
+    @property
+    def drawn_bytes(self) -> int:
+        """The memory that the body takes, after it was decoded."""
+        return self._reader.drawn_bytes
+
+    def decode(self, memory_bytes_max: int = UNLIMITED) -> ParsedRequest:
+        """The whole request; raises what `decode_body` raises."""
+        return ParsedRequest(self.header, self.api_key, self.version, self.decode_body(memory_bytes_max))
 
 
 def decode_request(frame: bytes) -> ParsedRequest:
@@ -78,7 +109,7 @@ def decode_request_head(frame: bytes) -> RequestHead:
     message = request_class(api_key)
     if message is None or version < message.LOWEST_VERSION or version > message.HIGHEST_VERSION:
         raise UnsupportedRequestError(api_key, version, int(read_i32_be(frame, 4)))
-    reader = Reader(frame)
+    reader = Reader(frame, 0, HEADER_MEMORY_BYTES_MAX)
     header = RequestHeader.read(reader, request_header_version(api_key, version))
     return RequestHead(header, api_key, version, message, reader)
 
@@ -109,12 +140,14 @@ def _write_body(writer: Writer, body: Message, version: int) -> None:
         raise EncodeError(f"{body.NAME} version {version}: {error}") from error
 
 
-def decode_response(payload: bytes, api_key: int, version: int) -> tuple[int, Message]:
+def decode_response(
+    payload: bytes, api_key: int, version: int, memory_bytes_max: int = UNLIMITED
+) -> tuple[int, Message]:
     """Correlation id and body of the response to a request of this API and version."""
     message = response_class(api_key)
     if message is None:
         raise DecodeError(f"unknown API key {api_key}")
-    reader = Reader(payload)
+    reader = Reader(payload, 0, memory_bytes_max)
     header = ResponseHeader.read(reader, response_header_version(api_key, version))
     body = message.read(reader, version)
     reader.expect_end()

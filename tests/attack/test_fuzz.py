@@ -19,7 +19,7 @@ from tests.soak.fuzz import PEAK, TARGETS, Ceiling, FindError, Fuzz, replayed
 CORPUS = Path(__file__).with_name("corpus")
 ROOT = Path(__file__).resolve().parents[2]
 
-FUZZED = ("batches", "handlers")
+FUZZED = ("batches", "directories", "handlers")
 
 
 @pytest.mark.parametrize("name", FUZZED)

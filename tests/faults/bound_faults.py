@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 ACL_INDEX = "tests/image/test_acl_index.py"
 BOUNDED_RECORDS = "tests/controller/test_bounded_records.py"
+PARKED_FETCHES = "tests/raft/test_parked_fetches.py"
 RAFT_BOUNDS = "tests/raft/test_bounds.py"
 ACL_SCAN = "tests/controller/test_acl_scan.py"
 
@@ -97,5 +98,45 @@ FAULTS = (
         "    if why_listeners_too_large(listeners[:1]) is not None:\n",
         (RAFT_BOUNDS,),
         "A BeginQuorumEpoch leaves megabytes of endpoints in the state of each voter.",
+    ),
+    PlantedFault(
+        "a-full-lot-turns-voters-away",
+        "kraftctl/raft/parked_fetches.py",
+        "        if missing > sum(self._bytes_by_rank[: fetch.rank]):\n",
+        "        if missing > 0:\n",
+        (PARKED_FETCHES,),
+        "Readers without an id make every follower fetch thousands of times a second.",
+    ),
+    PlantedFault(
+        "a-waiting-fetch-counts-the-same-whatever-it-holds",
+        "kraftctl/raft/handle_fetch.py",
+        "        held_bytes=PARKED_FETCH_BYTES + _text_bytes(request, partition),\n",
+        "",
+        (PARKED_FETCHES,),
+        "Fetches that wait hold a gigabyte in their texts.",
+    ),
+    PlantedFault(
+        "deadlines-of-answered-fetches-stay",
+        "kraftctl/raft/parked_fetches.py",
+        "        if len(self._deadlines) > 2 * len(self._by_request_id) + STALE_DEADLINES_MAX:\n",
+        "        if len(self._deadlines) > 1 << 40:\n",
+        (PARKED_FETCHES,),
+        "Memory grows with each Fetch that asks to wait for weeks.",
+    ),
+    PlantedFault(
+        "followers-do-not-pause",
+        "kraftctl/raft/handle_responses.py",
+        "            state.pause_fetching(core.now_ms + pause_ms)\n",
+        "            pass\n",
+        (PARKED_FETCHES,),
+        "A busy leader is asked again immediately, by each follower that it asked to wait.",
+    ),
+    PlantedFault(
+        "a-line-for-each-vote",
+        "kraftctl/raft/limited_notices.py",
+        "        if self._lines >= LINES_PER_INTERVAL_MAX:\n",
+        "        if self._lines >= 1 << 30:\n",
+        (RAFT_BOUNDS,),
+        "A candidate of ever higher epochs fills the disk with the log of the process.",
     ),
 )

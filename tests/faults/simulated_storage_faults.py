@@ -17,6 +17,87 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("snapshot-without-fsync"),
     known("end-of-recovery-is-not-stored", "disks"),
     known("epoch-of-the-log-start-is-that-of-its-first-record", "quorum"),
+    known("effects-follow-a-failure", "disks"),
+    known("recovery-ends-before-the-flush", "disks"),
+    known("quorum-state-of-a-later-version", "rot"),
+    known("damage-in-the-middle-is-cut", "rot"),
+    known("missing-segment-is-accepted", "rot"),
+    known("log-start-without-snapshot", "rot"),
+    known("downloaded-snapshot-is-not-verified", "rot"),
+    known("checksum-is-not-compared", "rot"),
+    known("what-a-killed-process-wrote-is-not-forced", "rot"),
+    known("a-stop-leaves-the-recovery-point-behind", "rot"),
+    planted(
+        "recovery-point-is-not-lowered",
+        PARTITION,
+        "                self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)\n",
+        "                pass\n",
+        "After a crash the truncated log is taken for an older copy: the start is refused.",
+        "cuts",
+    ),
+    planted(
+        "recovery-point-is-lowered-after-the-truncation",
+        PARTITION,
+        "                self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)\n"
+        "            log.truncate_to(end_offset)\n",
+        "                log.truncate_to(end_offset)\n"
+        "                self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)\n"
+        "            log.truncate_to(end_offset)\n",
+        "The same, after a crash in between.",
+        "cuts",
+    ),
+    planted(
+        "recovery-point-before-the-flush",
+        PARTITION,
+        "        end_offset = self.log.flush()\n"
+        "        with self._cutting:\n"
+        "            self._note_durable()\n",
+        "        end_offset = self.log.end_offset\n"
+        "        with self._cutting:\n"
+        "            self.recovery_point.note_durable(self.log.epoch_at(end_offset - 1), end_offset)\n"
+        "        end_offset = self.log.flush()\n",
+        "After a crash in between, what was never flushed is taken for lost: the start is refused.",
+    ),
+    planted(
+        "older-log-is-accepted",
+        CONTRADICTIONS,
+        "        if end >= (point.log_epoch, point.end_offset) or latest.offset >= point.end_offset:\n",
+        "        if end >= (0, 0) or latest.offset >= point.end_offset:\n",
+        "A voter on a log from a backup elects a leader that lacks what it had acknowledged.",
+        "rot",
+    ),
+    planted(
+        "older-epoch-is-accepted",
+        CONTRADICTIONS,
+        "        if election.epoch < point.quorum_epoch:\n",
+        "        if election.epoch < 0:\n",
+        "A voter on a quorum-state from a backup has forgotten its votes.",
+        "rot",
+    ),
+    planted(
+        "missing-vote-is-accepted",
+        CONTRADICTIONS,
+        "        if election.epoch == point.quorum_epoch and vote_is_missing:\n",
+        "        if election.epoch < point.quorum_epoch and vote_is_missing:\n",
+        "The same, in the epoch of the backup.",
+        "rot",
+    ),
+    planted(
+        "voters-are-known-by-their-ids-alone",
+        "kraftctl/raft/replica_key.py",
+        "    return known.id == key.id and known.directory_id in (NO_DIRECTORY_ID, key.directory_id)\n",
+        "    return known.id == key.id\n",
+        "KIP-853: an observer with an empty disk takes the place of the voter that it was before.",
+        "disks",
+    ),
+    planted(
+        "older-log-stays-beside-a-newer-snapshot",
+        PARTITION,
+        "        if latest is not None and _is_beyond(latest, log.last_epoch, log.end_offset):\n",
+        "        if latest is not None and _is_beyond(latest, log.last_epoch, 1 << 62):\n",
+        "A log that a snapshot has replaced is read.",
+        "cuts",
+    ),
     planted(
         "next-effect-while-one-is-stored",
         EXECUTOR,

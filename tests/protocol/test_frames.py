@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.frames import UNCHECKED_BYTES_MAX, FrameDecoder, encode_frame
 from kraftctl_protocol.primitives import DecodeError
 
 
@@ -84,3 +84,38 @@ def test_a_cleared_decoder_holds_nothing() -> None:
     decoder.feed(bytes.fromhex("00010000") + bytes(5_000))
     decoder.clear()
     assert decoder.held_bytes == 0
+
+
+@pytest.mark.parametrize("first", [8, 7, 5, 4, 3])
+def test_the_kind_of_a_long_frame_decides_before_its_body_has_come(first: int) -> None:
+    asked: list[bytes] = []
+
+    def limit(kind: bytes) -> int:
+        asked.append(kind)
+        return 70_000 if kind[1] == 1 else 100_000
+
+    def fed(api_key: int, size: int) -> FrameDecoder:
+        decoder = FrameDecoder(frame_limit=limit)
+        data = size.to_bytes(4, "big") + bytes([0, api_key, 0, 7])
+        assert decoder.feed(data[:first]) == []
+        decoder.feed(data[first:])
+        return decoder
+
+    assert fed(1, 70_000).held_bytes == 8
+    assert fed(2, 100_000).held_bytes == 8
+    assert set(asked) == {b"\x00\x01\x00\x07", b"\x00\x02\x00\x07"}
+    for api_key, size in ((1, 70_001), (2, 100_001)):
+        with pytest.raises(DecodeError, match=f"frame of {size} bytes, more than the {size - 1} "):
+            fed(api_key, size)
+
+
+def test_short_frames_are_cut_without_a_look_at_their_kind() -> None:
+    decoder = FrameDecoder(frame_limit=lambda kind: 0)
+    assert decoder.feed(encode_frame(bytes(UNCHECKED_BYTES_MAX))) == [bytes(UNCHECKED_BYTES_MAX)]
+    with pytest.raises(DecodeError):
+        decoder.feed(encode_frame(bytes(UNCHECKED_BYTES_MAX + 1)))
+
+
+def test_a_long_frame_in_one_piece_is_compared_too() -> None:
+    decoder = FrameDecoder(frame_limit=lambda kind: 70_000)
+    assert decoder.feed(encode_frame(bytes(70_000)) * 2) == [bytes(70_000)] * 2

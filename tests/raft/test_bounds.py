@@ -1,10 +1,11 @@
-"""What replicas may make this one keep: endpoints."""
+"""What other replicas may make this one keep, and log."""
 
 from __future__ import annotations
 
 import pytest
 
 from kraftctl.metadata.registration_limits import HOST_BYTES_MAX, LISTENERS_MAX, NAME_BYTES_MAX
+from kraftctl.raft.limited_notices import INTERVAL_MS, LINES_PER_INTERVAL_MAX
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_request import Listener as VoterListener
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest, LeaderEndpoint
@@ -60,3 +61,35 @@ def test_endpoints_of_a_leader(count: int, name_bytes: int, host_bytes: int, acc
     with transcript.files.attach():
         transcript.replica.request(request, version, 1)
     assert transcript.node.epoch == (7 if accepted else 0)
+
+
+def vote_for_epochs(transcript: RaftTranscript, first: int, count: int) -> list[str]:
+    """The lines for the log because of as many votes of a candidate among the voters."""
+    texts: list[str] = []
+    for epoch in range(first, first + count):
+        transcript.run(f"vote candidate=2 epoch={epoch}")
+        texts += [line for line in transcript.lines if line.startswith(("INFO", "WARN", "ERROR"))]
+    return texts
+
+
+def test_a_candidate_of_ever_higher_epochs_does_not_fill_the_log() -> None:
+    transcript = RaftTranscript()
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    transcript.run("start")
+    transcript.run("show-notices")
+    flood = vote_for_epochs(transcript, 1, 500)
+    assert transcript.node.epoch == 500
+    assert len(flood) == 2 * LINES_PER_INTERVAL_MAX, flood[-3:]
+    transcript.replica.pass_time(INTERVAL_MS)
+    later = vote_for_epochs(transcript, 501, 1)
+    left_out = [line for line in later if "similar lines were left out" in line]
+    assert len(left_out) == 2
+    assert len(later) > len(left_out)
+
+
+def test_an_ordinary_election_is_logged_completely() -> None:
+    transcript = RaftTranscript()
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    transcript.run("start")
+    transcript.run("show-notices")
+    assert len(vote_for_epochs(transcript, 1, 5)) >= 10

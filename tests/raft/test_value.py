@@ -15,13 +15,16 @@ from kraftctl.raft.effects import AppendBatch, FlushLog, Notice, RaftEffect, Res
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import LogFlushed, RaftEvent, SnapshotDownloaded, Started
 from kraftctl.raft.value import Value
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.record_batch import encode_batch, read_batches
+from kraftctl_protocol.requests import decode_request_head, encode_request
 
 CLASSES = {each for union in (RaftEffect, RaftEvent, NodeEffect, NodeEvent) for each in get_args(union)}
 
@@ -32,6 +35,10 @@ CONTEXT = RequestContext(
     principal=ANONYMOUS,
     listener="CONTROLLER",
     client_address=b"",
+)
+
+HEAD = decode_request_head(
+    encode_request(RequestHeader(request_api_key=VoteRequest.API_KEY, request_api_version=2), VoteRequest())
 )
 
 
@@ -69,6 +76,9 @@ def examples(n: int) -> list[Value]:
         events.ResignRequested(n),
         events.ShutdownRequested(),
         node_events.ClientRequest(n, CONTEXT, VoteRequest()),
+        node_events.UndecodedRequest(n, CONTEXT, HEAD),
+        node_events.DecodeBody(n, CONTEXT, HEAD),
+        node_events.BodyRefused(n, Errors.INVALID_REQUEST, "damaged"),
         node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"])), "a file"),
         node_events.SnapshotRead(snapshot_id, []),
         node_events.ReadLog(n, 1, 1),

@@ -21,7 +21,7 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import encode_request
+from kraftctl_protocol.requests import RequestHead, encode_request
 
 TIMEOUT_SECONDS = 20.0
 
@@ -50,7 +50,8 @@ class Handler:
         self.changed = asyncio.Event()
         self.answer: Callable[[Message], Message] = answer
 
-    def submit(self, context: RequestContext, request: Message, respond: Respond) -> int:
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+        request = content if isinstance(content, Message) else content.decode_body()
         request_id = len(self.requests)
         self.contexts.append(context)
         self.requests.append(request)

@@ -9,6 +9,7 @@ from kraftctl.node.events import WriteSnapshot
 from kraftctl.raft.effects import (
     FlushLog,
     Halt,
+    NoteRecovered,
     SendRequest,
     StartOver,
     TruncateLog,
@@ -16,6 +17,7 @@ from kraftctl.raft.effects import (
 )
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import LogFlushed, LogStartChanged
+from kraftctl.storage.errors import CorruptLogError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import fetch_response, vote_response
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
@@ -292,6 +294,64 @@ def vote_that_damage_changed(quorum: ScriptedQuorum) -> None:
     quorum.other.restart()
 
 
+def effect_after_a_failure(quorum: ScriptedQuorum) -> None:
+    quorum.checks.ended(quorum.other)
+    quorum.checks.before(quorum.other, FlushLog(1))
+
+
+def record_that_was_flushed_by_a_stop(quorum: ScriptedQuorum) -> None:
+    batch = quorum.leader.append(IDS)
+    quorum.other.carry_out(batch)
+    quorum.checks.ended(quorum.other)
+    quorum.checks.stopped(quorum.other)
+    quorum.other.partition.log.truncate_to(1)
+    quorum.checks.started(quorum.other)
+
+
+def recovery_that_ends_too_early(quorum: ScriptedQuorum) -> None:
+    """What was lost is fetched, but not flushed."""
+    quorum.checks.ended(quorum.other)
+    quorum.checks.forgot(key(OTHER), log=True, votes=False)
+    quorum.other.partition.log.truncate_to(0)
+    quorum.other.partition.recovering_epoch = 1
+    quorum.checks.started(quorum.other)
+    quorum.other.carry_out(*quorum.leader.partition.log.batches, NoteRecovered())
+
+
+def epoch_of_an_older_copy(quorum: ScriptedQuorum) -> None:
+    quorum.checks.forgot(key(OTHER), log=False, votes=True)
+    quorum.other.partition.election = ElectionState(epoch=0)
+    quorum.other.restart()
+
+
+def vote_that_an_older_copy_lacks(quorum: ScriptedQuorum) -> None:
+    quorum.other.become("Unattached", 5, voted_id=LEADER)
+    quorum.other.carry_out()
+    quorum.checks.forgot(key(OTHER), log=False, votes=True)
+    quorum.other.partition.election = ElectionState(epoch=5)
+    quorum.other.restart()
+
+
+def start_without_the_snapshot_before_it(quorum: ScriptedQuorum) -> None:
+    quorum.other.partition.log.start_offset = 1
+    quorum.other.restart()
+
+
+def start_with_a_log_before_the_snapshot(quorum: ScriptedQuorum) -> None:
+    quorum.other.partition.snapshots.found = [OffsetAndEpoch(2, 1)]
+    quorum.other.restart()
+
+
+def log_with_a_hole(quorum: ScriptedQuorum) -> None:
+    """It cannot even be read."""
+
+    def read(offset: int, max_bytes: int, /) -> bytes:
+        raise CorruptLogError("00000000000000000000.log", 0, offset, "no batch is found")
+
+    quorum.other.partition.log.read = read  # type: ignore[method-assign]
+    quorum.other.restart()
+
+
 def answer_before_the_commit(quorum: ScriptedQuorum) -> None:
     request = quorum.leader.request(AllocateProducerIdsRequest(), 7)
     quorum.leader.do(request, data_batch(1, 1, IDS))
@@ -383,6 +443,14 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("Durability", truncation_of_what_is_committed),
     ("AckedValueNotLost", record_that_a_restart_lost),
     ("AckedValueNotLost", record_that_damage_took),
+    ("AckedValueNotLost", record_that_was_flushed_by_a_stop),
+    ("AckedValueNotLost", effect_after_a_failure),
+    ("Durability", recovery_that_ends_too_early),
+    ("ElectionSafety", epoch_of_an_older_copy),
+    ("ElectionSafety", vote_that_an_older_copy_lacks),
+    ("SnapshotAtLogStart", start_without_the_snapshot_before_it),
+    ("SnapshotAtLogStart", start_with_a_log_before_the_snapshot),
+    ("LogMatching", log_with_a_hole),
     ("Durability", recovery_without_a_loss),
     ("ElectionSafety", vote_that_damage_changed),
     ("AckedValueNotLost", answer_before_the_commit),

@@ -6,12 +6,11 @@ from typing import ClassVar
 
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
 )
@@ -54,7 +53,7 @@ class AbortTransactionRecord(Message):
             raise cannot_read("AbortTransactionRecord", version)
         reason: str | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -64,7 +63,8 @@ class AbortTransactionRecord(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = AbortTransactionRecord(reason)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -56,6 +54,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -128,7 +128,7 @@ class AddRaftVoterRequest(Message):
         timeout_ms: int = read_i32_be(buffer, at)
         voter_id: int = read_i32_be(buffer, at + 4)
         voter_directory_id: bytes = buffer[at + 8 : at + 24]
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         ack_when_committed: bool = True
         if version >= 1:
             ack_when_committed = reader.read_bool()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_f64_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -61,6 +59,8 @@ class EntityData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntityData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         entity_type: str = reader.read_compact_string() if version >= 1 else reader.read_string()
         entity_name: str | None = reader.read_compact_nullable_string() if version >= 1 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -109,6 +109,8 @@ class OpData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> OpData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         key: str = reader.read_compact_string() if version >= 1 else reader.read_string()
         value: float = reader.read_float64()
         remove: bool = reader.read_bool()
@@ -161,8 +163,10 @@ class EntryData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntryData:
-        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [EntityData.read(reader, version) for _ in range(reader.read_array_length(4))]
-        ops: list[OpData] = [OpData.read(reader, version) for _ in range(reader.read_compact_array_length(11))] if version >= 1 else [OpData.read(reader, version) for _ in range(reader.read_array_length(11))]
+        if reader.position >= reader.pause_at:
+            reader.pause()
+        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 1 else [EntityData.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
+        ops: list[OpData] = [OpData.read(reader, version) for _ in range(reader.read_compact_array_length(11, 74))] if version >= 1 else [OpData.read(reader, version) for _ in range(reader.read_array_length(11, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -216,7 +220,7 @@ class AlterClientQuotasRequest(Message):
     def read(reader: Reader, version: i64) -> AlterClientQuotasRequest:
         if version < 0 or version > 1:
             raise cannot_read("AlterClientQuotasRequest", version)
-        entries: list[EntryData] = [EntryData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [EntryData.read(reader, version) for _ in range(reader.read_array_length(8))]
+        entries: list[EntryData] = [EntryData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 194))] if version >= 1 else [EntryData.read(reader, version) for _ in range(reader.read_array_length(8, 194))]
         validate_only: bool = reader.read_bool()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:

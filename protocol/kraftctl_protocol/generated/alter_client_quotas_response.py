@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -61,6 +59,8 @@ class EntityData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntityData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         entity_type: str = reader.read_compact_string() if version >= 1 else reader.read_string()
         entity_name: str | None = reader.read_compact_nullable_string() if version >= 1 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -114,9 +114,11 @@ class EntryData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntryData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 1 else reader.read_nullable_string()
-        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [EntityData.read(reader, version) for _ in range(reader.read_array_length(4))]
+        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 1 else [EntityData.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -170,7 +172,7 @@ class AlterClientQuotasResponse(Message):
         if version < 0 or version > 1:
             raise cannot_read("AlterClientQuotasResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        entries: list[EntryData] = [EntryData.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 1 else [EntryData.read(reader, version) for _ in range(reader.read_array_length(8))]
+        entries: list[EntryData] = [EntryData.read(reader, version) for _ in range(reader.read_compact_array_length(5, 138))] if version >= 1 else [EntryData.read(reader, version) for _ in range(reader.read_array_length(8, 138))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()

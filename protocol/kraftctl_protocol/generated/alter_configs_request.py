@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -62,6 +60,8 @@ class AlterableConfig(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterableConfig:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         value: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -115,9 +115,11 @@ class AlterConfigsResource(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterConfigsResource:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
-        configs: list[AlterableConfig] = [AlterableConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 2 else [AlterableConfig.read(reader, version) for _ in range(reader.read_array_length(4))]
+        configs: list[AlterableConfig] = [AlterableConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 2 else [AlterableConfig.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -171,7 +173,7 @@ class AlterConfigsRequest(Message):
     def read(reader: Reader, version: i64) -> AlterConfigsRequest:
         if version < 0 or version > 2:
             raise cannot_read("AlterConfigsRequest", version)
-        resources: list[AlterConfigsResource] = [AlterConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [AlterConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7))]
+        resources: list[AlterConfigsResource] = [AlterConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4, 138))] if version >= 2 else [AlterConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7, 138))]
         validate_only: bool = reader.read_bool()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:

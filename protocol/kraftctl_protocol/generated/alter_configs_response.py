@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -70,6 +68,8 @@ class AlterConfigsResourceResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterConfigsResourceResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
         resource_type: int = reader.read_int8()
@@ -127,7 +127,7 @@ class AlterConfigsResponse(Message):
         if version < 0 or version > 2:
             raise cannot_read("AlterConfigsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        responses: list[AlterConfigsResourceResponse] = [AlterConfigsResourceResponse.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 2 else [AlterConfigsResourceResponse.read(reader, version) for _ in range(reader.read_array_length(7))]
+        responses: list[AlterConfigsResourceResponse] = [AlterConfigsResourceResponse.read(reader, version) for _ in range(reader.read_compact_array_length(6, 82))] if version >= 2 else [AlterConfigsResourceResponse.read(reader, version) for _ in range(reader.read_array_length(7, 82))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -53,8 +51,10 @@ class ReassignablePartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignablePartition:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
-        replicas: list[int] | None = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+        replicas: list[int] | None = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
         unknown = reader.read_unknown_tagged_fields()
         message = ReassignablePartition(partition_index, replicas)
         message.unknown_tagged_fields = unknown
@@ -90,8 +90,10 @@ class ReassignableTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignableTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[ReassignablePartition] = [ReassignablePartition.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        partitions: list[ReassignablePartition] = [ReassignablePartition.read(reader, version) for _ in range(reader.read_compact_array_length(6, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = ReassignableTopic(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -147,7 +149,7 @@ class AlterPartitionReassignmentsRequest(Message):
         allow_replication_factor_change: bool = True
         if version >= 1:
             allow_replication_factor_change = reader.read_bool()
-        topics: list[ReassignableTopic] = [ReassignableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[ReassignableTopic] = [ReassignableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionReassignmentsRequest(timeout_ms, allow_replication_factor_change, topics)
         message.unknown_tagged_fields = unknown

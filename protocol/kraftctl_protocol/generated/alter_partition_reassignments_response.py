@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -52,6 +51,8 @@ class ReassignablePartitionResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignablePartitionResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -92,8 +93,10 @@ class ReassignableTopicResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReassignableTopicResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[ReassignablePartitionResponse] = [ReassignablePartitionResponse.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+        partitions: list[ReassignablePartitionResponse] = [ReassignablePartitionResponse.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = ReassignableTopicResponse(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -156,7 +159,7 @@ class AlterPartitionReassignmentsResponse(Message):
             allow_replication_factor_change = reader.read_bool()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
-        responses: list[ReassignableTopicResponse] = [ReassignableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        responses: list[ReassignableTopicResponse] = [ReassignableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionReassignmentsResponse(throttle_time_ms, allow_replication_factor_change, error_code, error_message, responses)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_tagged_fields,
@@ -51,6 +49,8 @@ class BrokerState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerState:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(12)
         buffer = reader.buffer
         broker_id: int = read_i32_be(buffer, at)
@@ -117,16 +117,18 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(8)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
         leader_epoch: int = read_i32_be(buffer, at + 4)
         new_isr: list[int] = []
         if version <= 2:
-            new_isr = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+            new_isr = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         new_isr_with_epochs: list[BrokerState] = []
         if version >= 3:
-            new_isr_with_epochs = [BrokerState.read(reader, version) for _ in range(reader.read_compact_array_length(13))]
+            new_isr_with_epochs = [BrokerState.read(reader, version) for _ in range(reader.read_compact_array_length(13, 98))]
         leader_recovery_state: int = 0
         if version >= 1:
             leader_recovery_state = reader.read_int8()
@@ -172,13 +174,15 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = ""
         if version <= 1:
             topic_name = reader.read_compact_string()
         topic_id: bytes = ZERO_UUID
         if version >= 2:
             topic_id = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(14))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(14, 226))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, topic_id, partitions)
         message.unknown_tagged_fields = unknown
@@ -231,7 +235,7 @@ class AlterPartitionRequest(Message):
         buffer = reader.buffer
         broker_id: int = read_i32_be(buffer, at)
         broker_epoch: int = read_i64_be(buffer, at + 4)
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionRequest(broker_id, broker_epoch, topics)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_int8,
     write_tagged_fields,
@@ -73,13 +72,15 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(14)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         leader_id: int = read_i32_be(buffer, at + 6)
         leader_epoch: int = read_i32_be(buffer, at + 10)
-        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         leader_recovery_state: int = 0
         if version >= 1:
             leader_recovery_state = reader.read_int8()
@@ -125,13 +126,15 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = ""
         if version <= 1:
             topic_name = reader.read_compact_string()
         topic_id: bytes = ZERO_UUID
         if version >= 2:
             topic_id = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(20))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(20, 170))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, topic_id, partitions)
         message.unknown_tagged_fields = unknown
@@ -183,7 +186,7 @@ class AlterPartitionResponse(Message):
         buffer = reader.buffer
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterPartitionResponse(throttle_time_ms, error_code, topics)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_bytes,
     write_compact_string,
     write_int8,
@@ -49,6 +48,8 @@ class ScramCredentialDeletion(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ScramCredentialDeletion:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         mechanism: int = reader.read_int8()
         unknown = reader.read_unknown_tagged_fields()
@@ -96,6 +97,8 @@ class ScramCredentialUpsertion(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ScramCredentialUpsertion:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         mechanism: int = reader.read_int8()
         iterations: int = reader.read_int32()
@@ -147,8 +150,8 @@ class AlterUserScramCredentialsRequest(Message):
     def read(reader: Reader, version: i64) -> AlterUserScramCredentialsRequest:
         if version != 0:
             raise cannot_read("AlterUserScramCredentialsRequest", version)
-        deletions: list[ScramCredentialDeletion] = [ScramCredentialDeletion.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
-        upsertions: list[ScramCredentialUpsertion] = [ScramCredentialUpsertion.read(reader, version) for _ in range(reader.read_compact_array_length(9))]
+        deletions: list[ScramCredentialDeletion] = [ScramCredentialDeletion.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))]
+        upsertions: list[ScramCredentialUpsertion] = [ScramCredentialUpsertion.read(reader, version) for _ in range(reader.read_compact_array_length(9, 90))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterUserScramCredentialsRequest(deletions, upsertions)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -52,6 +51,8 @@ class AlterUserScramCredentialsResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterUserScramCredentialsResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         user: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
@@ -99,7 +100,7 @@ class AlterUserScramCredentialsResponse(Message):
         if version != 0:
             raise cannot_read("AlterUserScramCredentialsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        results: list[AlterUserScramCredentialsResult] = [AlterUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        results: list[AlterUserScramCredentialsResult] = [AlterUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = AlterUserScramCredentialsResponse(throttle_time_ms, results)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -56,6 +54,8 @@ class ApiVersion(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ApiVersion:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         api_key: int = read_i16_be(buffer, at)
@@ -100,6 +100,8 @@ class SupportedFeatureKey(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> SupportedFeatureKey:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -142,6 +144,8 @@ class FinalizedFeatureKey(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FinalizedFeatureKey:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -236,7 +240,7 @@ class ApiVersionsResponse(Message):
         if version < 0 or version > 4:
             raise cannot_read("ApiVersionsResponse", version)
         error_code: int = reader.read_int16()
-        api_keys: list[ApiVersion] = [ApiVersion.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 3 else [ApiVersion.read(reader, version) for _ in range(reader.read_array_length(6))]
+        api_keys: list[ApiVersion] = [ApiVersion.read(reader, version) for _ in range(reader.read_compact_array_length(7, 74))] if version >= 3 else [ApiVersion.read(reader, version) for _ in range(reader.read_array_length(6, 74))]
         throttle_time_ms: int = 0
         if version >= 1:
             throttle_time_ms = reader.read_int32()
@@ -246,23 +250,24 @@ class ApiVersionsResponse(Message):
         zk_migration_ready: bool = False
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 3:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
                 end = reader.begin_tagged_field()
                 if tag == 0:
-                    supported_features = [SupportedFeatureKey.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+                    supported_features = [SupportedFeatureKey.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
                 elif tag == 1:
                     finalized_features_epoch = reader.read_int64()
                 elif tag == 2:
-                    finalized_features = [FinalizedFeatureKey.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+                    finalized_features = [FinalizedFeatureKey.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
                 elif tag == 3:
                     zk_migration_ready = reader.read_bool()
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_tagged_fields,
     write_uuid,
     write_uvarint,
@@ -44,6 +43,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index)
@@ -80,8 +81,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5, 58))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_id, partitions)
         message.unknown_tagged_fields = unknown
@@ -117,8 +120,10 @@ class DirectoryData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DirectoryData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         id: bytes = reader.read_uuid()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = DirectoryData(id, topics)
         message.unknown_tagged_fields = unknown
@@ -171,7 +176,7 @@ class AssignReplicasToDirsRequest(Message):
         buffer = reader.buffer
         broker_id: int = read_i32_be(buffer, at)
         broker_epoch: int = read_i64_be(buffer, at + 4)
-        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = AssignReplicasToDirsRequest(broker_id, broker_epoch, directories)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_tagged_fields,
     write_uuid,
     write_uvarint,
@@ -48,6 +47,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -87,8 +88,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(7, 66))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_id, partitions)
         message.unknown_tagged_fields = unknown
@@ -124,8 +127,10 @@ class DirectoryData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DirectoryData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         id: bytes = reader.read_uuid()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = DirectoryData(id, topics)
         message.unknown_tagged_fields = unknown
@@ -177,7 +182,7 @@ class AssignReplicasToDirsResponse(Message):
         buffer = reader.buffer
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
-        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+        directories: list[DirectoryData] = [DirectoryData.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown = reader.read_unknown_tagged_fields()
         message = AssignReplicasToDirsResponse(throttle_time_ms, error_code, directories)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -67,6 +65,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
         voter_directory_id: bytes = ZERO_UUID
         if version >= 1:
@@ -122,8 +122,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 1 else reader.read_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(13))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(12))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(13, 146))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(12, 146))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -163,6 +165,8 @@ class LeaderEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -236,10 +240,10 @@ class BeginQuorumEpochRequest(Message):
         voter_id: int = -1
         if version >= 1:
             voter_id = reader.read_int32()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6, 130))]
         leader_endpoints: list[LeaderEndpoint] = []
         if version >= 1:
-            leader_endpoints = [LeaderEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+            leader_endpoints = [LeaderEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()

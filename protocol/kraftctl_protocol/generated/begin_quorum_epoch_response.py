@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -62,6 +60,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(14)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -115,8 +115,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 1 else reader.read_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(15))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(14))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(15, 82))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(14, 82))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -156,6 +158,8 @@ class NodeEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> NodeEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -222,21 +226,22 @@ class BeginQuorumEpochResponse(Message):
         if version < 0 or version > 1:
             raise cannot_read("BeginQuorumEpochResponse", version)
         error_code: int = reader.read_int16()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6, 130))]
         node_endpoints: list[NodeEndpoint] = []
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
                 end = reader.begin_tagged_field()
                 if tag == 0:
-                    node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+                    node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))]
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = BeginQuorumEpochResponse(error_code, topics, node_endpoints)
         message.unknown_tagged_fields = unknown

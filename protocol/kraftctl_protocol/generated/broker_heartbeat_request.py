@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_tagged_fields,
     write_uuid,
     write_uvarint,
@@ -103,7 +100,7 @@ class BrokerHeartbeatRequest(Message):
         offline_log_dirs: list[bytes] = []
         cordoned_log_dirs: list[bytes] | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -111,15 +108,16 @@ class BrokerHeartbeatRequest(Message):
             if tag == 0:
                 if version < 1:
                     raise invalid_tag("BrokerHeartbeatRequest", tag, version)
-                offline_log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+                offline_log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
             elif tag == 1:
                 if version < 2:
                     raise invalid_tag("BrokerHeartbeatRequest", tag, version)
-                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16)) < 0 else [reader.read_uuid() for _ in range(length)]
+                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16, 74)) < 0 else [reader.read_uuid() for _ in range(length)]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = BrokerHeartbeatRequest(broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs, cordoned_log_dirs)
         message.unknown_tagged_fields = unknown

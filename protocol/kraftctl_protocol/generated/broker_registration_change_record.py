@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_int8,
     write_tagged_fields,
     write_uuid,
@@ -106,7 +103,7 @@ class BrokerRegistrationChangeRecord(Message):
         log_dirs: list[bytes] = []
         cordoned_log_dirs: list[bytes] | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -120,15 +117,16 @@ class BrokerRegistrationChangeRecord(Message):
             elif tag == 2:
                 if version < 2:
                     raise invalid_tag("BrokerRegistrationChangeRecord", tag, version)
-                log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+                log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
             elif tag == 3:
                 if version < 3:
                     raise invalid_tag("BrokerRegistrationChangeRecord", tag, version)
-                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16)) < 0 else [reader.read_uuid() for _ in range(length)]
+                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16, 74)) < 0 else [reader.read_uuid() for _ in range(length)]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = BrokerRegistrationChangeRecord(broker_id, broker_epoch, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs)
         message.unknown_tagged_fields = unknown

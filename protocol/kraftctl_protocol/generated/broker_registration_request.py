@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -60,6 +58,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -101,6 +101,8 @@ class Feature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Feature:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -190,15 +192,15 @@ class BrokerRegistrationRequest(Message):
         broker_id: int = reader.read_int32()
         cluster_id: str = reader.read_compact_string()
         incarnation_id: bytes = reader.read_uuid()
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
-        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7, 82))]
+        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
         rack: str | None = reader.read_compact_nullable_string()
         is_migrating_zk_broker: bool = False
         if version >= 1:
             is_migrating_zk_broker = reader.read_bool()
         log_dirs: list[bytes] = []
         if version >= 2:
-            log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+            log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
         previous_broker_epoch: int = -1
         if version >= 3:
             previous_broker_epoch = reader.read_int64()

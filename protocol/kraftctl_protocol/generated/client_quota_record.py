@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import write_f64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -48,6 +47,8 @@ class EntityData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> EntityData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         entity_type: str = reader.read_compact_string()
         entity_name: str | None = reader.read_compact_nullable_string()
         unknown = reader.read_unknown_tagged_fields()
@@ -101,7 +102,7 @@ class ClientQuotaRecord(Message):
     def read(reader: Reader, version: i64) -> ClientQuotaRecord:
         if version != 0:
             raise cannot_read("ClientQuotaRecord", version)
-        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        entity: list[EntityData] = [EntityData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))]
         key: str = reader.read_compact_string()
         value: float = reader.read_float64()
         remove: bool = reader.read_bool()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -56,6 +54,8 @@ class RemainingPartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> RemainingPartition:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 3 else reader.read_string()
         partition_index: int = reader.read_int32()
         unknown: list[tuple[int, bytes]] | None = None
@@ -111,7 +111,7 @@ class ControlledShutdownResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("ControlledShutdownResponse", version)
         error_code: int = reader.read_int16()
-        remaining_partitions: list[RemainingPartition] = [RemainingPartition.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 3 else [RemainingPartition.read(reader, version) for _ in range(reader.read_array_length(6))]
+        remaining_partitions: list[RemainingPartition] = [RemainingPartition.read(reader, version) for _ in range(reader.read_compact_array_length(6, 66))] if version >= 3 else [RemainingPartition.read(reader, version) for _ in range(reader.read_array_length(6, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 3:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -58,6 +57,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -99,6 +100,8 @@ class Feature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Feature:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -167,8 +170,8 @@ class ControllerRegistrationRequest(Message):
         controller_id: int = read_i32_be(buffer, at)
         incarnation_id: bytes = buffer[at + 4 : at + 20]
         zk_migration_ready: bool = buffer[at + 20] != 0
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
-        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(7, 82))]
+        features: list[Feature] = [Feature.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = ControllerRegistrationRequest(controller_id, incarnation_id, zk_migration_ready, listeners, features)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_string,
@@ -86,6 +84,8 @@ class AclCreation(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AclCreation:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         resource_pattern_type: int = 3
@@ -144,7 +144,7 @@ class CreateAclsRequest(Message):
     def read(reader: Reader, version: i64) -> CreateAclsRequest:
         if version < 0 or version > 3:
             raise cannot_read("CreateAclsRequest", version)
-        creations: list[AclCreation] = [AclCreation.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 2 else [AclCreation.read(reader, version) for _ in range(reader.read_array_length(9))]
+        creations: list[AclCreation] = [AclCreation.read(reader, version) for _ in range(reader.read_compact_array_length(7, 106))] if version >= 2 else [AclCreation.read(reader, version) for _ in range(reader.read_array_length(9, 106))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_nullable_string,
     write_tagged_fields,
@@ -56,6 +54,8 @@ class AclCreationResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AclCreationResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -111,7 +111,7 @@ class CreateAclsResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("CreateAclsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        results: list[AclCreationResult] = [AclCreationResult.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [AclCreationResult.read(reader, version) for _ in range(reader.read_array_length(4))]
+        results: list[AclCreationResult] = [AclCreationResult.read(reader, version) for _ in range(reader.read_compact_array_length(4, 66))] if version >= 2 else [AclCreationResult.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_string,
@@ -60,6 +58,8 @@ class CreatableRenewers(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableRenewers:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -135,7 +135,7 @@ class CreateDelegationTokenRequest(Message):
         owner_principal_name: str | None = ""
         if version >= 3:
             owner_principal_name = reader.read_compact_nullable_string()
-        renewers: list[CreatableRenewers] = [CreatableRenewers.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 2 else [CreatableRenewers.read(reader, version) for _ in range(reader.read_array_length(4))]
+        renewers: list[CreatableRenewers] = [CreatableRenewers.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 2 else [CreatableRenewers.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         max_lifetime_ms: int = reader.read_int64()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -54,7 +52,9 @@ class CreatePartitionsAssignment(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatePartitionsAssignment:
-        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        if reader.position >= reader.pause_at:
+            reader.pause()
+        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 2 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -112,9 +112,11 @@ class CreatePartitionsTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatePartitionsTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         count_: int = reader.read_int32()
-        assignments: list[CreatePartitionsAssignment] | None = (None if (length := reader.read_compact_nullable_array_length(2)) < 0 else [CreatePartitionsAssignment.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4)) < 0 else [CreatePartitionsAssignment.read(reader, version) for _ in range(length)])
+        assignments: list[CreatePartitionsAssignment] | None = (None if (length := reader.read_compact_nullable_array_length(2, 122)) < 0 else [CreatePartitionsAssignment.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4, 122)) < 0 else [CreatePartitionsAssignment.read(reader, version) for _ in range(length)])
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -172,7 +174,7 @@ class CreatePartitionsRequest(Message):
     def read(reader: Reader, version: i64) -> CreatePartitionsRequest:
         if version < 0 or version > 3:
             raise cannot_read("CreatePartitionsRequest", version)
-        topics: list[CreatePartitionsTopic] = [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 2 else [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_array_length(10))]
+        topics: list[CreatePartitionsTopic] = [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_compact_array_length(7, 138))] if version >= 2 else [CreatePartitionsTopic.read(reader, version) for _ in range(reader.read_array_length(10, 138))]
         at = reader.take(5)
         buffer = reader.buffer
         timeout_ms: int = read_i32_be(buffer, at)

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -65,6 +63,8 @@ class CreatePartitionsTopicResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatePartitionsTopicResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
@@ -121,7 +121,7 @@ class CreatePartitionsResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("CreatePartitionsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        results: list[CreatePartitionsTopicResult] = [CreatePartitionsTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 2 else [CreatePartitionsTopicResult.read(reader, version) for _ in range(reader.read_array_length(6))]
+        results: list[CreatePartitionsTopicResult] = [CreatePartitionsTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))] if version >= 2 else [CreatePartitionsTopicResult.read(reader, version) for _ in range(reader.read_array_length(6, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -60,8 +58,10 @@ class CreatableReplicaAssignment(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableReplicaAssignment:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
-        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 5 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        broker_ids: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 5 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
             unknown = reader.read_unknown_tagged_fields()
@@ -107,6 +107,8 @@ class CreatableTopicConfig(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopicConfig:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
         value: str | None = reader.read_compact_nullable_string() if version >= 5 else reader.read_nullable_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -173,13 +175,15 @@ class CreatableTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
         at = reader.take(6)
         buffer = reader.buffer
         num_partitions: int = read_i32_be(buffer, at)
         replication_factor: int = read_i16_be(buffer, at + 4)
-        assignments: list[CreatableReplicaAssignment] = [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 5 else [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_array_length(8))]
-        configs: list[CreatableTopicConfig] = [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 5 else [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_array_length(4))]
+        assignments: list[CreatableReplicaAssignment] = [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_compact_array_length(6, 130))] if version >= 5 else [CreatableReplicaAssignment.read(reader, version) for _ in range(reader.read_array_length(8, 130))]
+        configs: list[CreatableTopicConfig] = [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 5 else [CreatableTopicConfig.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
             unknown = reader.read_unknown_tagged_fields()
@@ -240,7 +244,7 @@ class CreateTopicsRequest(Message):
     def read(reader: Reader, version: i64) -> CreateTopicsRequest:
         if version < 0 or version > 7:
             raise cannot_read("CreateTopicsRequest", version)
-        topics: list[CreatableTopic] = [CreatableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(10))] if version >= 5 else [CreatableTopic.read(reader, version) for _ in range(reader.read_array_length(16))]
+        topics: list[CreatableTopic] = [CreatableTopic.read(reader, version) for _ in range(reader.read_compact_array_length(10, 218))] if version >= 5 else [CreatableTopic.read(reader, version) for _ in range(reader.read_array_length(16, 218))]
         timeout_ms: int = reader.read_int32()
         validate_only: bool = False
         if version >= 1:

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -66,6 +64,8 @@ class CreatableTopicConfigs(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopicConfigs:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         value: str | None = reader.read_compact_nullable_string()
         read_only: bool = reader.read_bool()
@@ -152,6 +152,8 @@ class CreatableTopicResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CreatableTopicResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 5 else reader.read_string()
         topic_id: bytes = ZERO_UUID
         if version >= 7:
@@ -169,10 +171,10 @@ class CreatableTopicResult(Message):
             replication_factor = reader.read_int16()
         configs: list[CreatableTopicConfigs] | None = []
         if version >= 5:
-            configs = None if (length := reader.read_compact_nullable_array_length(6)) < 0 else [CreatableTopicConfigs.read(reader, version) for _ in range(length)]
+            configs = None if (length := reader.read_compact_nullable_array_length(6, 90)) < 0 else [CreatableTopicConfigs.read(reader, version) for _ in range(length)]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
@@ -182,7 +184,8 @@ class CreatableTopicResult(Message):
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = CreatableTopicResult(name, topic_id, error_code, error_message, topic_config_error_code, num_partitions, replication_factor, configs)
         message.unknown_tagged_fields = unknown
@@ -237,7 +240,7 @@ class CreateTopicsResponse(Message):
         throttle_time_ms: int = 0
         if version >= 2:
             throttle_time_ms = reader.read_int32()
-        topics: list[CreatableTopicResult] = [CreatableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 5 else [CreatableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4))]
+        topics: list[CreatableTopicResult] = [CreatableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4, 242))] if version >= 5 else [CreatableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4, 242))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 5:
             unknown = reader.read_unknown_tagged_fields()

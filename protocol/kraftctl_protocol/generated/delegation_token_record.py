@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i64_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -79,7 +78,7 @@ class DelegationTokenRecord(Message):
             raise cannot_read("DelegationTokenRecord", version)
         owner: str = reader.read_compact_string()
         requester: str = reader.read_compact_string()
-        renewers: list[str] = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1))]
+        renewers: list[str] = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1, 10))]
         at = reader.take(24)
         buffer = reader.buffer
         issue_timestamp: int = read_i64_be(buffer, at)

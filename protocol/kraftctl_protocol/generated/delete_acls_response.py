@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -99,6 +97,8 @@ class DeleteAclsMatchingAcl(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DeleteAclsMatchingAcl:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
         resource_type: int = reader.read_int8()
@@ -161,9 +161,11 @@ class DeleteAclsFilterResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DeleteAclsFilterResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
-        matching_acls: list[DeleteAclsMatchingAcl] = [DeleteAclsMatchingAcl.read(reader, version) for _ in range(reader.read_compact_array_length(10))] if version >= 2 else [DeleteAclsMatchingAcl.read(reader, version) for _ in range(reader.read_array_length(13))]
+        matching_acls: list[DeleteAclsMatchingAcl] = [DeleteAclsMatchingAcl.read(reader, version) for _ in range(reader.read_compact_array_length(10, 122))] if version >= 2 else [DeleteAclsMatchingAcl.read(reader, version) for _ in range(reader.read_array_length(13, 122))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -217,7 +219,7 @@ class DeleteAclsResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("DeleteAclsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        filter_results: list[DeleteAclsFilterResult] = [DeleteAclsFilterResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 2 else [DeleteAclsFilterResult.read(reader, version) for _ in range(reader.read_array_length(8))]
+        filter_results: list[DeleteAclsFilterResult] = [DeleteAclsFilterResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 138))] if version >= 2 else [DeleteAclsFilterResult.read(reader, version) for _ in range(reader.read_array_length(8, 138))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_string,
@@ -52,6 +50,8 @@ class DeleteTopicState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DeleteTopicState:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str | None = reader.read_compact_nullable_string()
         topic_id: bytes = reader.read_uuid()
         unknown = reader.read_unknown_tagged_fields()
@@ -119,10 +119,10 @@ class DeleteTopicsRequest(Message):
             raise cannot_read("DeleteTopicsRequest", version)
         topics: list[DeleteTopicState] = []
         if version >= 6:
-            topics = [DeleteTopicState.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+            topics = [DeleteTopicState.read(reader, version) for _ in range(reader.read_compact_array_length(18, 130))]
         topic_names: list[str] = []
         if version <= 5:
-            topic_names = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1))] if version >= 4 else [reader.read_string() for _ in range(reader.read_array_length(2))]
+            topic_names = [reader.read_compact_string() for _ in range(reader.read_compact_array_length(1, 10))] if version >= 4 else [reader.read_string() for _ in range(reader.read_array_length(2, 10))]
         timeout_ms: int = reader.read_int32()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:

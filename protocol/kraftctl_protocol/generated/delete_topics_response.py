@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field, null_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
-    null_field,
     write_compact_nullable_string,
     write_nullable_string,
     write_tagged_fields,
@@ -71,6 +68,8 @@ class DeletableTopicResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DeletableTopicResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str | None = reader.read_compact_nullable_string() if version >= 6 else (reader.read_compact_string() if version >= 4 else reader.read_string())
         topic_id: bytes = ZERO_UUID
         if version >= 6:
@@ -135,7 +134,7 @@ class DeleteTopicsResponse(Message):
         throttle_time_ms: int = 0
         if version >= 1:
             throttle_time_ms = reader.read_int32()
-        responses: list[DeletableTopicResult] = [DeletableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [DeletableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4))]
+        responses: list[DeletableTopicResult] = [DeletableTopicResult.read(reader, version) for _ in range(reader.read_compact_array_length(4, 146))] if version >= 4 else [DeletableTopicResult.read(reader, version) for _ in range(reader.read_array_length(4, 146))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -70,6 +68,8 @@ class AclDescription(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AclDescription:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         host: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         operation: int = reader.read_int8()
@@ -132,12 +132,14 @@ class DescribeAclsResource(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeAclsResource:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         pattern_type: int = 3
         if version >= 1:
             pattern_type = reader.read_int8()
-        acls: list[AclDescription] = [AclDescription.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 2 else [AclDescription.read(reader, version) for _ in range(reader.read_array_length(6))]
+        acls: list[AclDescription] = [AclDescription.read(reader, version) for _ in range(reader.read_compact_array_length(5, 82))] if version >= 2 else [AclDescription.read(reader, version) for _ in range(reader.read_array_length(6, 82))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -206,7 +208,7 @@ class DescribeAclsResponse(Message):
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string() if version >= 2 else reader.read_nullable_string()
-        resources: list[DescribeAclsResource] = [DescribeAclsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [DescribeAclsResource.read(reader, version) for _ in range(reader.read_array_length(7))]
+        resources: list[DescribeAclsResource] = [DescribeAclsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4, 146))] if version >= 2 else [DescribeAclsResource.read(reader, version) for _ in range(reader.read_array_length(7, 146))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -65,6 +63,8 @@ class DescribeClusterBroker(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeClusterBroker:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         broker_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_int32()
@@ -152,7 +152,7 @@ class DescribeClusterResponse(Message):
             endpoint_type = reader.read_int8()
         cluster_id: str = reader.read_compact_string()
         controller_id: int = reader.read_int32()
-        brokers: list[DescribeClusterBroker] = [DescribeClusterBroker.read(reader, version) for _ in range(reader.read_compact_array_length(11))]
+        brokers: list[DescribeClusterBroker] = [DescribeClusterBroker.read(reader, version) for _ in range(reader.read_compact_array_length(11, 90))]
         cluster_authorized_operations: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeClusterResponse(throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations)

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_string,
@@ -74,9 +72,11 @@ class DescribeConfigsResource(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeConfigsResource:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
-        configuration_keys: list[str] | None = (None if (length := reader.read_compact_nullable_array_length(1)) < 0 else [reader.read_compact_string() for _ in range(length)]) if version >= 4 else (None if (length := reader.read_nullable_array_length(2)) < 0 else [reader.read_string() for _ in range(length)])
+        configuration_keys: list[str] | None = (None if (length := reader.read_compact_nullable_array_length(1, 10)) < 0 else [reader.read_compact_string() for _ in range(length)]) if version >= 4 else (None if (length := reader.read_nullable_array_length(2, 10)) < 0 else [reader.read_string() for _ in range(length)])
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()
@@ -140,7 +140,7 @@ class DescribeConfigsRequest(Message):
     def read(reader: Reader, version: i64) -> DescribeConfigsRequest:
         if version < 0 or version > 4:
             raise cannot_read("DescribeConfigsRequest", version)
-        resources: list[DescribeConfigsResource] = [DescribeConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [DescribeConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7))]
+        resources: list[DescribeConfigsResource] = [DescribeConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4, 138))] if version >= 4 else [DescribeConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7, 138))]
         include_synonyms: bool = False
         if version >= 1:
             include_synonyms = reader.read_bool()

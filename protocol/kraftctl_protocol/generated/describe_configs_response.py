@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -66,6 +64,8 @@ class DescribeConfigsSynonym(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeConfigsSynonym:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
         value: str | None = reader.read_compact_nullable_string() if version >= 4 else reader.read_nullable_string()
         source: int = reader.read_int8()
@@ -157,6 +157,8 @@ class DescribeConfigsResourceResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeConfigsResourceResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
         value: str | None = reader.read_compact_nullable_string() if version >= 4 else reader.read_nullable_string()
         read_only: bool = reader.read_bool()
@@ -169,7 +171,7 @@ class DescribeConfigsResourceResult(Message):
         is_sensitive: bool = reader.read_bool()
         synonyms: list[DescribeConfigsSynonym] = []
         if version >= 1:
-            synonyms = [DescribeConfigsSynonym.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [DescribeConfigsSynonym.read(reader, version) for _ in range(reader.read_array_length(5))]
+            synonyms = [DescribeConfigsSynonym.read(reader, version) for _ in range(reader.read_compact_array_length(4, 74))] if version >= 4 else [DescribeConfigsSynonym.read(reader, version) for _ in range(reader.read_array_length(5, 74))]
         config_type: int = 0
         if version >= 3:
             config_type = reader.read_int8()
@@ -238,11 +240,13 @@ class DescribeConfigsResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeConfigsResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string() if version >= 4 else reader.read_nullable_string()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
-        configs: list[DescribeConfigsResourceResult] = [DescribeConfigsResourceResult.read(reader, version) for _ in range(reader.read_compact_array_length(6))] if version >= 4 else [DescribeConfigsResourceResult.read(reader, version) for _ in range(reader.read_array_length(7))]
+        configs: list[DescribeConfigsResourceResult] = [DescribeConfigsResourceResult.read(reader, version) for _ in range(reader.read_compact_array_length(6, 186))] if version >= 4 else [DescribeConfigsResourceResult.read(reader, version) for _ in range(reader.read_array_length(7, 186))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()
@@ -296,7 +300,7 @@ class DescribeConfigsResponse(Message):
         if version < 0 or version > 4:
             raise cannot_read("DescribeConfigsResponse", version)
         throttle_time_ms: int = reader.read_int32()
-        results: list[DescribeConfigsResult] = [DescribeConfigsResult.read(reader, version) for _ in range(reader.read_compact_array_length(7))] if version >= 4 else [DescribeConfigsResult.read(reader, version) for _ in range(reader.read_array_length(11))]
+        results: list[DescribeConfigsResult] = [DescribeConfigsResult.read(reader, version) for _ in range(reader.read_compact_array_length(7, 154))] if version >= 4 else [DescribeConfigsResult.read(reader, version) for _ in range(reader.read_array_length(11, 154))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -59,6 +57,8 @@ class DescribeDelegationTokenOwner(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeDelegationTokenOwner:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -116,7 +116,7 @@ class DescribeDelegationTokenRequest(Message):
     def read(reader: Reader, version: i64) -> DescribeDelegationTokenRequest:
         if version < 0 or version > 3:
             raise cannot_read("DescribeDelegationTokenRequest", version)
-        owners: list[DescribeDelegationTokenOwner] | None = (None if (length := reader.read_compact_nullable_array_length(3)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)])
+        owners: list[DescribeDelegationTokenOwner] | None = (None if (length := reader.read_compact_nullable_array_length(3, 66)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(4, 66)) < 0 else [DescribeDelegationTokenOwner.read(reader, version) for _ in range(length)])
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

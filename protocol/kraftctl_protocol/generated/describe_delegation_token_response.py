@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_bytes,
     write_compact_bytes,
     write_compact_string,
@@ -61,6 +59,8 @@ class DescribedDelegationTokenRenewer(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribedDelegationTokenRenewer:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
@@ -157,6 +157,8 @@ class DescribedDelegationToken(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribedDelegationToken:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         principal_type: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         principal_name: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         token_requester_principal_type: str = ""
@@ -172,7 +174,7 @@ class DescribedDelegationToken(Message):
         max_timestamp: int = read_i64_be(buffer, at + 16)
         token_id: str = reader.read_compact_string() if version >= 2 else reader.read_string()
         hmac: bytes = reader.read_compact_bytes() if version >= 2 else reader.read_bytes()
-        renewers: list[DescribedDelegationTokenRenewer] = [DescribedDelegationTokenRenewer.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 2 else [DescribedDelegationTokenRenewer.read(reader, version) for _ in range(reader.read_array_length(4))]
+        renewers: list[DescribedDelegationTokenRenewer] = [DescribedDelegationTokenRenewer.read(reader, version) for _ in range(reader.read_compact_array_length(3, 66))] if version >= 2 else [DescribedDelegationTokenRenewer.read(reader, version) for _ in range(reader.read_array_length(4, 66))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -230,7 +232,7 @@ class DescribeDelegationTokenResponse(Message):
         if version < 0 or version > 3:
             raise cannot_read("DescribeDelegationTokenResponse", version)
         error_code: int = reader.read_int16()
-        tokens: list[DescribedDelegationToken] = [DescribedDelegationToken.read(reader, version) for _ in range(reader.read_compact_array_length(30))] if version >= 2 else [DescribedDelegationToken.read(reader, version) for _ in range(reader.read_array_length(38))]
+        tokens: list[DescribedDelegationToken] = [DescribedDelegationToken.read(reader, version) for _ in range(reader.read_compact_array_length(30, 290))] if version >= 2 else [DescribedDelegationToken.read(reader, version) for _ in range(reader.read_array_length(38, 290))]
         throttle_time_ms: int = reader.read_int32()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -43,6 +42,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index)
@@ -79,8 +80,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(5, 58))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, partitions)
         message.unknown_tagged_fields = unknown
@@ -121,7 +124,7 @@ class DescribeQuorumRequest(Message):
     def read(reader: Reader, version: i64) -> DescribeQuorumRequest:
         if version < 0 or version > 2:
             raise cannot_read("DescribeQuorumRequest", version)
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeQuorumRequest(topics)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -69,6 +67,8 @@ class ReplicaState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReplicaState:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         replica_id: int = reader.read_int32()
         replica_directory_id: bytes = ZERO_UUID
         if version >= 2:
@@ -142,6 +142,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -154,8 +156,8 @@ class PartitionData(Message):
         leader_id: int = read_i32_be(buffer, at)
         leader_epoch: int = read_i32_be(buffer, at + 4)
         high_watermark: int = read_i64_be(buffer, at + 8)
-        current_voters: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13))]
-        observers: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13))]
+        current_voters: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13, 250))]
+        observers: list[ReplicaState] = [ReplicaState.read(reader, version) for _ in range(reader.read_compact_array_length(13, 250))]
         unknown = reader.read_unknown_tagged_fields()
         message = PartitionData(partition_index, error_code, error_message, leader_id, leader_epoch, high_watermark, current_voters, observers)
         message.unknown_tagged_fields = unknown
@@ -191,8 +193,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25, 274))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, partitions)
         message.unknown_tagged_fields = unknown
@@ -230,6 +234,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -268,8 +274,10 @@ class Node(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Node:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = Node(node_id, listeners)
         message.unknown_tagged_fields = unknown
@@ -331,10 +339,10 @@ class DescribeQuorumResponse(Message):
         error_message: str | None = ""
         if version >= 2:
             error_message = reader.read_compact_nullable_string()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         nodes: list[Node] = []
         if version >= 2:
-            nodes = [Node.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+            nodes = [Node.read(reader, version) for _ in range(reader.read_compact_array_length(6, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeQuorumResponse(error_code, error_message, topics, nodes)
         message.unknown_tagged_fields = unknown

@@ -6,13 +6,12 @@ from typing import ClassVar
 
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -42,6 +41,8 @@ class UserName(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> UserName:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         unknown = reader.read_unknown_tagged_fields()
         message = UserName(name)
@@ -86,7 +87,7 @@ class DescribeUserScramCredentialsRequest(Message):
     def read(reader: Reader, version: i64) -> DescribeUserScramCredentialsRequest:
         if version != 0:
             raise cannot_read("DescribeUserScramCredentialsRequest", version)
-        users: list[UserName] | None = None if (length := reader.read_compact_nullable_array_length(2)) < 0 else [UserName.read(reader, version) for _ in range(length)]
+        users: list[UserName] | None = None if (length := reader.read_compact_nullable_array_length(2, 58)) < 0 else [UserName.read(reader, version) for _ in range(length)]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeUserScramCredentialsRequest(users)
         message.unknown_tagged_fields = unknown

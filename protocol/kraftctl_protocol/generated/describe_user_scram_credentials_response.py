@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -49,6 +48,8 @@ class CredentialInfo(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> CredentialInfo:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         mechanism: int = reader.read_int8()
         iterations: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
@@ -94,10 +95,12 @@ class DescribeUserScramCredentialsResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> DescribeUserScramCredentialsResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         user: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
-        credential_infos: list[CredentialInfo] = [CredentialInfo.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        credential_infos: list[CredentialInfo] = [CredentialInfo.read(reader, version) for _ in range(reader.read_compact_array_length(6, 66))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeUserScramCredentialsResult(user, error_code, error_message, credential_infos)
         message.unknown_tagged_fields = unknown
@@ -154,7 +157,7 @@ class DescribeUserScramCredentialsResponse(Message):
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string()
-        results: list[DescribeUserScramCredentialsResult] = [DescribeUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        results: list[DescribeUserScramCredentialsResult] = [DescribeUserScramCredentialsResult.read(reader, version) for _ in range(reader.read_compact_array_length(6, 146))]
         unknown = reader.read_unknown_tagged_fields()
         message = DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_string,
@@ -62,8 +60,10 @@ class TopicPartitions(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicPartitions:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic: str = reader.read_compact_string() if version >= 2 else reader.read_string()
-        partitions: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 2 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        partitions: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 2 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -133,7 +133,7 @@ class ElectLeadersRequest(Message):
         election_type: int = 0
         if version >= 1:
             election_type = reader.read_int8()
-        topic_partitions: list[TopicPartitions] | None = (None if (length := reader.read_compact_nullable_array_length(3)) < 0 else [TopicPartitions.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(6)) < 0 else [TopicPartitions.read(reader, version) for _ in range(length)])
+        topic_partitions: list[TopicPartitions] | None = (None if (length := reader.read_compact_nullable_array_length(3, 130)) < 0 else [TopicPartitions.read(reader, version) for _ in range(length)]) if version >= 2 else (None if (length := reader.read_nullable_array_length(6, 130)) < 0 else [TopicPartitions.read(reader, version) for _ in range(length)])
         timeout_ms: int = reader.read_int32()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:

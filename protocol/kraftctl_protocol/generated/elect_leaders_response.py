@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -62,6 +60,8 @@ class PartitionResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         partition_id: int = read_i32_be(buffer, at)
@@ -114,8 +114,10 @@ class ReplicaElectionResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReplicaElectionResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic: str = reader.read_compact_string() if version >= 2 else reader.read_string()
-        partition_result: list[PartitionResult] = [PartitionResult.read(reader, version) for _ in range(reader.read_compact_array_length(8))] if version >= 2 else [PartitionResult.read(reader, version) for _ in range(reader.read_array_length(8))]
+        partition_result: list[PartitionResult] = [PartitionResult.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))] if version >= 2 else [PartitionResult.read(reader, version) for _ in range(reader.read_array_length(8, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()
@@ -179,7 +181,7 @@ class ElectLeadersResponse(Message):
         error_code: int = 0
         if version >= 1:
             error_code = reader.read_int16()
-        replica_election_results: list[ReplicaElectionResult] = [ReplicaElectionResult.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 2 else [ReplicaElectionResult.read(reader, version) for _ in range(reader.read_array_length(6))]
+        replica_election_results: list[ReplicaElectionResult] = [ReplicaElectionResult.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))] if version >= 2 else [ReplicaElectionResult.read(reader, version) for _ in range(reader.read_array_length(6, 130))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 2:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -54,6 +52,8 @@ class ReplicaInfo(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ReplicaInfo:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(20)
         buffer = reader.buffer
         candidate_id: int = read_i32_be(buffer, at)
@@ -113,6 +113,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(12)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -120,10 +122,10 @@ class PartitionData(Message):
         leader_epoch: int = read_i32_be(buffer, at + 8)
         preferred_successors: list[int] = []
         if version <= 0:
-            preferred_successors = [reader.read_int32() for _ in range(reader.read_array_length(4))]
+            preferred_successors = [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         preferred_candidates: list[ReplicaInfo] = []
         if version >= 1:
-            preferred_candidates = [ReplicaInfo.read(reader, version) for _ in range(reader.read_compact_array_length(21))]
+            preferred_candidates = [ReplicaInfo.read(reader, version) for _ in range(reader.read_compact_array_length(21, 130))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -171,8 +173,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 1 else reader.read_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(14))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(16))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(14, 218))] if version >= 1 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(16, 218))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -212,6 +216,8 @@ class LeaderEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -277,10 +283,10 @@ class EndQuorumEpochRequest(Message):
         if version < 0 or version > 1:
             raise cannot_read("EndQuorumEpochRequest", version)
         cluster_id: str | None = reader.read_compact_nullable_string() if version >= 1 else reader.read_nullable_string()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))] if version >= 1 else [TopicData.read(reader, version) for _ in range(reader.read_array_length(6, 130))]
         leader_endpoints: list[LeaderEndpoint] = []
         if version >= 1:
-            leader_endpoints = [LeaderEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+            leader_endpoints = [LeaderEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()

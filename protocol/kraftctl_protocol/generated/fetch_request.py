@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_compact_string,
     write_int8,
     write_string,
@@ -137,6 +134,8 @@ class FetchPartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchPartition:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition: int = reader.read_int32()
         current_leader_epoch: int = -1
         if version >= 9:
@@ -153,7 +152,7 @@ class FetchPartition(Message):
         high_watermark: int = 9223372036854775807
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
@@ -169,7 +168,8 @@ class FetchPartition(Message):
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = FetchPartition(partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes, replica_directory_id, high_watermark)
         message.unknown_tagged_fields = unknown
@@ -221,13 +221,15 @@ class FetchTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic: str = ""
         if version <= 12:
             topic = reader.read_compact_string() if version >= 12 else reader.read_string()
         topic_id: bytes = ZERO_UUID
         if version >= 13:
             topic_id = reader.read_uuid()
-        partitions: list[FetchPartition] = [FetchPartition.read(reader, version) for _ in range(reader.read_compact_array_length(17))] if version >= 12 else [FetchPartition.read(reader, version) for _ in range(reader.read_array_length(16))]
+        partitions: list[FetchPartition] = [FetchPartition.read(reader, version) for _ in range(reader.read_compact_array_length(17, 274))] if version >= 12 else [FetchPartition.read(reader, version) for _ in range(reader.read_array_length(16, 274))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
             unknown = reader.read_unknown_tagged_fields()
@@ -281,13 +283,15 @@ class ForgottenTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ForgottenTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic: str = ""
         if version <= 12:
             topic = reader.read_compact_string() if version >= 12 else reader.read_string()
         topic_id: bytes = ZERO_UUID
         if version >= 13:
             topic_id = reader.read_uuid()
-        partitions: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 12 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        partitions: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 12 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
             unknown = reader.read_unknown_tagged_fields()
@@ -430,16 +434,16 @@ class FetchRequest(Message):
         session_epoch: int = -1
         if version >= 7:
             session_epoch = reader.read_int32()
-        topics: list[FetchTopic] = [FetchTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 12 else [FetchTopic.read(reader, version) for _ in range(reader.read_array_length(6))]
+        topics: list[FetchTopic] = [FetchTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))] if version >= 12 else [FetchTopic.read(reader, version) for _ in range(reader.read_array_length(6, 202))]
         forgotten_topics_data: list[ForgottenTopic] = []
         if version >= 7:
-            forgotten_topics_data = [ForgottenTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 12 else [ForgottenTopic.read(reader, version) for _ in range(reader.read_array_length(6))]
+            forgotten_topics_data = [ForgottenTopic.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))] if version >= 12 else [ForgottenTopic.read(reader, version) for _ in range(reader.read_array_length(6, 202))]
         rack_id: str = ""
         if version >= 11:
             rack_id = reader.read_compact_string() if version >= 12 else reader.read_string()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
@@ -453,7 +457,8 @@ class FetchRequest(Message):
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = FetchRequest(cluster_id, replica_id, replica_state, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id)
         message.unknown_tagged_fields = unknown

@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_compact_nullable_bytes,
     write_compact_nullable_string,
     write_compact_string,
@@ -191,6 +188,8 @@ class AbortedTransaction(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AbortedTransaction:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(16)
         buffer = reader.buffer
         producer_id: int = read_i64_be(buffer, at)
@@ -306,6 +305,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(14)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -322,14 +323,14 @@ class PartitionData(Message):
         snapshot_id: SnapshotId = SnapshotId()
         aborted_transactions: list[AbortedTransaction] | None = []
         if version >= 4:
-            aborted_transactions = (None if (length := reader.read_compact_nullable_array_length(17)) < 0 else [AbortedTransaction.read(reader, version) for _ in range(length)]) if version >= 12 else (None if (length := reader.read_nullable_array_length(16)) < 0 else [AbortedTransaction.read(reader, version) for _ in range(length)])
+            aborted_transactions = (None if (length := reader.read_compact_nullable_array_length(17, 130)) < 0 else [AbortedTransaction.read(reader, version) for _ in range(length)]) if version >= 12 else (None if (length := reader.read_nullable_array_length(16, 130)) < 0 else [AbortedTransaction.read(reader, version) for _ in range(length)])
         preferred_read_replica: int = -1
         if version >= 11:
             preferred_read_replica = reader.read_int32()
         records: bytes | None = reader.read_compact_nullable_bytes() if version >= 12 else reader.read_nullable_bytes()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
@@ -343,7 +344,8 @@ class PartitionData(Message):
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = PartitionData(partition_index, error_code, high_watermark, last_stable_offset, log_start_offset, diverging_epoch, current_leader, snapshot_id, aborted_transactions, preferred_read_replica, records)
         message.unknown_tagged_fields = unknown
@@ -395,13 +397,15 @@ class FetchableTopicResponse(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchableTopicResponse:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic: str = ""
         if version <= 12:
             topic = reader.read_compact_string() if version >= 12 else reader.read_string()
         topic_id: bytes = ZERO_UUID
         if version >= 13:
             topic_id = reader.read_uuid()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(16))] if version >= 12 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(18))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(16, 530))] if version >= 12 else [PartitionData.read(reader, version) for _ in range(reader.read_array_length(18, 530))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
             unknown = reader.read_unknown_tagged_fields()
@@ -445,6 +449,8 @@ class NodeEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> NodeEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_int32()
@@ -533,11 +539,11 @@ class FetchResponse(Message):
         session_id: int = 0
         if version >= 7:
             session_id = reader.read_int32()
-        responses: list[FetchableTopicResponse] = [FetchableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 12 else [FetchableTopicResponse.read(reader, version) for _ in range(reader.read_array_length(6))]
+        responses: list[FetchableTopicResponse] = [FetchableTopicResponse.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))] if version >= 12 else [FetchableTopicResponse.read(reader, version) for _ in range(reader.read_array_length(6, 202))]
         node_endpoints: list[NodeEndpoint] = []
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 12:
-            count = reader.read_uvarint()
+            count = reader.read_tag_count()
             while count > 0:
                 count -= 1
                 tag = reader.read_uvarint()
@@ -545,11 +551,12 @@ class FetchResponse(Message):
                 if tag == 0:
                     if version < 16:
                         raise invalid_tag("FetchResponse", tag, version)
-                    node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(11))]
+                    node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(11, 82))]
                 else:
                     if unknown is None:
                         unknown = []
-                    unknown.append((tag, reader.read_raw(end - reader.position)))
+                    size = end - reader.position
+                    unknown.append((tag, reader.read_unknown_tagged_field(size)))
                 reader.end_tagged_field(end)
         message = FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
     write_compact_string,
     write_tagged_fields,
     write_uuid,
@@ -110,6 +108,8 @@ class PartitionSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(8)
         buffer = reader.buffer
         partition: int = read_i32_be(buffer, at)
@@ -118,7 +118,7 @@ class PartitionSnapshot(Message):
         position: int = reader.read_int64()
         replica_directory_id: bytes = ZERO_UUID
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -130,7 +130,8 @@ class PartitionSnapshot(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = PartitionSnapshot(partition, current_leader_epoch, snapshot_id, position, replica_directory_id)
         message.unknown_tagged_fields = unknown
@@ -166,8 +167,10 @@ class TopicSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicSnapshot:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[PartitionSnapshot] = [PartitionSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(30))]
+        partitions: list[PartitionSnapshot] = [PartitionSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(30, 274))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicSnapshot(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -229,9 +232,9 @@ class FetchSnapshotRequest(Message):
         buffer = reader.buffer
         replica_id: int = read_i32_be(buffer, at)
         max_bytes: int = read_i32_be(buffer, at + 4)
-        topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -241,7 +244,8 @@ class FetchSnapshotRequest(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = FetchSnapshotRequest(cluster_id, replica_id, max_bytes, topics)
         message.unknown_tagged_fields = unknown

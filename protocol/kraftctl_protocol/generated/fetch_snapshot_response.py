@@ -7,16 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field, null_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
-    null_field,
     write_compact_bytes,
     write_compact_string,
     write_tagged_fields,
@@ -166,6 +162,8 @@ class PartitionSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(6)
         buffer = reader.buffer
         index: int = read_i32_be(buffer, at)
@@ -174,11 +172,11 @@ class PartitionSnapshot(Message):
         current_leader: LeaderIdAndEpoch = LeaderIdAndEpoch()
         at = reader.take(16)
         buffer = reader.buffer
-        size: int = read_i64_be(buffer, at)
+        size_: int = read_i64_be(buffer, at)
         position: int = read_i64_be(buffer, at + 8)
         unaligned_records: bytes | None = reader.read_compact_bytes()
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -188,9 +186,10 @@ class PartitionSnapshot(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
-        message = PartitionSnapshot(index, error_code, snapshot_id, current_leader, size, position, unaligned_records)
+        message = PartitionSnapshot(index, error_code, snapshot_id, current_leader, size_, position, unaligned_records)
         message.unknown_tagged_fields = unknown
         return message
 
@@ -224,8 +223,10 @@ class TopicSnapshot(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicSnapshot:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[PartitionSnapshot] = [PartitionSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(37))]
+        partitions: list[PartitionSnapshot] = [PartitionSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(37, 314))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicSnapshot(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -263,6 +264,8 @@ class NodeEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> NodeEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -329,10 +332,10 @@ class FetchSnapshotResponse(Message):
         buffer = reader.buffer
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
-        topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicSnapshot] = [TopicSnapshot.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         node_endpoints: list[NodeEndpoint] = []
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -340,11 +343,12 @@ class FetchSnapshotResponse(Message):
             if tag == 0:
                 if version < 1:
                     raise invalid_tag("FetchSnapshotResponse", tag, version)
-                node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+                node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = FetchSnapshotResponse(throttle_time_ms, error_code, topics, node_endpoints)
         message.unknown_tagged_fields = unknown

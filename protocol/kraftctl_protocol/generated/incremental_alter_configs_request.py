@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_int8,
@@ -66,6 +64,8 @@ class AlterableConfig(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterableConfig:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string() if version >= 1 else reader.read_string()
         config_operation: int = reader.read_int8()
         value: str | None = reader.read_compact_nullable_string() if version >= 1 else reader.read_nullable_string()
@@ -120,9 +120,11 @@ class AlterConfigsResource(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AlterConfigsResource:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         resource_type: int = reader.read_int8()
         resource_name: str = reader.read_compact_string() if version >= 1 else reader.read_string()
-        configs: list[AlterableConfig] = [AlterableConfig.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 1 else [AlterableConfig.read(reader, version) for _ in range(reader.read_array_length(5))]
+        configs: list[AlterableConfig] = [AlterableConfig.read(reader, version) for _ in range(reader.read_compact_array_length(4, 74))] if version >= 1 else [AlterableConfig.read(reader, version) for _ in range(reader.read_array_length(5, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:
             unknown = reader.read_unknown_tagged_fields()
@@ -176,7 +178,7 @@ class IncrementalAlterConfigsRequest(Message):
     def read(reader: Reader, version: i64) -> IncrementalAlterConfigsRequest:
         if version < 0 or version > 1:
             raise cannot_read("IncrementalAlterConfigsRequest", version)
-        resources: list[AlterConfigsResource] = [AlterConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4))] if version >= 1 else [AlterConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7))]
+        resources: list[AlterConfigsResource] = [AlterConfigsResource.read(reader, version) for _ in range(reader.read_compact_array_length(4, 138))] if version >= 1 else [AlterConfigsResource.read(reader, version) for _ in range(reader.read_array_length(7, 138))]
         validate_only: bool = reader.read_bool()
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 1:

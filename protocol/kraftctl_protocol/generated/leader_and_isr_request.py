@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_string,
@@ -123,6 +121,8 @@ class LeaderAndIsrPartitionState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrPartitionState:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = ""
         if version <= 1:
             topic_name = reader.read_string()
@@ -132,15 +132,15 @@ class LeaderAndIsrPartitionState(Message):
         controller_epoch: int = read_i32_be(buffer, at + 4)
         leader: int = read_i32_be(buffer, at + 8)
         leader_epoch: int = read_i32_be(buffer, at + 12)
-        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         partition_epoch: int = reader.read_int32()
-        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         adding_replicas: list[int] = []
         if version >= 3:
-            adding_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+            adding_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         removing_replicas: list[int] = []
         if version >= 3:
-            removing_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+            removing_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 4 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         is_new: bool = False
         if version >= 1:
             is_new = reader.read_bool()
@@ -199,11 +199,13 @@ class LeaderAndIsrTopicState(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrTopicState:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
         topic_id: bytes = ZERO_UUID
         if version >= 5:
             topic_id = reader.read_uuid()
-        partition_states: list[LeaderAndIsrPartitionState] = [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_compact_array_length(24))] if version >= 4 else [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_array_length(29))]
+        partition_states: list[LeaderAndIsrPartitionState] = [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_compact_array_length(24, 402))] if version >= 4 else [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_array_length(29, 402))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()
@@ -250,6 +252,8 @@ class LeaderAndIsrLiveLeader(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrLiveLeader:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         broker_id: int = reader.read_int32()
         host_name: str = reader.read_compact_string() if version >= 4 else reader.read_string()
         port: int = reader.read_int32()
@@ -363,11 +367,11 @@ class LeaderAndIsrRequest(Message):
             type = reader.read_int8()
         ungrouped_partition_states: list[LeaderAndIsrPartitionState] = []
         if version <= 1:
-            ungrouped_partition_states = [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_array_length(30))]
+            ungrouped_partition_states = [LeaderAndIsrPartitionState.read(reader, version) for _ in range(reader.read_array_length(30, 402))]
         topic_states: list[LeaderAndIsrTopicState] = []
         if version >= 2:
-            topic_states = [LeaderAndIsrTopicState.read(reader, version) for _ in range(reader.read_compact_array_length(3))] if version >= 4 else [LeaderAndIsrTopicState.read(reader, version) for _ in range(reader.read_array_length(6))]
-        live_leaders: list[LeaderAndIsrLiveLeader] = [LeaderAndIsrLiveLeader.read(reader, version) for _ in range(reader.read_compact_array_length(10))] if version >= 4 else [LeaderAndIsrLiveLeader.read(reader, version) for _ in range(reader.read_array_length(10))]
+            topic_states = [LeaderAndIsrTopicState.read(reader, version) for _ in range(reader.read_compact_array_length(3, 202))] if version >= 4 else [LeaderAndIsrTopicState.read(reader, version) for _ in range(reader.read_array_length(6, 202))]
+        live_leaders: list[LeaderAndIsrLiveLeader] = [LeaderAndIsrLiveLeader.read(reader, version) for _ in range(reader.read_compact_array_length(10, 74))] if version >= 4 else [LeaderAndIsrLiveLeader.read(reader, version) for _ in range(reader.read_array_length(10, 74))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_string,
     write_tagged_fields,
@@ -63,6 +61,8 @@ class LeaderAndIsrPartitionError(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrPartitionError:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = ""
         if version <= 4:
             topic_name = reader.read_compact_string() if version >= 4 else reader.read_string()
@@ -107,8 +107,10 @@ class LeaderAndIsrTopicError(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> LeaderAndIsrTopicError:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = reader.read_uuid()
-        partition_errors: list[LeaderAndIsrPartitionError] = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
+        partition_errors: list[LeaderAndIsrPartitionError] = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(7, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = LeaderAndIsrTopicError(topic_id, partition_errors)
         message.unknown_tagged_fields = unknown
@@ -174,10 +176,10 @@ class LeaderAndIsrResponse(Message):
         error_code: int = reader.read_int16()
         partition_errors: list[LeaderAndIsrPartitionError] = []
         if version <= 4:
-            partition_errors = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(8))] if version >= 4 else [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_array_length(8))]
+            partition_errors = [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))] if version >= 4 else [LeaderAndIsrPartitionError.read(reader, version) for _ in range(reader.read_array_length(8, 74))]
         topics: list[LeaderAndIsrTopicError] = []
         if version >= 5:
-            topics = [LeaderAndIsrTopicError.read(reader, version) for _ in range(reader.read_compact_array_length(18))]
+            topics = [LeaderAndIsrTopicError.read(reader, version) for _ in range(reader.read_compact_array_length(18, 194))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 4:
             unknown = reader.read_unknown_tagged_fields()

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_tagged_fields,
     write_uuid,
     write_uvarint,
@@ -52,6 +50,8 @@ class Voter(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Voter:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         voter_id: int = reader.read_int32()
         voter_directory_id: bytes = ZERO_UUID
         if version >= 1:
@@ -112,8 +112,8 @@ class LeaderChangeMessage(Message):
         buffer = reader.buffer
         version_: int = read_i16_be(buffer, at)
         leader_id: int = read_i32_be(buffer, at + 2)
-        voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
-        granting_voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5, 130))]
+        granting_voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(5, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = LeaderChangeMessage(version_, leader_id, voters, granting_voters)
         message.unknown_tagged_fields = unknown

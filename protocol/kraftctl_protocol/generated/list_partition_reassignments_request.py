@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uvarint,
@@ -49,8 +48,10 @@ class ListPartitionReassignmentsTopics(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> ListPartitionReassignmentsTopics:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partition_indexes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+        partition_indexes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         unknown = reader.read_unknown_tagged_fields()
         message = ListPartitionReassignmentsTopics(name, partition_indexes)
         message.unknown_tagged_fields = unknown
@@ -99,7 +100,7 @@ class ListPartitionReassignmentsRequest(Message):
         if version != 0:
             raise cannot_read("ListPartitionReassignmentsRequest", version)
         timeout_ms: int = reader.read_int32()
-        topics: list[ListPartitionReassignmentsTopics] | None = None if (length := reader.read_compact_nullable_array_length(3)) < 0 else [ListPartitionReassignmentsTopics.read(reader, version) for _ in range(length)]
+        topics: list[ListPartitionReassignmentsTopics] | None = None if (length := reader.read_compact_nullable_array_length(3, 130)) < 0 else [ListPartitionReassignmentsTopics.read(reader, version) for _ in range(length)]
         unknown = reader.read_unknown_tagged_fields()
         message = ListPartitionReassignmentsRequest(timeout_ms, topics)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -62,10 +61,12 @@ class OngoingPartitionReassignment(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> OngoingPartitionReassignment:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         partition_index: int = reader.read_int32()
-        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
-        adding_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
-        removing_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
+        adding_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
+        removing_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         unknown = reader.read_unknown_tagged_fields()
         message = OngoingPartitionReassignment(partition_index, replicas, adding_replicas, removing_replicas)
         message.unknown_tagged_fields = unknown
@@ -101,8 +102,10 @@ class OngoingTopicReassignment(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> OngoingTopicReassignment:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
-        partitions: list[OngoingPartitionReassignment] = [OngoingPartitionReassignment.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+        partitions: list[OngoingPartitionReassignment] = [OngoingPartitionReassignment.read(reader, version) for _ in range(reader.read_compact_array_length(8, 274))]
         unknown = reader.read_unknown_tagged_fields()
         message = OngoingTopicReassignment(name, partitions)
         message.unknown_tagged_fields = unknown
@@ -159,7 +162,7 @@ class ListPartitionReassignmentsResponse(Message):
         throttle_time_ms: int = read_i32_be(buffer, at)
         error_code: int = read_i16_be(buffer, at + 4)
         error_message: str | None = reader.read_compact_nullable_string()
-        topics: list[OngoingTopicReassignment] = [OngoingTopicReassignment.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[OngoingTopicReassignment] = [OngoingTopicReassignment.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = ListPartitionReassignmentsResponse(throttle_time_ms, error_code, error_message, topics)
         message.unknown_tagged_fields = unknown

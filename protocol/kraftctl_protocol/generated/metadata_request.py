@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field, null_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
-    null_field,
     write_compact_nullable_string,
     write_nullable_string,
     write_tagged_fields,
@@ -62,6 +59,8 @@ class MetadataRequestTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> MetadataRequestTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_id: bytes = ZERO_UUID
         if version >= 10:
             topic_id = reader.read_uuid()
@@ -144,7 +143,7 @@ class MetadataRequest(Message):
     def read(reader: Reader, version: i64) -> MetadataRequest:
         if version < 0 or version > 13:
             raise cannot_read("MetadataRequest", version)
-        topics: list[MetadataRequestTopic] | None = ((None if (length := reader.read_compact_nullable_array_length(2)) < 0 else [MetadataRequestTopic.read(reader, version) for _ in range(length)]) if version >= 9 else (None if (length := reader.read_nullable_array_length(2)) < 0 else [MetadataRequestTopic.read(reader, version) for _ in range(length)])) if version >= 1 else [MetadataRequestTopic.read(reader, version) for _ in range(reader.read_array_length(2))]
+        topics: list[MetadataRequestTopic] | None = ((None if (length := reader.read_compact_nullable_array_length(2, 130)) < 0 else [MetadataRequestTopic.read(reader, version) for _ in range(length)]) if version >= 9 else (None if (length := reader.read_nullable_array_length(2, 130)) < 0 else [MetadataRequestTopic.read(reader, version) for _ in range(length)])) if version >= 1 else [MetadataRequestTopic.read(reader, version) for _ in range(reader.read_array_length(2, 130))]
         allow_auto_topic_creation: bool = True
         if version >= 4:
             allow_auto_topic_creation = reader.read_bool()

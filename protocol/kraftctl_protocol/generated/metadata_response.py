@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field, null_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
-    null_field,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -73,6 +70,8 @@ class MetadataResponseBroker(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> MetadataResponseBroker:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
         host: str = reader.read_compact_string() if version >= 9 else reader.read_string()
         port: int = reader.read_int32()
@@ -155,6 +154,8 @@ class MetadataResponsePartition(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> MetadataResponsePartition:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(10)
         buffer = reader.buffer
         error_code: int = read_i16_be(buffer, at)
@@ -163,11 +164,11 @@ class MetadataResponsePartition(Message):
         leader_epoch: int = -1
         if version >= 7:
             leader_epoch = reader.read_int32()
-        replica_nodes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
-        isr_nodes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+        replica_nodes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
+        isr_nodes: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         offline_replicas: list[int] = []
         if version >= 5:
-            offline_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4))]
+            offline_replicas = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))] if version >= 9 else [reader.read_int32() for _ in range(reader.read_array_length(4, 42))]
         unknown: list[tuple[int, bytes]] | None = None
         if version >= 9:
             unknown = reader.read_unknown_tagged_fields()
@@ -238,6 +239,8 @@ class MetadataResponseTopic(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> MetadataResponseTopic:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         error_code: int = reader.read_int16()
         name: str | None = reader.read_compact_nullable_string() if version >= 12 else (reader.read_compact_string() if version >= 9 else reader.read_string())
         topic_id: bytes = ZERO_UUID
@@ -246,7 +249,7 @@ class MetadataResponseTopic(Message):
         is_internal: bool = False
         if version >= 1:
             is_internal = reader.read_bool()
-        partitions: list[MetadataResponsePartition] = [MetadataResponsePartition.read(reader, version) for _ in range(reader.read_compact_array_length(13))] if version >= 9 else [MetadataResponsePartition.read(reader, version) for _ in range(reader.read_array_length(18))]
+        partitions: list[MetadataResponsePartition] = [MetadataResponsePartition.read(reader, version) for _ in range(reader.read_compact_array_length(13, 298))] if version >= 9 else [MetadataResponsePartition.read(reader, version) for _ in range(reader.read_array_length(18, 298))]
         topic_authorized_operations: int = -2147483648
         if version >= 8:
             topic_authorized_operations = reader.read_int32()
@@ -340,14 +343,14 @@ class MetadataResponse(Message):
         throttle_time_ms: int = 0
         if version >= 3:
             throttle_time_ms = reader.read_int32()
-        brokers: list[MetadataResponseBroker] = [MetadataResponseBroker.read(reader, version) for _ in range(reader.read_compact_array_length(10))] if version >= 9 else [MetadataResponseBroker.read(reader, version) for _ in range(reader.read_array_length(10))]
+        brokers: list[MetadataResponseBroker] = [MetadataResponseBroker.read(reader, version) for _ in range(reader.read_compact_array_length(10, 82))] if version >= 9 else [MetadataResponseBroker.read(reader, version) for _ in range(reader.read_array_length(10, 82))]
         cluster_id: str | None = None
         if version >= 2:
             cluster_id = reader.read_compact_nullable_string() if version >= 9 else reader.read_nullable_string()
         controller_id: int = -1
         if version >= 1:
             controller_id = reader.read_int32()
-        topics: list[MetadataResponseTopic] = [MetadataResponseTopic.read(reader, version) for _ in range(reader.read_compact_array_length(5))] if version >= 9 else [MetadataResponseTopic.read(reader, version) for _ in range(reader.read_array_length(8))]
+        topics: list[MetadataResponseTopic] = [MetadataResponseTopic.read(reader, version) for _ in range(reader.read_compact_array_length(5, 226))] if version >= 9 else [MetadataResponseTopic.read(reader, version) for _ in range(reader.read_array_length(8, 226))]
         cluster_authorized_operations: int = -2147483648
         if version >= 8 and version <= 10:
             cluster_authorized_operations = reader.read_int32()

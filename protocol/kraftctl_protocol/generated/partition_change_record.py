@@ -7,14 +7,11 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_int8,
     write_tagged_fields,
     write_uuid,
@@ -156,39 +153,40 @@ class PartitionChangeRecord(Message):
         eligible_leader_replicas: list[int] | None = None
         last_known_elr: list[int] | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
             end = reader.begin_tagged_field()
             if tag == 0:
-                isr = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                isr = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 1:
                 leader = reader.read_int32()
             elif tag == 2:
-                replicas = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                replicas = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 3:
-                removing_replicas = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                removing_replicas = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 4:
-                adding_replicas = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                adding_replicas = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 5:
                 leader_recovery_state = reader.read_int8()
             elif tag == 8:
                 if version < 1:
                     raise invalid_tag("PartitionChangeRecord", tag, version)
-                directories = None if (length := reader.read_compact_nullable_array_length(16)) < 0 else [reader.read_uuid() for _ in range(length)]
+                directories = None if (length := reader.read_compact_nullable_array_length(16, 74)) < 0 else [reader.read_uuid() for _ in range(length)]
             elif tag == 6:
                 if version < 2:
                     raise invalid_tag("PartitionChangeRecord", tag, version)
-                eligible_leader_replicas = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                eligible_leader_replicas = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 7:
                 if version < 2:
                     raise invalid_tag("PartitionChangeRecord", tag, version)
-                last_known_elr = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                last_known_elr = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = PartitionChangeRecord(partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, directories, eligible_leader_replicas, last_known_elr)
         message.unknown_tagged_fields = unknown

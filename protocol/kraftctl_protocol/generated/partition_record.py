@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_int8,
     write_tagged_fields,
     write_uuid,
@@ -138,10 +135,10 @@ class PartitionRecord(Message):
         buffer = reader.buffer
         partition_id: int = read_i32_be(buffer, at)
         topic_id: bytes = buffer[at + 4 : at + 20]
-        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
-        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
-        removing_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
-        adding_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4))]
+        replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
+        isr: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
+        removing_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
+        adding_replicas: list[int] = [reader.read_int32() for _ in range(reader.read_compact_array_length(4, 42))]
         leader: int = reader.read_int32()
         leader_recovery_state: int = 0
         at = reader.take(8)
@@ -150,11 +147,11 @@ class PartitionRecord(Message):
         partition_epoch: int = read_i32_be(buffer, at + 4)
         directories: list[bytes] = []
         if version >= 1:
-            directories = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+            directories = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
         eligible_leader_replicas: list[int] | None = None
         last_known_elr: list[int] | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -164,15 +161,16 @@ class PartitionRecord(Message):
             elif tag == 1:
                 if version < 2:
                     raise invalid_tag("PartitionRecord", tag, version)
-                eligible_leader_replicas = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                eligible_leader_replicas = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             elif tag == 2:
                 if version < 2:
                     raise invalid_tag("PartitionRecord", tag, version)
-                last_known_elr = None if (length := reader.read_compact_nullable_array_length(4)) < 0 else [reader.read_int32() for _ in range(length)]
+                last_known_elr = None if (length := reader.read_compact_nullable_array_length(4, 42)) < 0 else [reader.read_int32() for _ in range(length)]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_recovery_state, leader_epoch, partition_epoch, directories, eligible_leader_replicas, last_known_elr)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_tagged_fields,
     write_uuid,
@@ -46,6 +44,8 @@ class Voter(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Voter:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         voter_id: int = reader.read_int32()
         unknown = reader.read_unknown_tagged_fields()
         message = Voter(voter_id)
@@ -140,7 +140,7 @@ class QuorumStateData(Message):
             applied_offset = reader.read_int64()
         current_voters: list[Voter] | None = []
         if version <= 0:
-            current_voters = None if (length := reader.read_compact_nullable_array_length(5)) < 0 else [Voter.read(reader, version) for _ in range(length)]
+            current_voters = None if (length := reader.read_compact_nullable_array_length(5, 58)) < 0 else [Voter.read(reader, version) for _ in range(length)]
         unknown = reader.read_unknown_tagged_fields()
         message = QuorumStateData(cluster_id, leader_id, leader_epoch, voted_id, voted_directory_id, applied_offset, current_voters)
         message.unknown_tagged_fields = unknown

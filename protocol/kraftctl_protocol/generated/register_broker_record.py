@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i64_be, write_i16_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -61,6 +58,8 @@ class BrokerEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -102,6 +101,8 @@ class BrokerFeature(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerFeature:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         at = reader.take(4)
         buffer = reader.buffer
@@ -217,8 +218,8 @@ class RegisterBrokerRecord(Message):
         buffer = reader.buffer
         incarnation_id: bytes = buffer[at : at + 16]
         broker_epoch: int = read_i64_be(buffer, at + 16)
-        end_points: list[BrokerEndpoint] = [BrokerEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(7))]
-        features: list[BrokerFeature] = [BrokerFeature.read(reader, version) for _ in range(reader.read_compact_array_length(6))]
+        end_points: list[BrokerEndpoint] = [BrokerEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(7, 82))]
+        features: list[BrokerFeature] = [BrokerFeature.read(reader, version) for _ in range(reader.read_compact_array_length(6, 74))]
         rack: str | None = reader.read_compact_nullable_string()
         fenced: bool = reader.read_bool()
         in_controlled_shutdown: bool = False
@@ -227,7 +228,7 @@ class RegisterBrokerRecord(Message):
         log_dirs: list[bytes] = []
         cordoned_log_dirs: list[bytes] | None = None
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -235,15 +236,16 @@ class RegisterBrokerRecord(Message):
             if tag == 0:
                 if version < 3:
                     raise invalid_tag("RegisterBrokerRecord", tag, version)
-                log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16))]
+                log_dirs = [reader.read_uuid() for _ in range(reader.read_compact_array_length(16, 74))]
             elif tag == 1:
                 if version < 4:
                     raise invalid_tag("RegisterBrokerRecord", tag, version)
-                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16)) < 0 else [reader.read_uuid() for _ in range(length)]
+                cordoned_log_dirs = None if (length := reader.read_compact_nullable_array_length(16, 74)) < 0 else [reader.read_uuid() for _ in range(length)]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = RegisterBrokerRecord(broker_id, is_migrating_zk_broker, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs)
         message.unknown_tagged_fields = unknown

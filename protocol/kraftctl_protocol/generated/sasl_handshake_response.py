@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_string,
 )
 
@@ -55,7 +53,7 @@ class SaslHandshakeResponse(Message):
         if version < 0 or version > 1:
             raise cannot_read("SaslHandshakeResponse", version)
         error_code: int = reader.read_int16()
-        mechanisms: list[str] = [reader.read_string() for _ in range(reader.read_array_length(2))]
+        mechanisms: list[str] = [reader.read_string() for _ in range(reader.read_array_length(2, 10))]
         message = SaslHandshakeResponse(error_code, mechanisms)
         return message
 

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_string,
     write_int8,
     write_tagged_fields,
@@ -63,6 +61,8 @@ class FeatureUpdateKey(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FeatureUpdateKey:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         feature: str = reader.read_compact_string()
         max_version_level: int = reader.read_int16()
         allow_downgrade: bool = False
@@ -123,7 +123,7 @@ class UpdateFeaturesRequest(Message):
         if version < 0 or version > 2:
             raise cannot_read("UpdateFeaturesRequest", version)
         timeout_ms: int = reader.read_int32()
-        feature_updates: list[FeatureUpdateKey] = [FeatureUpdateKey.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        feature_updates: list[FeatureUpdateKey] = [FeatureUpdateKey.read(reader, version) for _ in range(reader.read_compact_array_length(5, 82))]
         validate_only: bool = False
         if version >= 1:
             validate_only = reader.read_bool()

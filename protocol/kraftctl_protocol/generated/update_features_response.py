@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -52,6 +51,8 @@ class UpdatableFeatureResult(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> UpdatableFeatureResult:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         feature: str = reader.read_compact_string()
         error_code: int = reader.read_int16()
         error_message: str | None = reader.read_compact_nullable_string()
@@ -114,7 +115,7 @@ class UpdateFeaturesResponse(Message):
         error_message: str | None = reader.read_compact_nullable_string()
         results: list[UpdatableFeatureResult] = []
         if version <= 1:
-            results = [UpdatableFeatureResult.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+            results = [UpdatableFeatureResult.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         unknown = reader.read_unknown_tagged_fields()
         message = UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, results)
         message.unknown_tagged_fields = unknown

@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -55,6 +54,8 @@ class Listener(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Listener:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -168,7 +169,7 @@ class UpdateRaftVoterRequest(Message):
         current_leader_epoch: int = read_i32_be(buffer, at)
         voter_id: int = read_i32_be(buffer, at + 4)
         voter_directory_id: bytes = buffer[at + 8 : at + 24]
-        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        listeners: list[Listener] = [Listener.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         kraft_version_feature: KRaftVersionFeature = KRaftVersionFeature.read(reader, version)
         unknown = reader.read_unknown_tagged_fields()
         message = UpdateRaftVoterRequest(cluster_id, current_leader_epoch, voter_id, voter_directory_id, listeners, kraft_version_feature)

@@ -7,12 +7,11 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
 )
@@ -123,7 +122,7 @@ class UpdateRaftVoterResponse(Message):
         error_code: int = read_i16_be(buffer, at + 4)
         current_leader: CurrentLeader = CurrentLeader()
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -133,7 +132,8 @@ class UpdateRaftVoterResponse(Message):
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = UpdateRaftVoterResponse(throttle_time_ms, error_code, current_leader)
         message.unknown_tagged_fields = unknown

@@ -7,14 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i32_be, read_i64_be, write_i32_be, write_i64_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    missing_field,
     write_compact_nullable_string,
     write_compact_string,
     write_tagged_fields,
@@ -80,6 +78,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(12)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -133,8 +133,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(25, 274))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, partitions)
         message.unknown_tagged_fields = unknown
@@ -188,7 +190,7 @@ class VoteRequest(Message):
         voter_id: int = -1
         if version >= 1:
             voter_id = reader.read_int32()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         unknown = reader.read_unknown_tagged_fields()
         message = VoteRequest(cluster_id, voter_id, topics)
         message.unknown_tagged_fields = unknown

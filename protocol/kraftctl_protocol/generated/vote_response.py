@@ -7,15 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write, invalid_tag, missing_field
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
-    invalid_tag,
-    missing_field,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -62,6 +59,8 @@ class PartitionData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(15)
         buffer = reader.buffer
         partition_index: int = read_i32_be(buffer, at)
@@ -104,8 +103,10 @@ class TopicData(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> TopicData:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         topic_name: str = reader.read_compact_string()
-        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(16))]
+        partitions: list[PartitionData] = [PartitionData.read(reader, version) for _ in range(reader.read_compact_array_length(16, 90))]
         unknown = reader.read_unknown_tagged_fields()
         message = TopicData(topic_name, partitions)
         message.unknown_tagged_fields = unknown
@@ -143,6 +144,8 @@ class NodeEndpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> NodeEndpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         node_id: int = reader.read_int32()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -202,10 +205,10 @@ class VoteResponse(Message):
         if version < 0 or version > 2:
             raise cannot_read("VoteResponse", version)
         error_code: int = reader.read_int16()
-        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3))]
+        topics: list[TopicData] = [TopicData.read(reader, version) for _ in range(reader.read_compact_array_length(3, 130))]
         node_endpoints: list[NodeEndpoint] = []
         unknown: list[tuple[int, bytes]] | None = None
-        count = reader.read_uvarint()
+        count = reader.read_tag_count()
         while count > 0:
             count -= 1
             tag = reader.read_uvarint()
@@ -213,11 +216,12 @@ class VoteResponse(Message):
             if tag == 0:
                 if version < 1:
                     raise invalid_tag("VoteResponse", tag, version)
-                node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8))]
+                node_endpoints = [NodeEndpoint.read(reader, version) for _ in range(reader.read_compact_array_length(8, 74))]
             else:
                 if unknown is None:
                     unknown = []
-                unknown.append((tag, reader.read_raw(end - reader.position)))
+                size = end - reader.position
+                unknown.append((tag, reader.read_unknown_tagged_field(size)))
             reader.end_tagged_field(end)
         message = VoteResponse(error_code, topics, node_endpoints)
         message.unknown_tagged_fields = unknown

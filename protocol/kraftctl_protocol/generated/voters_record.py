@@ -7,13 +7,12 @@ from typing import ClassVar
 from librt.strings import read_i16_be, read_i32_be, write_i16_be, write_i32_be
 from mypy_extensions import i64, mypyc_attr
 
+from kraftctl_protocol.codec_errors import cannot_read, cannot_write
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    cannot_read,
-    cannot_write,
     write_compact_string,
     write_tagged_fields,
     write_uint16,
@@ -54,6 +53,8 @@ class Endpoint(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Endpoint:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         name: str = reader.read_compact_string()
         host: str = reader.read_compact_string()
         port: int = reader.read_uint16()
@@ -144,11 +145,13 @@ class Voter(Message):
 
     @staticmethod
     def read(reader: Reader, version: i64) -> Voter:
+        if reader.position >= reader.pause_at:
+            reader.pause()
         at = reader.take(20)
         buffer = reader.buffer
         voter_id: int = read_i32_be(buffer, at)
         voter_directory_id: bytes = buffer[at + 4 : at + 20]
-        endpoints: list[Endpoint] = [Endpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5))]
+        endpoints: list[Endpoint] = [Endpoint.read(reader, version) for _ in range(reader.read_compact_array_length(5, 74))]
         kraft_version_feature: KRaftVersionFeature = KRaftVersionFeature.read(reader, version)
         unknown = reader.read_unknown_tagged_fields()
         message = Voter(voter_id, voter_directory_id, endpoints, kraft_version_feature)
@@ -193,7 +196,7 @@ class VotersRecord(Message):
         if version != 0:
             raise cannot_read("VotersRecord", version)
         version_: int = reader.read_int16()
-        voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(27))]
+        voters: list[Voter] = [Voter.read(reader, version) for _ in range(reader.read_compact_array_length(27, 266))]
         unknown = reader.read_unknown_tagged_fields()
         message = VotersRecord(version_, voters)
         message.unknown_tagged_fields = unknown

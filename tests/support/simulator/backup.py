@@ -47,6 +47,14 @@ class Backup:
                 content, size_bytes, _ = entry
                 (directory / name).write_bytes(content.ljust(size_bytes, b"\0"))
 
+    def content(self, path: str) -> bytes | None:
+        """Of the file at `path`, None without one."""
+        name, _, rest = path.partition("/")
+        entry = self._entries.get(name)
+        if isinstance(entry, Backup):
+            return entry.content(rest)
+        return None if entry is None else entry[0].ljust(entry[1], b"\0")
+
     def tree(self) -> DirectoryState:
         """Fresh states, forced."""
         directory = DirectoryState()

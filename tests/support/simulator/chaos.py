@@ -14,6 +14,7 @@ from tests.support.simulator.operator import Operator
 from tests.support.simulator.plan import FIRST_BROKER_ID, Happening, Plan
 from tests.support.simulator.process import LOST_POWER, ControllerProcess
 from tests.support.simulator.rare_sequences import RareSequences, Steps
+from tests.support.simulator.rot import Rot
 from tests.support.simulator.watching import PlannedEnd
 from tests.support.simulator.wire import Place
 
@@ -49,6 +50,9 @@ RARE_EFFECTS: tuple[type[object], ...] = (
 )
 """After which much is written that is not forced to the disk yet, or forced in a certain order."""
 
+CUTS = (effects.TruncateLog, effects.StartOver)
+"""During which log, snapshots and recovery point disagree."""
+
 ROTTING = (
     ".log",
     *(f"{digit}.checkpoint" for digit in range(10)),
@@ -83,6 +87,7 @@ class Chaos:
             "lose power everywhere": self._lose_power_everywhere,
             "end between effects": self._end_between_effects,
             "end after a rare effect": self._end_after_rare_effect,
+            "end while the log is cut": self._end_while_the_log_is_cut,
             "stop": lambda: self._with_running(ControllerProcess.stop),
             "freeze": lambda: self._with_running(ControllerProcess.freeze),
             "isolate": self._isolate,
@@ -110,6 +115,17 @@ class Chaos:
             "leader of two leaves": lambda: self._begin(self._sequences.leader_of_two_leaves),
             "download alone": lambda: self._begin(self._sequences.download_alone),
             "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
+        }
+        rot = Rot(cluster, operator)
+        self._happenings |= {
+            "file lost": lambda: self._injure(rot.lose_file),
+            "end of log lost": lambda: self._injure(rot.lose_end_of_log),
+            "old votes restored": lambda: self._injure(rot.restore_old_votes),
+            "quorum-state of a later release": lambda: self._injure(rot.replace_votes),
+            "directory adopted": lambda: self._injure(rot.adopt_directory, is_down=False),
+            "stop and lose end of log": lambda: self._injure(rot.stop_and_lose_end, is_down=False),
+            "damaged download": lambda: rot.damage_download(self._any(), self._rng),
+            "end twice": lambda: rot.end_twice(self._any(), self._rng),
         }
 
     def happen(self, happening: Happening) -> None:
@@ -181,10 +197,18 @@ class Chaos:
 
     def _end_after_rare_effect(self) -> bool:
         """Power fails where one of these happens first, soon after it: much of it is not forced yet."""
-        rng = self._rng
+        delay_us = self._rng.choice((0, 100, 1_000, 20_000, 300_000))
+        return self._end_after(self._rng.choice(RARE_EFFECTS), delay_us, self._rng.random() < 0.7)
+
+    def _end_while_the_log_is_cut(self) -> bool:
+        """Where that happens first; mostly a part of it has been done."""
+        delay_us = self._rng.choice((0, 50, 200, 1_000))
+        return self._end_after(CUTS, delay_us, self._rng.random() < 0.2)
+
+    def _end_after(
+        self, kind: type[object] | tuple[type[object], ...], delay_us: int, power_fails: bool
+    ) -> bool:
         running = self._cluster.running()
-        delay_us = rng.choice((0, 1_000, 20_000, 300_000))
-        power_fails = rng.random() < 0.7
 
         def end(process: ControllerProcess) -> None:
             for other in running:
@@ -194,7 +218,6 @@ class Chaos:
             assert process.lifetime is not None
             process.lifetime.after(delay_us, process.lose_power if power_fails else process.kill)
 
-        kind = rng.choice(RARE_EFFECTS)
         for process in running:
             process.watched.planned_end = PlannedEnd(1, kind, before=False, end=partial(end, process))
         return bool(running)
@@ -307,6 +330,11 @@ class Chaos:
             return False
         self._operator.damaged.add(process.node_id)
         return True
+
+    def _injure(
+        self, injury: Callable[[ControllerProcess, random.Random], bool], *, is_down: bool = True
+    ) -> bool:
+        return self._damage(lambda process: injury(process, self._rng), ends_process=is_down)
 
     def _bit_rot(self) -> bool:
         """Forced bytes that the disk does not return as they were written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.node.events import NodeEffect
 from kraftctl.raft.election_state import ElectionState
-from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.log_file_names import LOG_SUFFIX
@@ -130,8 +130,18 @@ class CheckedReplica:
         self.newest_snapshot = None
 
     @property
+    def is_voter(self) -> bool:
+        """In the eyes of this replica. A static voter is known by its id alone."""
+        node = self.raft.voter_set.nodes.get(self.node_id)
+        return node is not None and node.key.directory_id in (NO_DIRECTORY_ID, self.key.directory_id)
+
+    def is_damaged(self, kind: str) -> bool:
+        """Whether a file has rotted whose name ends in `kind`."""
+        return any(name.endswith(kind) for name in self.damaged_files)
+
+    @property
     def log_is_damaged(self) -> bool:
-        return any(name.endswith(LOG_SUFFIX) for name in self.damaged_files)
+        return self.is_damaged(LOG_SUFFIX)
 
     @property
     def promises_are_damaged(self) -> bool:

@@ -46,6 +46,11 @@ class Checks:
         """Killed, powered off, stopped, failed: it makes no further step."""
         self.quorum.ended(process)
 
+    def stopped(self, process: ProcessView) -> None:
+        """After `ended`, in order: all that it had is on the disk."""
+        log = self.quorum.replicas[process.key].log
+        log.durable_end = max(log.durable_end, process.partition.log.durable_end_offset)
+
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """See `QuorumChecks.forgot`."""
         self.quorum.forgot(key, log=log, votes=votes)

@@ -185,6 +185,8 @@ class Cluster:
         for process in self.processes.values():
             process.set_speed(speed)
             process.heal_disk()
+            process.release_flushes()
+            process.forge = None
             if process.lifetime is not None:
                 process.watched.planned_end = None
                 process.resume()

@@ -240,6 +240,11 @@ class SimulatedDisk:
         self._unfinished.remove(call)
         call.carry_out(len(call.steps))
 
+    def finish_all(self) -> None:
+        """The process waits for its calls before it ends."""
+        for call in list(self._unfinished):
+            self.finish(call)
+
     def run_until_bomb(self, call: Callable[[], object], rng: random.Random) -> bool:
         """Run a LATE call whose process ends meanwhile; whether it got through before that.
 

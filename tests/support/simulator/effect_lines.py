@@ -7,6 +7,7 @@ from typing import Any, assert_never
 from kraftctl.node.events import (
     ClientRequest,
     CloseConnection,
+    DecodeBody,
     NodeEffect,
     NodeEvent,
     ReadLog,
@@ -91,6 +92,8 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"{effect.level} {effect.text}"
         case SendRequest():
             return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
+        case DecodeBody():
+            return f"decode {effect.request_id} of {effect.head.size_bytes} bytes"
         case ReadLog() | ReadSnapshot() | WriteSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
             return _line_of_the_nodes_own(effect)
         case _:

@@ -117,7 +117,7 @@ class Operator:
             return False
         path.unlink()
         fsync_directory(path.parent)
-        self._cluster.checks.forgot(self._key(process), log=False, votes=True)
+        self.lost_votes(process)
         return True
 
     def lose_directory(self, process: ControllerProcess) -> bool:
@@ -167,6 +167,21 @@ class Operator:
         replace_file(path, promised)
         self._cluster.checks.forgot(self._key(process), log=True, votes=True)
         return True
+
+    def restore_old_votes(self, process: ControllerProcess) -> bool:
+        """A backup of quorum-state alone."""
+        name = f"{PARTITION_DIRECTORY}/{QUORUM_STATE}"
+        backup = self._backups.get(process.node_id)
+        content = None if backup is None else backup.content(name)
+        if content is None:
+            return False
+        replace_file(process.disk.root / name, content)
+        self.lost_votes(process)
+        return True
+
+    def lost_votes(self, process: ControllerProcess) -> None:
+        """Its quorum-state is not the one that it stored last."""
+        self._cluster.checks.forgot(self._key(process), log=False, votes=True)
 
     # Voters.
 

@@ -115,14 +115,24 @@ PROCESSES = {
     "lose power everywhere": 1,
     "end between effects": 3,
     "end after a rare effect": 3,
+    "end twice": 1,
     "stop": 1,
     "freeze": 1,
 }
 NETWORK = {"isolate": 1, "isolate leader": 2, "cut one way": 1, "separate": 1, "bridge": 1}
 BROKERS = {"cut off broker": 3}
 CLOCKS = {"wall clock jumps": 1, "monotonic clock jumps": 1}
-DISKS = {"disk full": 1, "fsync fails": 1, "reads fail": 1}
-DESTRUCTION = {"bit rot": 2, "log lost": 1, "votes lost": 1, "directory lost": 1, "old log restored": 1}
+DISKS = {"disk full": 1, "fsync fails": 1, "reads fail": 1, "damaged download": 1}
+ROT = {
+    "bit rot": 2,
+    "file lost": 2,
+    "end of log lost": 1,
+    "stop and lose end of log": 1,
+    "directory adopted": 1,
+    "quorum-state of a later release": 1,
+    "old votes restored": 1,
+}
+DESTRUCTION = ROT | {"log lost": 1, "votes lost": 1, "directory lost": 1, "old log restored": 1}
 MEMBERSHIP = {"add voter": 3, "remove voter": 3, "change voters twice": 2}
 LOAD = {"snapshot": 2}
 SEQUENCES = {
@@ -141,6 +151,20 @@ PROFILES = {
     "quorum": Profile((0,), FAULTS, 0.4, 0.3),
     "brokers": Profile((3, 4, 5), PROCESSES | NETWORK | BROKERS | LOAD, 0.0, 0.1),
     "disks": Profile((0, 3), PROCESSES | DISKS | DESTRUCTION | LOAD, 0.8, 0.0),
+    "rot": Profile(
+        (0,),
+        {"kill": 2, "end twice": 3, "damaged download": 1} | ROT | LOAD,
+        1.0,
+        0.0,
+        voter_counts=(3, 3, 5),
+    ),
+    "cuts": Profile(
+        (0,),
+        {"isolate leader": 6, "end while the log is cut": 6, "kill": 1} | LOAD,
+        0.0,
+        0.0,
+        voter_counts=(3, 3, 5),
+    ),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
     "sequences": Profile(
         (0,),

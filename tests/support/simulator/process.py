@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.node.events import ClientRequest, NodeEffect, RequestFailed
+from kraftctl.node.events import NodeEffect, RequestFailed
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.server.client_requests import ReceivedRequest, receive_request
+from kraftctl.server.client_requests import ReceivedRequest, client_event, receive_request
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.controller_server import build_node, open_partition
 from kraftctl.server.effect_executor import EffectExecutor
@@ -100,6 +100,8 @@ class ControllerProcess:
         """Called when it writes that it leads."""
         self.on_effect: Callable[[ControllerProcess, NodeEffect], None] | None = None
         """If not None: called before each effect is carried out."""
+        self.on_closed: Callable[[], None] | None = None
+        """Called once, after it has stopped or failed."""
         self.forge: Callable[[Message], None] | None = None
         """If not None: changes what other controllers answer, before this one sees it."""
         self._holds_flushes = False
@@ -346,13 +348,20 @@ class ControllerProcess:
             return
         self._executor.stop()
         self._threads.finish()
+        self.disk.finish_all()
         self._downloads.abort()
         self._end(how)
+        was_in_service = self.partition.log.is_in_service
         try:
             self.partition.close()
+            if was_in_service:
+                self.checks.stopped(self)
         except (StorageError, OSError) as error:
             self.why_down += f"; closing: {error}"
         self.disk.kill(self.rng)
+        on_closed, self.on_closed = self.on_closed, None
+        if on_closed is not None:
+            on_closed()
 
     # Its clients.
 
@@ -368,14 +377,14 @@ class ControllerProcess:
         )
         self._requests[request_id] = exchange
         context = received.context(self._listener, CLIENT_ADDRESS)
-        self.loop.offer(ClientRequest(request_id, context, received.parsed.body))
+        self.loop.offer(client_event(request_id, context, received.take_content()))
         return request_id
 
     def _respond(
-        self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Message | None
+        self, request_id: int, received: ReceivedRequest, exchange: Asker, response: Message | str | None
     ) -> None:
         self._requests.pop(request_id, None)
-        if response is None:
+        if not isinstance(response, Message):
             self.counts["connections closed"] += 1
             exchange.respond(None)
             return

@@ -186,7 +186,7 @@ class Quorum(Cluster):
     def store_election(self, process: ControllerProcess, state: ElectionState) -> None:
         """Replace the quorum-state of a process that is down."""
         QuorumStateStore(process.disk.root / PARTITION_DIRECTORY).write(state)
-        self.checks.quorum.replaced_election(process.key, state)
+        self.checks.quorum.replicas[process.key].stored = state
 
     def restart_all(self, *, but: Sequence[ControllerProcess] = ()) -> None:
         for process in self.down():

@@ -117,6 +117,7 @@ class QuorumChecks:
             self.commits.first_voters = process.raft.voter_set
         recovery_checks.check(self.history, replica, is_new=is_new)
         if replica.stored is not None:
+            quorum_claims.remember_vote(self.votes, replica.key, replica.stored)
             self._count_election(replica, replica.stored)
         replica.begins(process.life, process.raft.epoch)
         self.running[process.node_id] = replica
@@ -158,10 +159,6 @@ class QuorumChecks:
         replica = self.replicas.get(key)
         if replica is not None:
             replica.damaged_files.add(file)
-
-    def replaced_election(self, key: ReplicaKey, state: ElectionState) -> None:
-        """A test has written quorum-state."""
-        self.replicas[key].stored = state
 
     # After each step.
 
@@ -220,7 +217,7 @@ class QuorumChecks:
         """A leader that removed itself leads until that is committed."""
         if replica.is_recovering:
             broken("ObserversNeverVote", f"{replica.name} recovers, but is {state_name} of epoch {epoch}")
-        if state_name != LEADER and not replica.raft.voter_set.is_voter(replica.key):
+        if state_name != LEADER and not replica.is_voter:
             broken("ObserversNeverVote", f"{replica.name} is no voter, but {state_name} of epoch {epoch}")
 
     def _elected(self, replica: CheckedReplica, epoch: int) -> None:
@@ -272,7 +269,7 @@ class QuorumChecks:
 
     def _check_still_votes(self, replica: CheckedReplica, offset: int) -> None:
         """A leader that removed itself leads until that is committed."""
-        if replica.raft.voter_set.is_voter(replica.key) or not replica.log.batches:
+        if replica.is_voter or not replica.log.batches:
             return
         voters_batch = replica.log.batches[-1].voters_batch
         if voters_batch is not None and voters_batch.end <= offset:
@@ -282,7 +279,9 @@ class QuorumChecks:
 
     def before(self, process: ProcessView, effect: NodeEffect) -> None:
         """What must hold, and be on the disk, before this effect is carried out."""
-        replica = self.running[process.node_id]
+        replica = self.running.get(process.node_id)
+        if replica is None:
+            broken("AckedValueNotLost", f"node {process.node_id}: {effect!r}, but its process failed")
         if replica.storing is not None:
             self._stored(replica)
         check = self._before.get(type(effect))
@@ -464,6 +463,7 @@ class QuorumChecks:
 
     def _note_recovered(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         replica.storing = effect
+        recovery_checks.check_has_recovered(self.history, replica)
 
     def _respond(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, Respond)

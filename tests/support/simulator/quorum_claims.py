@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import SendRequest
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
 from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
@@ -114,6 +115,12 @@ def check_pre_vote(replica: CheckedReplica, event: NodeEvent, epoch: int, state_
             f"a pre-vote takes {replica.name} from {replica.state_name} of epoch {replica.epoch} to"
             f" {state_name} of {epoch}",
         )
+
+
+def remember_vote(votes: Votes, key: ReplicaKey, found: ElectionState) -> None:
+    """A former life has given it, perhaps as its last act."""
+    if found.voted_id >= 0:
+        votes.setdefault((key, found.epoch), found.voted_id)
 
 
 def count_vote(votes: Votes, replica: CheckedReplica, epoch: int, candidate: int) -> None:

@@ -14,12 +14,14 @@ from typing import TypeVar
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.node.events import (
+    BodyRefused,
     ClientRequest,
     LogRead,
     NodeEvent,
     RequestFailed,
     SnapshotRead,
     TurnTaken,
+    UndecodedRequest,
     WriteSnapshot,
 )
 from kraftctl.raft.effects import (
@@ -84,6 +86,11 @@ class InstantThreads:
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         done(Ended(call(), None))
 
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        raise AssertionError("raft decodes no requests")
+
     def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         """It writes now, and what it wrote is forced when it ends."""
         assert self._flush is None, "a flush began before the last one ended"
@@ -126,8 +133,8 @@ class Clients:
     def address_of(self, request_id: int) -> bytes:
         return b""
 
-    def respond(self, request_id: int, response: Message | None) -> None:
-        assert response is not None, "raft closes no connection"
+    def respond(self, request_id: int, response: Message | str | None) -> None:
+        assert isinstance(response, Message), "raft closes no connection"
         self.waiting.remove(request_id)
         self._answered(request_id, response)
 
@@ -356,5 +363,6 @@ class RaftReplica:
 
 
 def _raft_event(event: NodeEvent) -> RaftEvent:
-    assert not isinstance(event, ClientRequest | LogRead | SnapshotRead | TurnTaken)
+    not_its_own = ClientRequest | UndecodedRequest | BodyRefused | LogRead | SnapshotRead | TurnTaken
+    assert not isinstance(event, not_its_own)
     return event

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.effects import WriteQuorumState
+from kraftctl.raft.effects import StartOver, WriteQuorumState
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.storage.errors import CorruptLogError
+from kraftctl_protocol.log_file_names import checkpoint_file_name
 from kraftctl_protocol.record_batch import read_batch_header
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.invariants import broken
@@ -62,7 +64,10 @@ def _found_log(history: LogHistory, replica: CheckedReplica, *, is_new: bool) ->
             "SnapshotAtLogStart", f"{replica.name}: nothing committed ends at its start {log.start_offset}"
         )
     found = history.committed[:count]
-    data = read_log(log)
+    try:
+        data = read_log(log)
+    except CorruptLogError as error:
+        broken("LogMatching", f"{replica.name} cannot read the log that it recovered: {error}")
     position = 0
     while position < len(data):
         header = read_batch_header(data, position)
@@ -94,12 +99,11 @@ def _has_all(found: list[Batch], lost: ReplicaLog | None) -> bool:
 
 def _check_recovering(replica: CheckedReplica, *, recovering: bool) -> None:
     """Damage may leave a log without a single batch: then the replica fetches all of it before it votes."""
-    if not recovering or replica.is_excused:
-        return
-    if not replica.log_is_damaged:
+    if recovering and replica.log_is_damaged:
+        replica.forgot_log = True
+        replica.lose_log()
+    elif recovering and not replica.is_excused:
         broken("Durability", f"{replica.name} recovers, although its disk has lost nothing")
-    replica.forgot_log = True
-    replica.lose_log()
 
 
 def _check_end(replica: CheckedReplica, found: list[Batch], *, recovering: bool) -> None:
@@ -107,13 +111,16 @@ def _check_end(replica: CheckedReplica, found: list[Batch], *, recovering: bool)
     if replica.log_is_damaged and replica.promises_are_damaged:
         return  # nothing says how far the log went
     if replica.forgot_log:
-        votes = not recovering and replica.raft.voter_set.is_voter(replica.key)
+        votes = not recovering and replica.is_voter
         if votes and not _has_all(found, replica.lost_log):
             broken("Durability", f"{replica.name} votes although its log was lost")
         return
     fetched = replica.fetched_snapshot
     if fetched is not None and replica.partition.log.start_offset == fetched.offset:
         return  # the process ended before its log was replaced; the start has done that
+    storing = replica.storing
+    if isinstance(storing, StartOver) and replica.is_damaged(checkpoint_file_name(storing.snapshot_id)):
+        return  # the same, and the snapshot is damaged
     log = replica.log
     count = log.count_before(log.durable_end)
     assert count is not None
@@ -128,6 +135,7 @@ def _check_end(replica: CheckedReplica, found: list[Batch], *, recovering: bool)
 
 def _check_quorum_state(replica: CheckedReplica) -> None:
     if replica.forgot_votes:
+        _check_old_votes(replica)
         return
     found = replica.partition.read_quorum_state()
     expected = [replica.stored]
@@ -137,17 +145,51 @@ def _check_quorum_state(replica: CheckedReplica) -> None:
         broken("ElectionSafety", f"{replica.name} found quorum-state {found!r}, not {replica.stored!r}")
 
 
+def _check_old_votes(replica: CheckedReplica) -> None:
+    """A copy that lacks an epoch or a vote is noticed, or known to be lost."""
+    found, lost = replica.partition.read_quorum_state(), replica.stored
+    knows = replica.partition.recovering_epoch is not None or replica.promises_are_damaged
+    if lost is None or knows or replica.raft.voter_set.is_only_voter(replica.key):
+        return
+    if found is None or found.epoch < lost.epoch:
+        broken("ElectionSafety", f"{replica.name} takes part with {found!r}, it had stored {lost!r}")
+    lacks_vote = lost.voted_id not in (-1, found.voted_id) and not found.has_leader()
+    if found.epoch == lost.epoch and lacks_vote:
+        broken("ElectionSafety", f"{replica.name} takes part with {found!r}, it had stored {lost!r}")
+
+
 def _election(state: ElectionState | None) -> tuple[int, int, int] | None:
     return None if state is None else (state.epoch, state.leader_id, state.voted_id)
 
 
 def _check_snapshots(replica: CheckedReplica) -> None:
+    latest = max(replica.partition.snapshots.ids(), default=None)
+    start_offset = replica.partition.log.start_offset
+    if start_offset > 0 and (latest is None or latest.offset < start_offset):
+        broken("SnapshotAtLogStart", f"{replica.name} starts at {start_offset}, its snapshot is {latest}")
+    end_offset = replica.partition.log.end_offset
+    if latest is not None and latest.offset > end_offset:
+        broken("SnapshotAtLogStart", f"{replica.name}: its log ends at {end_offset}, before {latest}")
     promised = replica.newest_snapshot
     if promised is None or replica.forgot_log:
         return
-    latest = max(replica.partition.snapshots.ids(), default=None)
-    if latest is None or latest.offset < promised.offset:
+    if replica.is_damaged(checkpoint_file_name(promised)):
+        replica.newest_snapshot = latest
+    elif latest is None or latest.offset < promised.offset:
         broken("SnapshotAtLogStart", f"{replica.name} found {latest}, not its snapshot {promised}")
+
+
+def check_has_recovered(history: LogHistory, replica: CheckedReplica) -> None:
+    """Before it votes again, the committed part of what was on its disk is there again."""
+    lost = replica.lost_log
+    batches = [] if lost is None else lost.batches[: lost.count_before(lost.durable_end)]
+    while batches and not history.is_committed(batches[-1]):
+        batches.pop()
+    if batches and not replica.log.is_durable(batches[-1]):
+        broken(
+            "Durability",
+            f"{replica.name} votes again, and the committed {batches[-1]} that it lost is not on its disk",
+        )
 
 
 def check_log_content(replica: CheckedReplica) -> None:

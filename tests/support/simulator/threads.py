@@ -14,6 +14,7 @@ from typing import Generic, TypeVar, cast
 
 from kraftctl.server.executor_protocols import Finished
 from kraftctl.storage.errors import StorageError
+from kraftctl_protocol.primitives import DecodeError
 from tests.support.simulator.clocks import SimulatedClock
 from tests.support.simulator.disk import SimulatedDisk
 from tests.support.simulator.disks import DiskSpeed
@@ -26,6 +27,9 @@ STALL_US = 1_000_000
 
 LATE_CALLS = 0.6
 """How many of the calls run at the end of their time."""
+
+DECODING_US = 2_000
+"""A long request takes so long, or longer."""
 
 
 class Ended(Generic[T]):
@@ -173,6 +177,15 @@ class SimulatedThreads:
 
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
         self._snapshot_thread.submit(call, cast("Callable[[Finished[object]], None]", done))
+
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        try:
+            ended: Ended[object] = Ended(call(lambda: None), None)
+        except DecodeError as error:
+            ended = Ended(None, error)
+        self._life.after(DECODING_US, lambda: cast("Callable[[Finished[object]], None]", done)(ended))
 
     def hold_flushes(self) -> None:
         self._flush_thread.hold()

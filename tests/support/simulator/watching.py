@@ -44,7 +44,7 @@ class PlannedEnd:
     def __init__(
         self,
         effects_left: int,
-        kind: type[object] | None,
+        kind: type[object] | tuple[type[object], ...] | None,
         *,
         before: bool,
         end: Callable[[], None],
