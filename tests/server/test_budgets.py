@@ -154,8 +154,8 @@ def test_a_connection_that_is_closing_still_counts_until_its_answer_is_gone() ->
 
 
 def unfinished(size_bytes: int) -> bytes:
-    """The beginning of a frame of a megabyte."""
-    return (1_000_000).to_bytes(4, "big") + bytes(size_bytes - 4)
+    """The beginning of an Envelope of a megabyte."""
+    return (1_000_000).to_bytes(4, "big") + bytes.fromhex("003a0000") + bytes(size_bytes - 8)
 
 
 @both_loops
