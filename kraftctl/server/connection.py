@@ -21,7 +21,7 @@ from kraftctl.server.client_address import client_address
 from kraftctl.server.client_requests import ReceivedRequest, Respond, frame_limit, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.frames import FrameDecoder, encode_frame, encode_size
+from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import RequestHead
@@ -217,7 +217,7 @@ class Connection(asyncio.Protocol):
         else:
             self._transport.writelines((encode_size(len(payload)), payload))
         if not self._writable and not self._closed:
-            self._owner.unsent.hold(self, len(payload), self.last_active)
+            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)
             self._owner.enforce_budgets()
 
     def _encode(self, request: ReceivedRequest, response: Message) -> bytes | None:
