@@ -74,7 +74,7 @@ class Measured:
     def summary(self) -> str:
         """The cell of the table."""
         if self.ended:
-            return f"**the process ends**, {self.memory_mb:.0f} MB"
+            return "**the process ends**"
         served = f"1 MB in {self.large_ms:,.0f} ms" if self.large_is_served else "**1 MB lost**"
         return f"{self.heartbeat_ms:,.0f} ms, {self.memory_mb:,.0f} MB, {served}"
 

@@ -14,17 +14,25 @@ from pathlib import Path
 
 import pytest
 
+from tests.attack.dense_bodies import DENSE
 from tests.soak.fuzz import PEAK, TARGETS, Ceiling, FindError, Fuzz, replayed
 
 CORPUS = Path(__file__).with_name("corpus")
 ROOT = Path(__file__).resolve().parents[2]
 
-FUZZED = ("batches", "directories", "handlers")
+FUZZED = ("batches", "directories", "handlers", "requests")
 
 
 @pytest.mark.parametrize("name", FUZZED)
 def test_what_was_found_stays_fixed(name: str) -> None:
     assert [(file.name, found) for file, found in replayed(CORPUS, name) if found] == []
+
+
+@pytest.mark.parametrize("size_bytes", [60_000, 4_000_000])
+@pytest.mark.parametrize("name", DENSE)
+def test_the_worst_message_of_each_api_stays_below_the_ceiling(name: str, size_bytes: int) -> None:
+    make, ceiling = TARGETS["requests"]
+    Fuzz(None).feed("requests", make(random.Random(0)), ceiling, DENSE[name](size_bytes))
 
 
 @pytest.mark.slow
@@ -57,7 +65,7 @@ class Planted:
         if data == b"fails":
             raise KeyError("content")
         if data == b"slow":
-            sum(range(3_000_000))
+            sum(range(30_000_000))
         if data == b"large":
             bytearray(b"x") * (64 << 20)
         return "decoded"

@@ -99,6 +99,38 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "brokers",
     ),
     planted(
+        "fenced-replica-joins",
+        ELIGIBILITY,
+        "    if registration.fenced:\n",
+        "    if registration.fenced and registration.in_controlled_shutdown:\n",
+        "KIP-841: a leader that learns late of a fencing takes the replica back into the ISR.",
+        "isrs",
+    ),
+    planted(
+        "replica-that-shuts-down-joins",
+        ELIGIBILITY,
+        "    if registration.in_controlled_shutdown:\n",
+        "    if registration.in_controlled_shutdown and registration.fenced:\n",
+        "KIP-841: a broker that is about to go is counted on.",
+        "isrs",
+    ),
+    planted(
+        "replica-of-a-former-process-joins",
+        ELIGIBILITY,
+        "member.broker_epoch != registration.epoch:\n",
+        "member.broker_epoch > registration.epoch:\n",
+        "KIP-903: a replica that came back without its records is taken for what it was.",
+        "isrs",
+    ),
+    planted(
+        "elections-are-answered-before-the-commit",
+        "kraftctl/apis/api_table.py",
+        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, forwardable",
+        "ApiKey.ELECT_LEADERS, 0, 2, Owner.ACTIVE, AclOperation.ALTER, WaitsFor.NOTHING, forwardable",
+        "An election is confirmed that a failover undoes.",
+        "isrs",
+    ),
+    planted(
         "unclean-leader-need-not-recover",
         BUILDER,
         "            if self._partition.leader_recovery_state != RECOVERING:\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tests.faults import simulated_controller_faults, simulated_raft_faults, simulated_storage_faults
 from tests.faults.simulated_fault import SimulatedFault
 
@@ -10,3 +12,34 @@ SIMULATED: tuple[SimulatedFault, ...] = (
     *simulated_storage_faults.FAULTS,
     *simulated_controller_faults.FAULTS,
 )
+
+NOT_SIMULATED: Final[dict[str, str]] = {
+    "flush-from-before-a-truncation-counts": (
+        "A second line of defence. A Fetch leaves only when everything is flushed, and only its answer"
+        " truncates: no flush runs then (tests/simulator/test_flush_and_truncation.py). Where retention has"
+        " moved the start of a log to its end, the flush that still runs ends at or below any snapshot that"
+        " takes the place of that log."
+    ),
+    "trimmed-fetches-wait": (
+        "It takes a Fetch that waits below what is committed: for 100 ms, if the replica could not use eight"
+        " answers in a row, or for 500 ms, at a leader that has committed nothing yet. Retention and a commit"
+        " have to come in that time. The leader stops then, and nothing is lost."
+    ),
+    "leader-without-endpoint-is-named": (
+        "It takes a leader whose listeners differ from those of the node that names it; all simulated"
+        " controllers have one and the same. Brokers stop then, and nothing is lost."
+    ),
+}
+"""Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""
+
+OPEN: Final[frozenset[str]] = frozenset(
+    (
+        "a-change-of-voters-restarts-check-quorum",
+        "a-later-epoch-is-always-another-program",
+        "a-later-epoch-is-never-another-program",
+        "a-snapshot-does-not-count-as-flushed",
+        "unreadable-truncation-stays-in-service",
+        "waiting-requests-prolong-the-backoff",
+    )
+)
+"""Those that the simulator should notice, or have a reason not to, and that are still to be done."""

@@ -226,6 +226,11 @@ def snapshot_with_other_voters(quorum: ScriptedQuorum) -> None:
     quorum.leader.carry_out(WriteSnapshot(OffsetAndEpoch(2, 1), [header]))
 
 
+def snapshot_that_is_written_again(quorum: ScriptedQuorum) -> None:
+    quorum.leader.partition.snapshots.found = [OffsetAndEpoch(1, 1)]
+    quorum.leader.carry_out(WriteSnapshot(OffsetAndEpoch(1, 1), []))
+
+
 def epoch_that_falls(quorum: ScriptedQuorum) -> None:
     quorum.other.become("Unattached", 3)
     quorum.other.carry_out(WriteQuorumState(ElectionState(epoch=2)))
@@ -432,6 +437,7 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("MonotonicHighWatermark", answers_whose_high_watermark_falls),
     ("ConsistentCommittedData", answer_with_what_is_not_committed),
     ("SnapshotEqualsLog", snapshot_with_other_voters),
+    ("SnapshotEqualsLog", snapshot_that_is_written_again),
     ("OnlyVotersLead", leader_that_has_removed_itself),
     ("MonotonicEpoch", epoch_that_falls),
     ("MonotonicEpoch", epoch_that_is_not_stored),

@@ -21,6 +21,8 @@ from kraftctl.raft.events import DeadlineReached, SnapshotDownloaded
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.simulator.partition_violations import PARTITION_VIOLATIONS
@@ -285,6 +287,24 @@ def test_a_refusal_may_be_sent_before_the_commit() -> None:
     quorum = ScriptedQuorum()
     quorum.leader.do(quorum.leader.request(AllocateProducerIdsRequest(), 7), data_batch(1, 1, IDS))
     quorum.leader.respond(7, AllocateProducerIdsResponse(error_code=int(Errors.NOT_CONTROLLER)))
+
+
+def test_no_answer_waits_for_what_a_former_leader_truncated() -> None:
+    """It leads again, and its log is shorter than it was."""
+    quorum = ScriptedQuorum()
+    leader, third = quorum.leader, quorum.third
+    for _ in range(3):
+        leader.append(IDS)
+    third.lead(2)
+    third.flush()
+    leader.become("Follower", 2, leader_id=THIRD)
+    leader.carry_out(TruncateLog(1))
+    leader.copy_from(third)
+    leader.lead(3)
+    quorum.replicate()
+    assert quorum.checks.committed_end == 3
+    leader.do(leader.request(BrokerHeartbeatRequest(), 7))
+    leader.respond(7, BrokerHeartbeatResponse())
 
 
 def test_a_quorum_that_settles() -> None:

@@ -34,6 +34,9 @@ def plan_with(kind: str, *, voters: int = 3, changes_voters: bool = False) -> Pl
             plan_with("leader of two leaves", voters=2, changes_voters=True), id="leader-of-two-leaves"
         ),
         pytest.param(plan_with("leader of two leaves", changes_voters=True), id="leader-of-three-leaves"),
+        pytest.param(
+            plan_with("leader alone changes voters", changes_voters=True), id="leader-alone-changes-voters"
+        ),
         pytest.param(plan_with("download alone"), id="download-alone"),
     ],
 )

@@ -17,10 +17,12 @@ BROKER_ID = 101
 Violation = Callable[[ScriptedQuorum], object]
 
 
-class GoneBroker:
+class SilentBroker:
     broker_id = BROKER_ID
     lives = 1
-    process = None
+
+    def __init__(self, process: object | None) -> None:
+        self.process = process
 
 
 def _look_for(cluster: Cluster, ends: TimelyEnds, seconds: int, each: Callable[[], None]) -> None:
@@ -66,6 +68,19 @@ def leader_that_resigns_although_all_fetch(_: ScriptedQuorum) -> None:
 
 def session_that_does_not_run_out(_: ScriptedQuorum) -> None:
     """The broker is registered and unfenced, and has no session."""
+    _keep_unfenced(SilentBroker(None), renews=False)
+
+
+def session_of_a_broker_that_is_gone(_: ScriptedQuorum) -> None:
+    _keep_unfenced(SilentBroker(None), renews=True)
+
+
+def session_of_a_broker_that_is_cut_off(_: ScriptedQuorum) -> None:
+    _keep_unfenced(SilentBroker("runs"), renews=True)
+
+
+def _keep_unfenced(broker: SilentBroker, *, renews: bool) -> None:
+    """Whatever happens; `renews` its session without a heartbeat."""
     cluster = Cluster(1, (1,), dynamic=True)
     with cluster.files.attach():
         cluster.start()
@@ -81,11 +96,23 @@ def session_that_does_not_run_out(_: ScriptedQuorum) -> None:
                 features=supported,
             )
         )
-        _look_for(cluster, TimelyEnds(cluster, [GoneBroker()]), 20, lambda: None)
+        cluster.wire.cut.add((f"broker-{BROKER_ID}", process.node_id))
+
+        def renew() -> None:
+            if renews:
+                heartbeats = process.controller.state.heartbeats
+                for registration in image.cluster.brokers.values():
+                    heartbeats.update_contact_time(
+                        registration.id, registration.epoch, process.clock.now_ms()
+                    )
+
+        _look_for(cluster, TimelyEnds(cluster, [broker]), 20, renew)
 
 
 TIMELY_VIOLATIONS: list[tuple[str, Violation]] = [
     ("LeaderHasMajority", leader_that_is_alone),
     ("StableLeadership", leader_that_resigns_although_all_fetch),
     ("SilentBrokerIsFenced", session_that_does_not_run_out),
+    ("SilentBrokerIsFenced", session_of_a_broker_that_is_gone),
+    ("SilentBrokerIsFenced", session_of_a_broker_that_is_cut_off),
 ]

@@ -43,6 +43,10 @@ SLICE_SECONDS = 5.0
 FINDS_MAX = 20
 """Different ones; then the rest of the time is not spent."""
 
+COMPILED = not str(primitives.__file__).endswith(".py")
+SLOWNESS = 1 if COMPILED else 10
+"""Of the sources; limits of time are those of compiled code."""
+
 LARGE_BYTES = 100_000
 PEAK = Path("/proc/self/clear_refs")
 """Resets the largest resident size: before large frames only, since that takes a millisecond."""
@@ -73,8 +77,8 @@ class Ceiling:
     """What one frame may take: processor time of this thread, and growth of the largest resident size."""
 
     def __init__(self, milliseconds: float, microseconds_per_byte: float, memory_mib: int) -> None:
-        self._seconds = milliseconds / 1e3
-        self._seconds_per_byte = microseconds_per_byte / 1e6
+        self._seconds = milliseconds / 1e3 * SLOWNESS
+        self._seconds_per_byte = microseconds_per_byte / 1e6 * SLOWNESS
         self._memory_kib = memory_mib * 1024
 
     def passed(self, data: bytes, seconds: float, grown_kib: int) -> str:
@@ -200,7 +204,7 @@ def main() -> int:
         parser.error(f"targets are {', '.join(TARGETS)}")
     logging.getLogger("kraftctl").addHandler(logging.NullHandler())
     logging.getLogger("kraftctl").propagate = False
-    compiled = "compiled" if not str(primitives.__file__).endswith(".py") else "sources"
+    compiled = "compiled" if COMPILED else "sources"
     print(f"fuzz: seed={options.seed}, {compiled}: {', '.join(names)}", flush=True)
     fuzz = Fuzz(options.corpus)
     began = shown = time.monotonic()

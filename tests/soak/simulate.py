@@ -69,6 +69,8 @@ FAULTS = (
     "cut one way",
     "bridge",
     "messages over slow links",
+    "messages to machines without power",
+    "connections refused or reset",
     "disk calls of a second or more",
     "unforced bytes lost",
     "writes torn",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from kraftctl.apis.api import Owner, WaitsFor
+from kraftctl.apis.api import Owner
 from kraftctl.node.events import ClientRequest, NodeEvent
 from kraftctl.raft.events import RequestCancelled
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
@@ -76,6 +76,9 @@ ACKNOWLEDGES: Final[dict[type, Callable[[Any], bool]]] = {
 }
 """Responses that report success -> whether this one does. A refusal promises nothing."""
 
+ACKNOWLEDGED_KEYS: Final = frozenset(response.API_KEY for response in ACKNOWLEDGES)
+"""What waits for commits is not taken from the sources' own table of APIs: that may be wrong."""
+
 ALWAYS_APPEND: Final = frozenset(
     (
         AllocateProducerIdsRequest,
@@ -98,7 +101,7 @@ def requested(replica: CheckedReplica, event: NodeEvent) -> None:
     if api.owner == Owner.RAFT:
         if type(request) is VoteRequest:
             replica.votes_asked[event.request_id] = request
-    elif api.owner == Owner.ACTIVE and api.waits_for == WaitsFor.ALL_BEFORE:
+    elif request.API_KEY in ACKNOWLEDGED_KEYS:
         replica.asked[event.request_id] = replica.last_change_end
         if type(request) is AlterPartitionRequest:
             image = replica.controller.image

@@ -32,8 +32,13 @@ def check(replica: CheckedReplica, response: Message, committed_end: int) -> Non
     replica.announced = offset
 
 
-def check_voters(replica: CheckedReplica, effect: WriteSnapshot, last: Batch) -> None:
-    """KIP-853: in a dynamic quorum a snapshot has the voters that the log has at its end, after `last`."""
+def check_snapshot(replica: CheckedReplica, effect: WriteSnapshot, last: Batch) -> None:
+    """KIP-853: in a dynamic quorum a snapshot has the voters that the log has at its end, after `last`.
+
+    It is written once: another replica may have a part of the file.
+    """
+    if effect.snapshot_id in replica.partition.snapshots.ids():
+        broken("SnapshotEqualsLog", f"{replica.name} writes {effect.snapshot_id} again")
     found = _voters_of(effect.batches)
     expected = None if last.voters_batch is None else last.voters_batch.voters
     if found is not None and expected is not None and found != expected:

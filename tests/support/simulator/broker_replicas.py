@@ -22,6 +22,8 @@ from tests.support.simulator.broker_world import BrokerWorld
 from tests.support.simulator.isr_changes import IsrChange, IsrChanges
 
 RECORDS_PER_ROUND_MAX = 5
+FORMER_EPOCHS_SHARE = 0.3
+"""Of what a hasty leader asks for: as if it had asked before its followers restarted (KIP-903)."""
 
 
 class LeaderRole:
@@ -121,6 +123,9 @@ class ReplicaManager:
         self._unassigned: list[PartitionKey] = []
         self.leaders: dict[PartitionKey, LeaderRole] = {}
         self.followers: dict[PartitionKey, FollowerRole] = {}
+        self._known_epochs: dict[int, int] = {}
+        self._former_epochs: dict[int, int] = {}
+        """Broker id -> broker epoch of the process before the present one, of followers that have fetched."""
         self._active = False
 
     def begin(self, broker_epoch: int, now_us: int) -> None:
@@ -285,6 +290,10 @@ class ReplicaManager:
         self, role: LeaderRole, follower: int, follower_epoch: int, end_offset: int, now_us: int
     ) -> None:
         """A follower has everything below `end_offset`."""
+        known_epoch = self._known_epochs.get(follower, follower_epoch)
+        if known_epoch < follower_epoch:
+            self._former_epochs[follower] = known_epoch
+        self._known_epochs[follower] = follower_epoch
         role.fetch_ends[follower] = end_offset
         role.follower_epochs[follower] = follower_epoch
         if end_offset >= role.log.end_offset:
@@ -302,7 +311,9 @@ class ReplicaManager:
             self._counts["isr_expansions_proposed"] += 1
 
     def _may_join(self, follower: int, follower_epoch: int) -> bool:
-        """KIP-841, KIP-903: as far as this broker knows."""
+        """KIP-841, KIP-903: as far as this broker knows. Leaders before them do not look."""
+        if self._mix.leaders_are_hasty:
+            return True
         registration = self._image.image.cluster.broker(follower)
         return registration is not None and registration.active and registration.epoch == follower_epoch
 
@@ -321,6 +332,8 @@ class ReplicaManager:
 
     def _propose(self, role: LeaderRole, isr: tuple[int, ...]) -> None:
         epochs = role.follower_epochs
+        if self._mix.leaders_are_hasty and self._rng.random() < FORMER_EPOCHS_SHARE:
+            epochs = epochs | self._former_epochs
         change = IsrChange(
             key=role.key,
             leader_epoch=role.leader_epoch,

@@ -113,6 +113,7 @@ class Chaos:
             "leaders in turn": lambda: self._begin(self._sequences.leaders_in_turn),
             "candidate loses records": lambda: self._begin(self._sequences.candidate_loses_records),
             "leader of two leaves": lambda: self._begin(self._sequences.leader_of_two_leaves),
+            "leader alone changes voters": lambda: self._begin(self._sequences.leader_alone_changes_voters),
             "download alone": lambda: self._begin(self._sequences.download_alone),
             "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }

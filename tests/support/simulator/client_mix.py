@@ -55,6 +55,8 @@ class ClientMix:
     """How late a leader's AlterPartition may be: meanwhile its replicas restart, or are fenced."""
     metadata_delay_us_max: int = 0
     """How long a broker waits before it fetches metadata again."""
+    leaders_are_hasty: bool = False
+    """Leaders ask for all that have fetched everything, fenced or not, even with a process that has ended."""
     unclean_share: float = 0.2
     """Of topics, created with unclean.leader.election.enable."""
     fates: dict[str, float] = field(default_factory=lambda: dict.fromkeys(BROKER_FATES, 1.0))
@@ -79,13 +81,27 @@ class ClientMix:
             operations=_draw_weights(rng, ADMIN_OPERATIONS),
             isr_delay_us_max=rng.choice([0, 0, 1_000_000, 5_000_000]),
             metadata_delay_us_max=rng.choice([0, 0, 0, 1_500_000]),
+            leaders_are_hasty=rng.random() < 0.3,
         )
         mix.operations["create_topic"] = max(1.0, mix.operations["create_topic"])
         return mix
 
+    def stress_isrs(self) -> None:
+        """Many partitions early, replicas that come and go, leaders that ask for all of them."""
+        self.admin_interval_us = 100_000
+        self.operations = dict.fromkeys(ADMIN_OPERATIONS, 0.0) | {"create_topic": 4.0, "elect_preferred": 1.0}
+        self.fates = {"kill": 1.0, "kill_and_return_at_once": 2.0, "shut_down": 2.0, "pause": 2.0}
+        self.fate_interval_us = 3_000_000
+        self.replication_interval_us = 100_000
+        self.replica_lag_max_us = 500_000
+        self.producing_share = 0.1
+        self.isr_delay_us_max = 1_000_000
+        self.leaders_are_hasty = True
+
     def end_delays(self) -> None:
         """From now on nothing is late."""
         self.isr_delay_us_max = self.metadata_delay_us_max = 0
+        self.leaders_are_hasty = False
 
     def draw_fate(self, rng: random.Random) -> str | None:
         return _choose(rng, self.fates)

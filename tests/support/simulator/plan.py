@@ -99,6 +99,7 @@ class Profile:
     voter_counts: tuple[int, ...] = (1, 2, 3, 3, 3, 3, 4, 5, 5)
     properties: dict[str, str] = field(default_factory=dict)
     """In the place of those that are drawn."""
+    stresses_isrs: bool = False
 
 
 ALWAYS = {"restart": 6, "join": 4}
@@ -140,6 +141,7 @@ SEQUENCES = {
     "candidate loses records": 2,
     "leader of two leaves": 2,
     "download alone": 2,
+    "leader alone changes voters": 2,
     "leader lacks records": 2,
 }
 """Of rare events; see `rare_sequences`."""
@@ -166,6 +168,7 @@ PROFILES = {
         voter_counts=(3, 3, 5),
     ),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
+    "isrs": Profile((3, 4, 5), {"kill": 1, "isolate leader": 1} | BROKERS, 0.0, 0.0, stresses_isrs=True),
     "sequences": Profile(
         (0,),
         SEQUENCES | {"kill": 1, "lose power": 1, "isolate": 1, "add voter": 1} | LOAD,

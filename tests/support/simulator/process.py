@@ -115,6 +115,11 @@ class ControllerProcess:
         return self.lifetime is not None
 
     @property
+    def has_power(self) -> bool:
+        """Power is back when somebody tries to start it."""
+        return self.lifetime is not None or self.why_down != LOST_POWER
+
+    @property
     def key(self) -> ReplicaKey:
         return self._key
 

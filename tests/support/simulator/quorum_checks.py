@@ -447,7 +447,7 @@ class QuorumChecks:
     def _write_snapshot(self, replica: CheckedReplica, effect: NodeEffect) -> None:
         assert isinstance(effect, WriteSnapshot)
         count = self._check_snapshot_id(replica, effect.snapshot_id)
-        announcements.check_voters(replica, effect, self.history.committed[count - 1])
+        announcements.check_snapshot(replica, effect, self.history.committed[count - 1])
         self._snapshot_written(replica.name, effect.snapshot_id, effect.batches)
 
     def _snapshot_created(self, replica: CheckedReplica, event: NodeEvent) -> None:

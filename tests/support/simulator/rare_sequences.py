@@ -208,6 +208,17 @@ class RareSequences:
         yield Pause(timeout_ms * 3_000)
         return True
 
+    def leader_alone_changes_voters(self, leader: ControllerProcess) -> Steps:
+        """It is cut off, and asked to remove a voter shortly before it must resign."""
+        if not self._plan.changes_voters or len(leader.raft.voter_set) < 3:
+            return False
+        self._cluster.isolate(leader.node_id)
+        yield Pause(leader.config.controller_quorum_fetch_timeout_ms * 1_350)
+        if not self._operator.remove_voter(self._rng.choice(self._other_voters(leader)).node_id):
+            return False
+        yield Pause(CHECK_QUORUM_ENDS_MS * 1000)
+        return True
+
     # One answer of a leader.
 
     def leader_lacks_records(self, rng: random.Random) -> bool:

@@ -22,27 +22,35 @@ def why_not_settled(
     """What has not happened yet, None if nothing is missing: brokers first, then partitions.
 
     EventuallyUnfenced; EventuallyReassignmentCompletes; EventuallyInSync: a partition has a leader, and all
-    replicas in its ISR. `elr_has_changed`: eligible.leader.replicas.version was not the same all the time.
+    replicas in its ISR. A broker whose release cannot run stays away, and what needs it waits for it.
+    `elr_has_changed`: eligible.leader.replicas.version was not the same all the time.
     """
+    absent = {broker.broker_id for broker in brokers if not can_run(broker, image)}
     for broker in brokers:
         registration = image.cluster.broker(broker.broker_id)
-        if not can_run(broker, image):
+        if broker.broker_id in absent:
             continue
         if not broker.is_running:
             return f"EventuallyUnfenced: broker {broker.broker_id} is not running"
         if registration is None or not registration.active:
             return f"EventuallyUnfenced: broker {broker.broker_id} is not active: {registration!r}"
-    if not all(can_run(broker, image) for broker in brokers):
-        return None
     for topic in image.topics.topics.values():
         for index, partition in topic.partitions.items():
             if needs_an_operator(partition, elr_has_changed=elr_has_changed):
                 continue
-            if partition.reassigning:
+            if partition.reassigning and absent.isdisjoint(partition.replicas):
                 return f"EventuallyReassignmentCompletes: {topic.name}-{index} {partition!r}"
-            if partition.leader == NO_LEADER or len(partition.isr) < len(partition.replicas):
+            if not is_in_sync(partition, absent):
                 return f"EventuallyInSync: {topic.name}-{index} {partition!r}"
     return None
+
+
+def is_in_sync(partition: PartitionRegistration, absent: set[int]) -> bool:
+    """As far as it can be without the brokers that are `absent`: who has all data may be one of them."""
+    if partition.leader == NO_LEADER:
+        eligible = {*partition.isr, *partition.elr} or set(partition.last_known_elr)
+        return bool(eligible) and eligible <= absent
+    return absent.union(partition.isr).issuperset(partition.replicas)
 
 
 def needs_an_operator(partition: PartitionRegistration, *, elr_has_changed: bool) -> bool:

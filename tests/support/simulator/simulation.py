@@ -17,7 +17,7 @@ from tests.support.simulator.chaos import Chaos
 from tests.support.simulator.client_mix import ClientMix
 from tests.support.simulator.cluster import CLUSTER_ID, Cluster
 from tests.support.simulator.operator import Operator
-from tests.support.simulator.plan import DISK_SPEEDS, FIRST_BROKER_ID, Happening, Plan
+from tests.support.simulator.plan import DISK_SPEEDS, FIRST_BROKER_ID, PROFILES, Happening, Plan
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.replication_settled import can_run, why_not_settled
 from tests.support.simulator.timely_ends import LOOK_US, TimelyEnds
@@ -36,6 +36,8 @@ WITHOUT_BROKERS = ("alter_quotas", "alter_scram", "create_acls")
 
 def _mix(plan: Plan, rng: random.Random) -> ClientMix:
     mix = ClientMix.draw(rng)
+    if PROFILES[plan.profile].stresses_isrs:
+        mix.stress_isrs()
     if plan.broker_count == 0:
         mix.forwarded_share = 0.0
         mix.operations = {name: float(name in WITHOUT_BROKERS) for name in mix.operations}

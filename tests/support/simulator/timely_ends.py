@@ -1,4 +1,4 @@
-"""What has to end within a time: leaderships without a majority, and sessions of brokers that are gone.
+"""What has to end within a time: leaderships without a majority, and sessions of brokers that are silent.
 
 Looked at now and then, and after each fault: whatever could excuse a node in between is looked for, too.
 """
@@ -42,7 +42,7 @@ class TimelyEnds:
         self._alone_since_us: dict[tuple[int, int, int], int] = {}
         """(node id, life, epoch) of leaders that reach no majority."""
         self._silent_since_us: dict[tuple[int, int], int] = {}
-        """(broker id, how many processes it has had) of brokers that are down."""
+        """(broker id, how many processes it has had) of brokers that the active controller cannot hear."""
         self._active: tuple[int, int, int] | None = None
         self._active_since_us = 0
 
@@ -97,14 +97,14 @@ class TimelyEnds:
     # SilentBrokerIsFenced
 
     def _check_sessions(self, now_us: int) -> None:
+        process = self._cluster.active()
         self._silent_since_us = {
             (broker.broker_id, broker.lives): self._silent_since_us.get(
                 (broker.broker_id, broker.lives), now_us
             )
             for broker in self._brokers
-            if broker.process is None
+            if broker.process is None or (process is not None and self._is_cut_off(broker, process))
         }
-        process = self._cluster.active()
         active = None if process is None or not _is_awake(process) else _leadership_of(process)
         if active != self._active:
             self._active, self._active_since_us = active, now_us
@@ -127,9 +127,13 @@ class TimelyEnds:
                 continue
             broken(
                 "SilentBrokerIsFenced",
-                f"broker {broker_id} is gone since {silent_since_us // 1000} ms, node {process.node_id}"
+                f"broker {broker_id} is silent since {silent_since_us // 1000} ms, node {process.node_id}"
                 f" active since {self._active_since_us // 1000} ms: {registration!r}",
             )
+
+    def _is_cut_off(self, broker: Broker, process: ControllerProcess) -> bool:
+        """Its heartbeats do not arrive; answers that are lost do not matter."""
+        return (f"broker-{broker.broker_id}", process.node_id) in self._cluster.wire.cut
 
 
 def _is_awake(process: ControllerProcess) -> bool:

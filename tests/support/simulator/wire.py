@@ -105,6 +105,11 @@ class Server(Protocol):
         """The present one; None while it is down."""
         ...
 
+    @property
+    def has_power(self) -> bool:
+        """Without, its machine is silent; with power, it refuses connections while the process is down."""
+        ...
+
     def receive(self, payload: bytes, exchange: Asker) -> int:
         """The id of the request; `exchange.respond` is called once, maybe inside."""
         ...
@@ -117,10 +122,11 @@ class Server(Protocol):
 class Exchange:
     """One request to a controller, and its answer, or none within `timeout_us`.
 
-    `answered` is called once, at the source, unless the exchange is abandoned.
+    `answered` is called once, at the source, unless the exchange is abandoned. The connection leads to the
+    process that runs when the request is sent; while none does, to the one that the request finds.
     """
 
-    __slots__ = ("_answered", "_asked", "_server", "_source", "_timer", "_wire")
+    __slots__ = ("_answered", "_asked", "_life", "_server", "_source", "_timer", "_wire")
 
     def __init__(
         self,
@@ -134,16 +140,21 @@ class Exchange:
         self._wire = wire
         self._source = source
         self._server = server
+        self._life = server.lifetime
         self._answered: Answered | None = answered
         self._asked: list[tuple[Lifetime, int]] = []
         self._timer = wire.time.call_after(timeout_us, self._timed_out)
         wire.carry(source, server.place, partial(self._arrive, payload))
 
     def _arrive(self, payload: bytes) -> None:
-        """At the server, maybe twice."""
+        """At the server, maybe twice. The next process of a server knows nothing of the connection."""
         server = self._server
         life = server.lifetime
-        if life is None:
+        if not server.has_power:
+            self._wire.counts["messages to machines without power"] += 1
+            return
+        if life is None or (self._life is not None and life is not self._life):
+            self._wire.counts["connections refused or reset"] += 1
             self._answer(None)
             return
         if life.frozen:

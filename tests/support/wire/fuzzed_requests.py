@@ -14,8 +14,8 @@ from kraftctl.server.client_requests import receive_request
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Field, Message
-from kraftctl_protocol.primitives import EncodeError
-from kraftctl_protocol.requests import encode_request
+from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.requests import RequestHead, encode_request
 from tests.attack.dense_bodies import DENSE, tags
 from tests.attack.frames import envelope, request
 from tests.support.active_controller import directory, request_type
@@ -112,7 +112,7 @@ def _find_arrays(message: Message, version: int, found: list[tuple[Message, Fiel
 
 
 class DecodedRequests:
-    """Decodes each frame, as a connection does first."""
+    """Decodes each frame with the budget of its API: as a connection does, or as is done beside the loop."""
 
     def __init__(self, rng: random.Random) -> None:
         self._frames = RequestFrames(rng)
@@ -121,7 +121,17 @@ class DecodedRequests:
         return self._frames.family()
 
     def feed(self, data: bytes) -> str:
-        return "refused" if isinstance(receive_request(data), str) else "decoded"
+        received = receive_request(data)
+        if isinstance(received, str):
+            return "refused"
+        content = received.take_content()
+        if isinstance(content, RequestHead):
+            try:
+                content.decode_body(received.api.size.memory_bytes_max)
+            except DecodeError:
+                return "refused_beside_the_loop"
+            return "decoded_beside_the_loop"
+        return "decoded"
 
     def close(self) -> None:
         """Nothing is held."""
