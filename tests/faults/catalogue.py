@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.faults import (
     bound_faults,
     controller_faults,
+    file_faults,
     raft_faults,
     request_faults,
     socket_faults,
@@ -23,4 +24,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
     *socket_faults.FAULTS,
+    *file_faults.FAULTS,
 )
