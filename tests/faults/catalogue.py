@@ -13,6 +13,7 @@ from tests.faults import (
     file_faults,
     raft_faults,
     request_faults,
+    socket_faults,
     storage_faults,
 )
 from tests.faults.planted_fault import PlantedFault
@@ -24,5 +25,6 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
     *decoding_faults.FAULTS,
+    *socket_faults.FAULTS,
     *file_faults.FAULTS,
 )
