@@ -64,8 +64,8 @@ def check_min_isr(
 ) -> None:
     """`min_isr` is in force while the ISR changes; a change of it clears the ELR.
 
-    Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is elected from the
-    ELR, then, and the others stay in it, as in Kafka's PartitionChangeBuilder.
+    Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is then elected
+    from the ELR, and the others stay in it, as in Kafka's PartitionChangeBuilder.
     """
     if before is not None and partition.leader in before.elr and partition.leader != before.leader:
         return
