@@ -13,6 +13,7 @@ from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import BodyRefused, ClientRequest
 from kraftctl.server.body_decoding import WAITING_BYTES_MAX, BodyDecoding
+from kraftctl.server.executor_protocols import Finished
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -199,6 +200,7 @@ def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
 def test_the_collector_does_not_look_at_what_is_decoded() -> None:
     """A million lists take it 100 ms, in which nothing else runs."""
     collections: list[int] = []
+    bodies: list[Message] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
         if phase == "start":
@@ -208,9 +210,12 @@ def test_the_collector_does_not_look_at_what_is_decoded() -> None:
         threads = StorageThreads(asyncio.get_running_loop())
         ended = asyncio.Event()
         long = head(50_000)
-        threads.run_on_decoding_thread(
-            lambda pause: long.decode_body(1 << 30, pause), lambda decoded: ended.set()
-        )
+
+        def done(decoded: Finished[Message]) -> None:
+            bodies.append(decoded.result())
+            ended.set()
+
+        threads.run_on_decoding_thread(lambda pause: long.decode_body(1 << 30, pause), done)
         await ended.wait()
         await threads.stop()
 
