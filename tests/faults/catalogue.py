@@ -6,7 +6,14 @@ tests that it names to fail: this finds tests that cannot fail.
 
 from __future__ import annotations
 
-from tests.faults import bound_faults, controller_faults, raft_faults, request_faults, storage_faults
+from tests.faults import (
+    bound_faults,
+    controller_faults,
+    file_faults,
+    raft_faults,
+    request_faults,
+    storage_faults,
+)
 from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
@@ -15,4 +22,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *controller_faults.FAULTS,
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
+    *file_faults.FAULTS,
 )

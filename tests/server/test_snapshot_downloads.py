@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.support.mad_directory import Snapshot, voters_record
 
 SNAPSHOT_ID = OffsetAndEpoch(5, 3)
 
@@ -17,6 +19,40 @@ SNAPSHOT_ID = OffsetAndEpoch(5, 3)
 def snapshot() -> bytes:
     content = SnapshotBatches(SNAPSHOT_ID.epoch, 0)
     return content.header(0) + content.footer()
+
+
+def content(*parts: Callable[[Snapshot], bytes]) -> bytes:
+    batches = Snapshot(SNAPSHOT_ID.epoch)
+    return b"".join(part(batches) for part in parts)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(content(Snapshot.footer, Snapshot.header), id="footer-first"),
+        pytest.param(content(Snapshot.header, Snapshot.footer, Snapshot.footer), id="two-footers"),
+        pytest.param(content(Snapshot.header, Snapshot.header, Snapshot.footer), id="two-headers"),
+        pytest.param(
+            content(lambda batches: batches.header(1, voters_record(1, 1)), Snapshot.footer), id="voter-twice"
+        ),
+        pytest.param(content(lambda batches: batches.header(1), Snapshot.footer), id="kraft.version-alone"),
+        pytest.param(
+            content(lambda batches: batches.header(99, voters_record(1)), Snapshot.footer),
+            id="kraft.version-99",
+        ),
+        pytest.param(
+            content(Snapshot.header, lambda batches: batches.records(b"\x01\x02"), Snapshot.footer),
+            id="record-cut",
+        ),
+    ],
+)
+def test_mad_content_is_deleted_as_damage_is(tmp_path: Path, data: bytes) -> None:
+    """All of it has valid checksums. It would take the place of the log."""
+    store = SnapshotStore.open(tmp_path)
+    downloads = SnapshotDownloads(store)
+    downloads.save(SNAPSHOT_ID, 0, data)
+    assert downloads.finish(SNAPSHOT_ID).size_bytes == 0
+    assert SnapshotStore.open(tmp_path).ids() == []
 
 
 @pytest.mark.parametrize("is_damaged", [False, True], ids=["whole", "damaged"])
