@@ -84,6 +84,14 @@ FAULTS = (
         "In an envelope a request is as long as it wants.",
     ),
     PlantedFault(
+        "the-collector-looks-at-what-was-decoded",
+        "kraftctl/server/storage_threads.py",
+        "            gc.freeze()\n",
+        "            pass\n",
+        (BODY_DECODING,),
+        "The loop is blocked for 175 ms after a long request was decoded.",
+    ),
+    PlantedFault(
         "decoded-requests-pile-up",
         "kraftctl/server/body_decoding.py",
         "        if held_bytes and held_bytes + _memory_bytes_max(effect) > ",

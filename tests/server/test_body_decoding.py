@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -193,3 +194,33 @@ def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
         return turns
 
     assert asyncio.run(scenario()) > 20
+
+
+def test_the_collector_does_not_look_at_what_is_decoded() -> None:
+    """A million lists take it 100 ms, in which nothing else runs."""
+    collections: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            collections.append(info["generation"])
+
+    async def scenario() -> None:
+        threads = StorageThreads(asyncio.get_running_loop())
+        ended = asyncio.Event()
+        long = head(50_000)
+        threads.run_on_decoding_thread(
+            lambda pause: long.decode_body(1 << 30, pause), lambda decoded: ended.set()
+        )
+        await ended.wait()
+        await threads.stop()
+
+    frozen = gc.get_freeze_count()
+    gc.callbacks.append(note)
+    try:
+        asyncio.run(scenario())
+        assert gc.get_freeze_count() >= frozen + 100_000
+    finally:
+        gc.callbacks.remove(note)
+        gc.unfreeze()
+    assert gc.isenabled()
+    assert len(collections) < 20
