@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 BUDGET = "tests/protocol/test_decoding_budget.py"
+LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
 BODY_DECODING = "tests/server/test_body_decoding.py"
 FRAMES = "tests/protocol/test_frames.py"
@@ -83,6 +84,14 @@ FAULTS = (
         "In an envelope a request is as long as it wants.",
     ),
     PlantedFault(
+        "the-collector-looks-at-what-was-decoded",
+        "kraftctl/server/storage_threads.py",
+        "            gc.freeze()\n",
+        "            pass\n",
+        (BODY_DECODING,),
+        "The loop is blocked for 175 ms after a long request was decoded.",
+    ),
+    PlantedFault(
         "decoded-requests-pile-up",
         "kraftctl/server/body_decoding.py",
         "        if held_bytes and held_bytes + _memory_bytes_max(effect) > ",
@@ -105,5 +114,29 @@ FAULTS = (
         "        if count > ANSWER_ENTRIES_MAX:\n",
         (LONG_REQUESTS,),
         "A short DescribeConfigs has an answer of gigabytes.",
+    ),
+    PlantedFault(
+        "resources-to-describe-of-any-number",
+        "kraftctl/controller/configuration_control/describe_configs.py",
+        "    entries.add_items(len(request.resources))\n",
+        "",
+        (LONG_ANSWERS,),
+        "A DescribeConfigs of 900 kB blocks the loop for 230 ms.",
+    ),
+    PlantedFault(
+        "topics-to-elect-leaders-of-any-number",
+        "kraftctl/controller/replication_control/elect_leaders.py",
+        "    entries.add_items(len(request.topic_partitions or ()))\n",
+        "",
+        (LONG_ANSWERS,),
+        "An ElectLeaders of 3 MB blocks the loop for half a second.",
+    ),
+    PlantedFault(
+        "topics-to-reassign-of-any-number",
+        "kraftctl/controller/replication_control/reassign_partitions.py",
+        "    entries.add_items(len(request.topics))\n",
+        "",
+        (LONG_ANSWERS,),
+        "An AlterPartitionReassignments of 3 MB blocks the loop for half a second.",
     ),
 )

@@ -52,6 +52,7 @@ def describe_configs(
     assert isinstance(request, DescribeConfigsRequest)
     results: list[DescribeConfigsResult] = []
     entries = AnswerEntries()
+    entries.add_items(len(request.resources))
     for resource in request.resources:
         answer = _why_not_allowed(state, context, resource) or _describe(state, request, resource)
         result = DescribeConfigsResult(
@@ -63,7 +64,6 @@ def describe_configs(
         else:
             result.configs = answer
             entries.add(sum(1 + len(config.synonyms) for config in answer))
-        entries.add(1)
         results.append(result)
     return ControllerResult.of([], DescribeConfigsResponse(results=results))
 
