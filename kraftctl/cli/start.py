@@ -11,7 +11,6 @@ import asyncio
 import difflib
 import logging
 import random
-import resource
 import sys
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
+from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.listener import ListenError
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
@@ -74,7 +74,7 @@ def _start(config: ControllerConfig) -> None:
     meta, lock = open_directory(config)
     try:
         announce(config, meta)
-        _allow_many_connections()
+        raise_limit()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_run_until_signal(config, meta))
     finally:
@@ -141,13 +141,6 @@ def _misspelt(key: str) -> str | None:
     if key in BROKER_CONFIG_KEYS:
         return None
     return next(iter(difflib.get_close_matches(key, BROKER_CONFIG_KEYS, n=1, cutoff=ALMOST_THE_SAME)), None)
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of open files to the hard limit: each broker keeps several connections."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _refuse(*reasons: str) -> int:

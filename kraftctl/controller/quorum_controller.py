@@ -24,6 +24,7 @@ from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
 )
+from kraftctl.controller.answer_entries import AnswerTooLongError
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_records import (
@@ -350,9 +351,12 @@ class QuorumController:
         return prepared
 
     def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
-        """UNKNOWN_SERVER_ERROR for a request that failed with `error`; None if it cannot be encoded."""
+        """UNKNOWN_SERVER_ERROR for a request that failed with `error`; None to close its connection."""
         who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
         what = f"{request.NAME} version {context.version} of {who}"
+        if isinstance(error, AnswerTooLongError):
+            self.failures.note_request(what, "the connection is closed", error)
+            return None
         try:
             refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
             refusal.encode(context.version)

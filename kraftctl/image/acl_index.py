@@ -17,29 +17,52 @@ WILDCARD: Final = "*"
 
 AclWithId = tuple[Uuid, AclEntry]
 
+SCANNED_ENTRIES_MAX: Final = 8
+"""Of one pattern; a dict for fewer would take more memory than the entries."""
+
 NO_ENTRIES: Final[list[AclWithId]] = []
 
 
 class PatternAcls:
-    """The entries of one resource pattern, by principal and host; never without any while in the index."""
+    """The entries of one resource pattern; never without any while in the index.
+
+    Most patterns have a few. Those with many are looked up by principal and host.
+    """
 
     def __init__(self) -> None:
-        self._by_client: dict[tuple[str, str], list[AclWithId]] = {}
+        self._acls: list[AclWithId] = []
+        self._by_client: dict[tuple[str, str], list[AclWithId]] | None = None
+        """All entries, once there are many; `_acls` is empty then."""
 
     def of_client(self, principal: str, host: str) -> list[AclWithId]:
         """The entries that name exactly this principal and host."""
-        return self._by_client.get((principal, host), NO_ENTRIES)
+        if self._by_client is not None:
+            return self._by_client.get((principal, host), NO_ENTRIES)
+        return [acl for acl in self._acls if acl[1].principal == principal and acl[1].host == host]
 
     def all(self) -> list[AclWithId]:
+        if self._by_client is None:
+            return self._acls
         return [acl for acls in self._by_client.values() for acl in acls]
 
     def is_empty(self) -> bool:
-        return not self._by_client
+        return not self._acls and not self._by_client
 
     def add(self, acl_id: Uuid, entry: AclEntry) -> None:
-        self._by_client.setdefault((entry.principal, entry.host), []).append((acl_id, entry))
+        if self._by_client is not None:
+            self._by_client.setdefault((entry.principal, entry.host), []).append((acl_id, entry))
+            return
+        self._acls.append((acl_id, entry))
+        if len(self._acls) > SCANNED_ENTRIES_MAX:
+            self._by_client = {}
+            for acl in self._acls:
+                self._by_client.setdefault((acl[1].principal, acl[1].host), []).append(acl)
+            self._acls = []
 
     def remove(self, acl_id: Uuid, entry: AclEntry) -> None:
+        if self._by_client is None:
+            self._acls = [acl for acl in self._acls if acl[0] != acl_id]
+            return
         client = (entry.principal, entry.host)
         kept = [acl for acl in self._by_client[client] if acl[0] != acl_id]
         if kept:

@@ -264,21 +264,15 @@ class Leader(EpochState):
         state = self.voter_states.get(key.id)
         if state is not None and state.matches(key):
             return state
-        state = self.observer_states.get(key)
+        # The one that fetched last is the last of the dict, so the longest silent one is the first.
+        state = self.observer_states.pop(key, None)
         if state is None:
             if len(self.observer_states) >= OBSERVERS_MAX:
-                self._forget_longest_silent_observer()
+                del self.observer_states[next(iter(self.observer_states))]
             state = ReplicaState(key, {})
             state.last_fetch_ms = now_ms
-            self.observer_states[key] = state
+        self.observer_states[key] = state
         return state
-
-    def _forget_longest_silent_observer(self) -> None:
-        silent_since = min(state.last_fetch_ms for state in self.observer_states.values())
-        for key, state in self.observer_states.items():
-            if state.last_fetch_ms == silent_since:
-                del self.observer_states[key]
-                return
 
     def forget_silent_observers(self, now_ms: int) -> None:
         self.observer_states = {

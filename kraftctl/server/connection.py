@@ -9,7 +9,6 @@ future (KIP-511).
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections import deque
 from typing import Protocol, cast
@@ -17,10 +16,12 @@ from typing import Protocol, cast
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.server.byte_budget import ByteBudget
+from kraftctl.server.client_address import client_address
 from kraftctl.server.client_requests import ReceivedRequest, Respond, frame_limit, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import RequestHead
@@ -28,8 +29,8 @@ from kraftctl_protocol.requests import RequestHead
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
 
-WRITE_BUFFER_HIGH_BYTES = 1024 * 1024
-"""Above this, no further request of the connection is answered until the client has read its answers."""
+GATHERED_BYTES_MIN = 64 * 1024
+"""An answer from this size on is not copied once more to put its size before it."""
 
 
 class RequestHandler(Protocol):
@@ -45,21 +46,16 @@ class RequestHandler(Protocol):
     def cancel(self, request_id: int) -> None: ...
 
 
-class ReceiveBudget:
-    """The bytes of unfinished and waiting requests that all connections together may hold."""
-
-    def __init__(self, bytes_max: int) -> None:
-        self.bytes_max = bytes_max
-        self.held_bytes = 0
-
-
 class ConnectionOwner(Protocol):
     """The listener, as its connections see it."""
 
     listener_name: str
     max_frame_bytes: int
     handler: RequestHandler
-    budget: ReceiveBudget
+    budget: ByteBudget[Connection]
+    """The bytes of unfinished and waiting requests of all connections."""
+    unsent: ByteBudget[Connection]
+    """The bytes of answers that clients have not read."""
     request_log: RequestLog
     refusals: RateLimitedLog
     failures: RateLimitedLog
@@ -69,6 +65,10 @@ class ConnectionOwner(Protocol):
         ...
 
     def release(self, connection: Connection) -> None: ...
+
+    def enforce_budgets(self) -> None:
+        """Close those who hold too much."""
+        ...
 
 
 class Connection(asyncio.Protocol):
@@ -84,7 +84,7 @@ class Connection(asyncio.Protocol):
         self._request: ReceivedRequest | None = None
         self._request_id = -1
         self._request_bytes = 0
-        self._accounted_bytes = 0
+        self._holds_requests = False
         self._serving = False
         self._admitted = False
         self._reading = True
@@ -104,17 +104,17 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
-        self.peer_host, self.client_address = _client_address(peer[0] if peer else "")
+        self.peer_host, self.client_address = client_address(peer[0] if peer else "")
         self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
-        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
+        # As in Kafka, a request is not processed before the answer to the one before it has been sent.
+        self._transport.set_write_buffer_limits(high=0)
         self._admitted = self._owner.admit(self)
         if not self._admitted:
             self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
-        self._frames.clear()
-        self._account(0)
+        self._let_go()
         if self._request is not None:
             self._request = None
             self._owner.handler.cancel(self._request_id)
@@ -126,13 +126,15 @@ class Connection(asyncio.Protocol):
             return
         self.last_active = self._loop.time()
         try:
-            self._frames.extend(self._decoder.feed(data))
+            frames = self._decoder.feed(data)
         except DecodeError as error:
             self._refuse(str(error))
             return
-        self._serve()
+        if frames:
+            self._frames.extend(frames)
+            self._serve()
         if not self._closed:
-            self._bound_memory()
+            self._bound_memory(has_new_frame=bool(frames))
 
     def pause_writing(self) -> None:
         self._writable = False
@@ -140,16 +142,19 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable = True
         self.last_active = self._loop.time()
+        self._owner.unsent.hold(self, 0, self.last_active)
         self._serve()
 
     def close(self) -> None:
         """Send what has been written, then close."""
         self._closed = True
+        self._drop_requests()
         self._transport.close()
 
     def abort(self) -> None:
         """Close immediately, dropping what has not been sent."""
         self._closed = True
+        self._let_go()
         self._transport.abort()
 
     def _serve(self) -> None:
@@ -160,7 +165,7 @@ class Connection(asyncio.Protocol):
         self._serving = False
         if not self._reading and not self._frames and not self._closed:
             self._reading = True
-            self._account(self._decoder.held_bytes)
+            self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), anew=True)
             self._transport.resume_reading()
 
     def _start(self, frame: bytes) -> None:
@@ -199,12 +204,21 @@ class Connection(asyncio.Protocol):
         if payload is None:
             self.close()
             return
-        self._transport.write(encode_frame(payload))
+        self._write(payload)
         self._owner.request_log.completed(
             self.peer, parsed, self._request_bytes, len(payload), self.last_active - self._started_at
         )
         if not self._serving:
             self._serve()
+
+    def _write(self, payload: bytes) -> None:
+        if len(payload) < GATHERED_BYTES_MIN:
+            self._transport.write(encode_frame(payload))
+        else:
+            self._transport.writelines((encode_size(len(payload)), payload))
+        if not self._writable and not self._closed:
+            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)
+            self._owner.enforce_budgets()
 
     def _encode(self, request: ReceivedRequest, response: Message) -> bytes | None:
         """The answer's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
@@ -225,33 +239,30 @@ class Connection(asyncio.Protocol):
     def _log_error(self, message: str, *arguments: object) -> None:
         self._owner.failures.log(logging.ERROR, message, *arguments)
 
-    def _bound_memory(self) -> None:
-        """Stop reading while later requests are held; close when all connections together hold too much."""
+    def _bound_memory(self, *, has_new_frame: bool) -> None:
+        """Stop reading while later requests are held; somebody is closed when all together hold too much."""
         held_bytes = self._decoder.held_bytes + sum(map(len, self._frames))
-        if held_bytes == 0 and self._accounted_bytes == 0:
-            return
-        self._account(held_bytes)
         budget = self._owner.budget
-        if budget.held_bytes > budget.bytes_max:
-            self._refuse(f"{budget.held_bytes} bytes of unfinished requests are held for all connections")
-        elif self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
+        if held_bytes == 0 and not self._holds_requests:
+            return
+        budget.hold(self, held_bytes, self.last_active, anew=has_new_frame)
+        self._holds_requests = held_bytes > 0
+        if self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
             self._reading = False
             self._transport.pause_reading()
+        if held_bytes > 0:
+            self._owner.enforce_budgets()
 
-    def _account(self, held_bytes: int) -> None:
-        self._owner.budget.held_bytes += held_bytes - self._accounted_bytes
-        self._accounted_bytes = held_bytes
+    def _let_go(self) -> None:
+        """Hold nothing any more."""
+        self._drop_requests()
+        self._owner.unsent.hold(self, 0, 0.0)
+
+    def _drop_requests(self) -> None:
+        self._frames.clear()
+        self._decoder.clear()
+        self._owner.budget.hold(self, 0, 0.0)
 
     def _refuse(self, reason: str) -> None:
         self._owner.refusals.warning("Closing connection from %s: %s", self.peer, reason)
         self.close()
-
-
-def _client_address(host: str) -> tuple[str, bytes]:
-    """The peer's address as text and bytes; IPv4 over an IPv6 socket is IPv4, as in Java."""
-    if not host:
-        return "", b""
-    address = ipaddress.ip_address(host.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        address = address.ipv4_mapped
-    return str(address), address.packed

@@ -20,14 +20,14 @@ class ControllerNetwork:
 
     def __init__(self, peers: Peers) -> None:
         self._peers = peers
-        self._pending: dict[int, Respond] = {}
+        self._pending: dict[int, tuple[Respond, bytes]] = {}
         self._next_request_id = 0
 
-    def accept(self, respond: Respond) -> int:
-        """The id of a new request; `respond` is called once, unless it is cancelled before."""
+    def accept(self, respond: Respond, address: bytes = b"") -> int:
+        """The id of a new request from `address`; `respond` is called once, unless it is cancelled before."""
         request_id = self._next_request_id
         self._next_request_id += 1
-        self._pending[request_id] = respond
+        self._pending[request_id] = (respond, address)
         return request_id
 
     def cancel(self, request_id: int) -> bool:
@@ -41,10 +41,14 @@ class ControllerNetwork:
     def awaits(self, request_id: int) -> bool:
         return request_id in self._pending
 
+    def address_of(self, request_id: int) -> bytes:
+        pending = self._pending.get(request_id)
+        return b"" if pending is None else pending[1]
+
     def respond(self, request_id: int, response: Message | str | None) -> None:
-        respond = self._pending.pop(request_id, None)
-        if respond is not None:
-            respond(response)
+        pending = self._pending.pop(request_id, None)
+        if pending is not None:
+            pending[0](response)
 
     def send(self, effect: SendRequest) -> None:
         self._peers.send(effect)

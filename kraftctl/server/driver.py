@@ -98,7 +98,7 @@ class Driver:
 
     def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
         """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
-        request_id = self._network.accept(respond)
+        request_id = self._network.accept(respond, context.client_address)
         self._node_loop.offer(client_event(request_id, context, content))
         return request_id
 

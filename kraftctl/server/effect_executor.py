@@ -8,6 +8,7 @@ nothing is truncated or deleted while it is read; nothing waits for a read.
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from kraftctl.node.events import (
 )
 from kraftctl.raft import effects, events
 from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.server.answer_reads import AnswerRead, AnswerReads
 from kraftctl.server.body_decoding import BodyDecoding
 from kraftctl.server.executor_protocols import (
     Clock,
@@ -50,6 +52,9 @@ logger = logging.getLogger("kraftctl.server.effect_executor")
 
 RESIGN_SECONDS_MAX = 2.0
 """How long a leader that cannot read its own log waits until all voters know that it resigned."""
+
+DESCRIPTOR_RETRY_SECONDS = 1.0
+"""Until a vote or snapshot is written again that there was no descriptor for; nothing is promised before."""
 
 T = TypeVar("T")
 
@@ -86,6 +91,7 @@ class EffectExecutor:
         self._bodies = BodyDecoding(scheduler, network, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
+        self._answer_reads = AnswerReads(network.awaits)
         self._stopped = False
         self.paused = False
         self.unreadable: BaseException | None = None
@@ -107,8 +113,9 @@ class EffectExecutor:
             case effects.FlushLog():
                 self._flush()
             case effects.WriteQuorumState():
-                self._store(effect, partial(storage.write_quorum_state, effect.state))
+                self._store_again(effect, partial(storage.write_quorum_state, effect.state))
             case effects.TruncateLog():
+                self._answer_reads.skip_all()
                 self._store(effect, partial(storage.truncate_log, effect.end_offset))
             case effects.SaveSnapshotSlice():
                 saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
@@ -116,12 +123,14 @@ class EffectExecutor:
             case effects.FinishSnapshot():
                 self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
             case effects.StartOver():
+                self._answer_reads.skip_all()
                 self._store(effect, partial(storage.start_over_at, effect.snapshot_id))
             case effects.RespondFetchSnapshot():
                 self._respond_fetch_snapshot(effect)
             case effects.NoteRecovered():
                 self._store(effect, storage.note_recovered)
             case RetentionDue():
+                self._answer_reads.skip_all()
                 self._store(effect, self._clean)
             case effects.Halt():
                 raise StorageError(effect.text)
@@ -166,6 +175,24 @@ class EffectExecutor:
         if not self._inbox.ended:
             self._inbox.resume(storing.result())
 
+    def _store_again(self, effect: NodeEffect, call: Callable[[], None]) -> None:
+        """Like `_store`, but repeated until there is a descriptor for it, while what follows waits."""
+        if self._stopped:
+            self._inbox.end()
+            return
+        self.paused = True
+        since_ns = self._clock.now_ns()
+
+        def stored(storing: Finished[None]) -> None:
+            error = storing.exception()
+            if is_out_of_descriptors(error) and not self._inbox.ended:
+                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)
+                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again, effect, call))
+            else:
+                self._stored(type(effect).__name__, since_ns, storing)
+
+        self._scheduler.run_on_storage_thread(call, stored)
+
     def _clean(self) -> events.LogStartChanged | None:
         """Retention: with a new snapshot an older one, and the log below it, may be too old or too large."""
         start_offset = self._storage.clean(self._clock.wall_ms(), self._retention_bytes, self._retention_ms)
@@ -189,11 +216,14 @@ class EffectExecutor:
         if self._stopped:
             return
         writing = partial(self._storage.write_snapshot, effect.snapshot_id, effect.batches)
-        self._scheduler.run_on_snapshot_thread(writing, self._snapshot_written)
+        self._scheduler.run_on_snapshot_thread(writing, partial(self._snapshot_written, effect))
 
-    def _snapshot_written(self, writing: Finished[SnapshotInfo]) -> None:
+    def _snapshot_written(self, effect: WriteSnapshot, writing: Finished[SnapshotInfo]) -> None:
         error = writing.exception()
-        if error is not None:
+        if is_out_of_descriptors(error) and not self._inbox.ended:
+            logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)
+            self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._write_snapshot, effect))
+        elif error is not None:
             self._inbox.fail(error)
         else:
             written = writing.result()
@@ -236,17 +266,45 @@ class EffectExecutor:
         log = self._storage.log
         wanted = (effect.read_offset, effect.max_bytes, effect.end_offset)
         records = log.read_recent(*wanted)
-        if records is None:
-            self._read(partial(log.read, *wanted), partial(self._respond_with, effect))
-        else:
+        if records is not None:
             self._respond_with(effect, records)
+            return
+
+        def read(bytes_max: int) -> bytes:
+            return log.read(effect.read_offset, min(effect.max_bytes, bytes_max), effect.end_offset)
+
+        self._read_in_turn(effect, read)
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
         if not self._network.awaits(effect.request_id):
             return
-        wanted = (effect.snapshot_id, effect.position, effect.size_bytes)
-        reading = partial(self._storage.read_snapshot_slice, *wanted)
-        self._read(reading, partial(self._respond_with, effect))
+
+        def read(bytes_max: int) -> bytes:
+            size_bytes = min(effect.size_bytes, bytes_max)
+            return self._storage.read_snapshot_slice(effect.snapshot_id, effect.position, size_bytes)
+
+        self._read_in_turn(effect, read)
+
+    def _read_in_turn(
+        self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, read: Callable[[int], bytes]
+    ) -> None:
+        """Respond with what `read` returns, called with how many bytes it may read."""
+        # Nothing yet: the replica asks again, and learns whether what it wants is still there.
+        skip = partial(self._respond_with, effect, b"")
+
+        def done(reading: Finished[bytes]) -> None:
+            if is_out_of_descriptors(reading.exception()):
+                self._inbox.guarded(skip)
+            else:
+                self._was_read(partial(self._respond_with, effect), reading)
+            self._answer_reads.ended()
+
+        def begin(bytes_max: int) -> None:
+            if not self._stopped:
+                self._scheduler.run_on_storage_thread(partial(read, bytes_max), done)
+
+        address = self._network.address_of(effect.request_id)
+        self._answer_reads.submit(address, AnswerRead(effect.request_id, begin, skip))
 
     def _respond_with(self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, data: bytes) -> None:
         self._network.respond(effect.request_id, effect.response_with(data))
@@ -280,3 +338,12 @@ class EffectExecutor:
             gc.freeze()
 
         self._read(partial(self._storage.read_snapshot, effect.snapshot_id), done)
+
+
+def is_out_of_descriptors(error: BaseException | None) -> bool:
+    """Whether a file could not be opened because too many are open; nothing is wrong with the disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return True
+        error = error.__cause__
+    return False

@@ -91,6 +91,10 @@ class Network(Protocol):
         """Whether the client still waits for this answer."""
         ...
 
+    def address_of(self, request_id: int) -> bytes:
+        """The address of the client that waits: addresses take turns when files are read."""
+        ...
+
     def respond(self, request_id: int, response: Message | str | None) -> None:
         """Send the answer, or close the connection for None or a reason.
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from operator import attrgetter
 
+from kraftctl.config.config_values import INT_MAX
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
-from kraftctl.server.connection import Connection, ReceiveBudget, RequestHandler
+from kraftctl.server.acceptor import PENDING_MAX, Acceptor
+from kraftctl.server.byte_budget import ByteBudget
+from kraftctl.server.connection import Connection, RequestHandler
+from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl_protocol.api_keys import ApiKey
 
 logger = logging.getLogger("kraftctl.server.listener")
+
+UNSENT_BYTES_MAX = 64 * 1024 * 1024
+"""Of answers that clients have not read: eight of the largest of Fetch, thousands of the usual size."""
 
 STOP_SECONDS_MAX = 2.0
 """How long a stopping server waits for slow readers to take their last answers."""
@@ -24,6 +32,19 @@ queued.max.request.bytes is set."""
 
 REAPS_PER_IDLE_TIME = 10
 
+IDLE_SECONDS_MIN = 10.0
+"""A connection that was silent for this long makes room at the limit of open files. Brokers send a heartbeat
+every 2 seconds."""
+
+ROOM_SHARE = 64
+"""This part of the connections leaves at a time, as all of them are looked at to find the idle ones."""
+
+MAKE_ROOM_SECONDS = 0.1
+"""They are looked at no more often than that, and clients are turned away if none was idle."""
+
+UNFINISHED = "unfinished requests"
+UNREAD = "answers that were not read"
+
 API_NAMES = {key.value: key.name for key in ApiKey}
 
 
@@ -32,33 +53,46 @@ class ListenError(Exception):
 
 
 class ConnectionQuotas:
-    """`max.connections` and `max.connections.per.ip`, over all listeners."""
+    """`max.connections` and `max.connections.per.ip`, and what descriptors allow, over all listeners."""
 
     def __init__(self, config: ControllerConfig) -> None:
         self._max = config.max_connections
         self._max_per_ip = config.max_connections_per_ip
         self._overrides = config.max_connections_per_ip_overrides
-        self._by_ip: dict[str, int] = {}
+        self.by_ip: dict[str, int] = {}
         self.count = 0
+        self.descriptors_max = INT_MAX
+        """As many connections as the limit of open files allows; known when the listeners are open."""
+
+    @property
+    def has_descriptors(self) -> bool:
+        """Whether the limit of open files has room for one more connection."""
+        return self.count < self.descriptors_max
 
     def why_not(self, host: str) -> str | None:
         """Why one more connection from `host` is too many, or None when it is admitted."""
         if self.count >= self._max:
             return f"max.connections={self._max} is reached"
+        if not self.has_descriptors:
+            return f"there are {self.count} connections, and no descriptor can be spared for another one"
         max_per_ip = self._overrides.get(host, self._max_per_ip)
-        if self._by_ip.get(host, 0) >= max_per_ip:
+        if self.by_ip.get(host, 0) >= max_per_ip:
             return f"max.connections.per.ip={max_per_ip} is reached"
         return None
 
+    def crowded_address(self) -> str:
+        """The address with the most connections."""
+        return max(self.by_ip, key=self.by_ip.__getitem__, default="")
+
     def add(self, host: str) -> None:
         self.count += 1
-        self._by_ip[host] = self._by_ip.get(host, 0) + 1
+        self.by_ip[host] = self.by_ip.get(host, 0) + 1
 
     def remove(self, host: str) -> None:
         self.count -= 1
-        self._by_ip[host] -= 1
-        if self._by_ip[host] == 0:
-            del self._by_ip[host]
+        self.by_ip[host] -= 1
+        if self.by_ip[host] == 0:
+            del self.by_ip[host]
 
 
 class Listener:
@@ -70,6 +104,8 @@ class Listener:
         self.max_frame_bytes = server.config.socket_request_max_bytes
         self.handler: RequestHandler
         self.budget = server.budget
+        self.unsent = server.unsent
+        self.enforce_budgets = server.enforce_budgets
         self.request_log = server.request_log
         self.refusals = server.refusals
         self.failures = server.failures
@@ -77,47 +113,61 @@ class Listener:
         self.port = endpoint.port
         self._server = server
         self._bound: socket.socket | None = None
-        self._accepting: asyncio.Server | None = None
+        self._acceptor: Acceptor | None = None
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
         self._bound = await _bind(asyncio.get_running_loop(), self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
-    async def accept(self, handler: RequestHandler) -> None:
+    def accept(self, handler: RequestHandler) -> None:
         """Every request goes to `handler` from now on."""
         assert self._bound is not None, "bind comes first"
         self.handler = handler
         loop = asyncio.get_running_loop()
-        self._accepting = await loop.create_server(
-            lambda: Connection(self, loop),
-            sock=self._bound,
-            backlog=self._server.config.socket_listen_backlog_size,
-        )
+        try:
+            self._bound.listen(self._server.config.socket_listen_backlog_size)
+        except OSError as error:
+            raise _listen_error(self.endpoint, error) from error
+        self._acceptor = Acceptor(loop, self._bound, self, lambda: Connection(self, loop))
+        self._acceptor.start()
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
 
     def stop_accepting(self) -> None:
-        if self._accepting is not None:
-            self._accepting.close()
+        if self._acceptor is not None:
+            self._acceptor.stop()
         elif self._bound is not None:
             self._bound.close()
+
+    def may_accept(self) -> bool:
+        """False while an idle connection is closed to make room."""
+        return self._server.has_room()
+
+    def why_not(self, host: str) -> str | None:
+        """What quotas have against one more connection."""
+        return self._server.quotas.why_not(host)
 
     def admit(self, connection: Connection) -> bool:
         """Whether quotas leave room; logs a refusal."""
         quotas = self._server.quotas
         reason = quotas.why_not(connection.peer_host)
         if reason is not None:
-            self._server.metrics.refused_connections_count += 1
-            self.refusals.warning("Refusing connection from %s: %s", connection.peer, reason)
+            self.refuse(connection.peer, reason)
             return False
         quotas.add(connection.peer_host)
         self.connections.add(connection)
         self._server.metrics.connections_count += 1
         return True
 
+    def refuse(self, peer: str, reason: str) -> None:
+        """A client is turned away: count and log it."""
+        self._server.metrics.refused_connections_count += 1
+        self.refusals.warning("Refusing connection from %s: %s", peer, reason)
+
     def release(self, connection: Connection) -> None:
         """The connection is gone."""
         self.connections.discard(connection)
+        self._server.leaving.discard(connection)
         self._server.quotas.remove(connection.peer_host)
         self._server.metrics.connections_count -= 1
 
@@ -140,7 +190,11 @@ class SocketServer:
         self.refusals = RateLimitedLog(logger, loop.time)
         self.failures = RateLimitedLog(logger, loop.time)
         self.quotas = ConnectionQuotas(config)
-        self.budget = ReceiveBudget(_unfinished_bytes_max(config))
+        self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
+        self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
+        self.leaving: set[Connection] = set()
+        """Closed to make room for others; not gone yet."""
+        self._make_room_at = 0.0
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
         self._loop = loop
         self._reaper: asyncio.TimerHandle | None = None
@@ -162,8 +216,10 @@ class SocketServer:
 
     async def accept(self, handler: RequestHandler) -> None:
         """Open every listener; every request goes to `handler`."""
+        self._share_descriptors()
+        self._announce_connections_max()
         for listener in self.listeners:
-            await listener.accept(handler)
+            listener.accept(handler)
         self._schedule_reaper()
         self._schedule_performance_line()
 
@@ -182,6 +238,81 @@ class SocketServer:
         for connection in self._connections():
             connection.abort()
         await asyncio.sleep(0)
+
+    # Who has to leave.
+
+    def enforce_budgets(self) -> None:
+        """Close those who hold too many bytes of requests or answers."""
+        for budget, what in ((self.budget, UNFINISHED), (self.unsent, UNREAD)):
+            if budget.held_bytes > budget.bytes_max:
+                self._enforce(budget, what)
+
+    def _enforce(self, budget: ByteBudget[Connection], what: str) -> None:
+        held_bytes = budget.held_bytes
+        for connection in budget.losers(self._loop.time()):
+            self.refusals.warning(
+                "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
+                connection.peer,
+                budget.held_by(connection),
+                held_bytes,
+                what,
+                budget.bytes_max,
+            )
+            self.metrics.closed_holders_count += 1
+            connection.abort()
+
+    def has_room(self) -> bool:
+        """Whether to accept now: a client that is to be turned away is accepted, too.
+
+        At the limit of open files, those leave that are idle, of the address with the most connections.
+        """
+        if self.quotas.has_descriptors:
+            return True
+        if not self.leaving and self._loop.time() >= self._make_room_at:
+            self._make_room()
+        return not self.leaving
+
+    def _make_room(self) -> None:
+        self._make_room_at = self._loop.time() + MAKE_ROOM_SECONDS
+        address = self.quotas.crowded_address()
+        idle_since = self._loop.time() - IDLE_SECONDS_MIN
+        idle = [
+            connection
+            for connection in self._connections()
+            if connection.peer_host == address
+            and not connection.busy
+            and connection.last_active <= idle_since
+        ]
+        idle.sort(key=attrgetter("last_active"))
+        self.leaving.update(idle[: self.quotas.count // ROOM_SHARE + 1])
+        for connection in list(self.leaving):
+            self.refusals.warning(
+                "Closing connection from %s: it is idle, and no descriptor is left for another one",
+                connection.peer,
+            )
+            self.metrics.closed_idle_count += 1
+            connection.abort()
+
+    def _share_descriptors(self) -> None:
+        """Leave to connections what storage and other controllers do not need."""
+        limit = open_files_limit()
+        try:
+            other_count = open_count() - self.quotas.count
+        except OSError:
+            return  # to count them takes one, too
+        self.quotas.descriptors_max = connections_max(limit, other_count, PENDING_MAX * len(self.listeners))
+
+    def _announce_connections_max(self) -> None:
+        limit, allowed = open_files_limit(), self.quotas.descriptors_max
+        logger.info("The limit of %d open files (ulimit -n) allows %d connections", limit, allowed)
+        if allowed < self.config.max_connections < INT_MAX:
+            logger.warning(
+                "max.connections=%d is more than the limit of %d open files allows: clients are turned away"
+                " from %d connections on. Raise the limit (ulimit -n, LimitNOFILE) or lower max.connections.",
+                self.config.max_connections,
+                limit,
+                allowed,
+            )
 
     def _connections(self) -> list[Connection]:
         return [connection for listener in self.listeners for connection in listener.connections]
@@ -204,8 +335,11 @@ class SocketServer:
 
     def _log_performance(self) -> None:
         self._schedule_performance_line()
+        self._share_descriptors()  # a log of many segments has many files
         period_ms = self.config.controller_performance_sample_period_ms
         logger.info("%s", performance_line(period_ms, self.metrics.take(), API_NAMES))
+        if (pressure := self.metrics.take_pressure(period_ms)) is not None:
+            logger.warning("%s", pressure)
 
 
 def _unfinished_bytes_max(config: ControllerConfig) -> int:
@@ -227,10 +361,14 @@ async def _bind(
         family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         return _bound(socket.AddressFamily(family), address, config)
     except OSError as error:
-        raise ListenError(
-            f"cannot listen on {endpoint}: {error.strerror or error}. Next step: free the address, or choose "
-            "another host or port in 'listeners'."
-        ) from error
+        raise _listen_error(endpoint, error) from error
+
+
+def _listen_error(endpoint: Endpoint, error: OSError) -> ListenError:
+    return ListenError(
+        f"cannot listen on {endpoint}: {error.strerror or error}. Next step: free the address, or choose "
+        "another host or port in 'listeners'."
+    )
 
 
 def _bind_wildcard(port: int, config: ControllerConfig) -> socket.socket:

@@ -21,6 +21,11 @@ class RequestMetrics:
         self._by_api: dict[int, ApiMetrics] = {}
         self.connections_count = 0
         self.refused_connections_count = 0
+        self.closed_idle_count = 0
+        """Closed to make room for other connections."""
+        self.closed_holders_count = 0
+        """Closed because they held too many bytes."""
+        self._reported = (0, 0, 0)
 
     def record(self, api_key: int, seconds: float) -> None:
         """One request was answered after `seconds`."""
@@ -35,6 +40,18 @@ class RequestMetrics:
         """Everything since the last call."""
         taken, self._by_api = self._by_api, {}
         return taken
+
+    def take_pressure(self, period_ms: int) -> str | None:
+        """One line about the connections that were turned away or closed since the last call, if any were."""
+        counts = (self.refused_connections_count, self.closed_idle_count, self.closed_holders_count)
+        refused, idle, holders = (count - old for count, old in zip(counts, self._reported, strict=True))
+        self._reported = counts
+        if refused + idle + holders == 0:
+            return None
+        return (
+            f"In the last {period_ms} ms {refused} connections were refused, {idle} idle ones closed to make"
+            f" room, and {holders} closed that held too many bytes; {self.connections_count} are open."
+        )
 
 
 def performance_line(period_ms: int, metrics: dict[int, ApiMetrics], names: dict[int, str]) -> str:

@@ -21,7 +21,12 @@ UNCHECKED_BYTES_MAX = 64 * 1024
 
 def encode_frame(payload: bytes) -> bytes:
     """`payload` after its size."""
-    return len(payload).to_bytes(SIZE_PREFIX_BYTES, "big") + payload
+    return encode_size(len(payload)) + payload
+
+
+def encode_size(payload_bytes: int) -> bytes:
+    """What comes before a payload."""
+    return payload_bytes.to_bytes(SIZE_PREFIX_BYTES, "big")
 
 
 class FrameDecoder:
@@ -39,26 +44,40 @@ class FrameDecoder:
     ) -> None:
         self.max_frame_bytes = max_frame_bytes
         self._frame_limit = frame_limit
-        self._chunks: list[bytes] = []
-        self._held_bytes = 0
+        # One growing buffer: a list of the pieces would cost 30 times what it holds when they are small.
+        self._held = bytearray()
         self._needed_bytes = SIZE_PREFIX_BYTES
 
     @property
     def held_bytes(self) -> int:
         """The bytes of an unfinished frame."""
-        return self._held_bytes
+        return len(self._held)
 
     def feed(self, data: bytes) -> list[bytes]:
         """The payloads that `data` completes, in order."""
-        if self._held_bytes:
-            self._chunks.append(data)
-            self._held_bytes += len(data)
-            if self._held_bytes < self._needed_bytes:
-                return []
-            data = b"".join(self._chunks)
-            self._chunks.clear()
-            self._held_bytes = 0
-        return self._cut(data)
+        if not self._held:
+            return self._cut(data)
+        if len(self._held) + len(data) < self._needed_bytes:
+            self._held += data
+            return []
+        return self._complete(data)
+
+    def clear(self) -> None:
+        """Let go of the unfinished frame."""
+        self._held = bytearray()
+
+    def _complete(self, data: bytes) -> list[bytes]:
+        """`data` ends what was needed: the size, the kind or the frame."""
+        if len(self._held) < SIZE_PREFIX_BYTES + KIND_BYTES:
+            data = bytes(self._held) + data
+            self.clear()
+            return self._cut(data)
+        missing_bytes = self._needed_bytes - len(self._held)
+        # The buffer is not copied before the frame is taken out of it: a frame may be 100 MB.
+        self._held += data[:missing_bytes]
+        frame = bytes(memoryview(self._held)[SIZE_PREFIX_BYTES:])
+        self.clear()
+        return [frame, *self._cut(data[missing_bytes:])]
 
     def _cut(self, data: bytes) -> list[bytes]:
         frames: list[bytes] = []
@@ -80,8 +99,7 @@ class FrameDecoder:
             frames.append(data[position + SIZE_PREFIX_BYTES : frame_end])
             position = frame_end
         if position < end:
-            self._chunks.append(data[position:] if position else data)
-            self._held_bytes = end - position
+            self._held = bytearray(data[position:])
         return frames
 
     def _checked_size(self, size: int) -> int:

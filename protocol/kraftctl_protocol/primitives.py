@@ -61,7 +61,6 @@ class Reader:
         self.position: i64 = position
         self.end: i64 = len(buffer)
         self.budget_bytes: i64 = budget_bytes
-        self._budget_before: i64 = budget_bytes
         self.pause_at: i64 = UNLIMITED
         self._pause: Callable[[], object] | None = None
         if position < 0 or position > self.end:
@@ -69,7 +68,7 @@ class Reader:
 
     def limit(self, budget_bytes: i64, pause: Callable[[], object] | None = None) -> None:
         """Begin a new budget here. `pause`, if any, is called every few kilobytes from now on."""
-        self.budget_bytes = self._budget_before = budget_bytes
+        self.budget_bytes = budget_bytes
         self._pause = pause
         self.pause_at = UNLIMITED if pause is None else self.position + PAUSE_WIRE_BYTES
 
@@ -79,16 +78,14 @@ class Reader:
         if self._pause is not None:
             self._pause()
 
-    @property
-    def drawn_bytes(self) -> int:
-        """What was taken from the budget."""
-        return self._budget_before - self.budget_bytes
-
     def draw(self, size_bytes: i64) -> None:
         """Take so much from the budget; OverBudgetError if it is not there."""
         self.budget_bytes -= size_bytes
         if self.budget_bytes < 0:
-            raise OverBudgetError(f"its elements take more memory than is allowed, at byte {self.position}")
+            raise self.over_budget()
+
+    def over_budget(self) -> OverBudgetError:
+        return OverBudgetError(f"it takes more memory than is allowed, at byte {self.position}")
 
     def expect_end(self) -> None:
         """DecodeError unless everything was read."""
@@ -308,7 +305,9 @@ class Reader:
         if length > ARRAY_LENGTH_MAX:
             raise OverBudgetError(f"array of {length} elements, more than {ARRAY_LENGTH_MAX}")
         if length > 0:
-            self.draw(ARRAY_START_COST + length * element_cost)
+            self.budget_bytes -= ARRAY_START_COST + length * element_cost
+            if self.budget_bytes < 0:
+                raise self.over_budget()
 
     def read_nullable_array_length(self, element_size_min: i64, element_cost: i64) -> i64:
         """How many elements follow, or -1 for null; `admit_array` may refuse them."""
@@ -337,19 +336,22 @@ class Reader:
         return length
 
     def read_tag_count(self) -> i64:
-        """How many tagged fields follow; DecodeError if they are more than Kafka allows."""
+        """How many tagged fields follow, no more than Kafka allows."""
+        if self.position < self.end and self.buffer[self.position] == 0:
+            self.position += 1
+            return 0
         count = self.read_uvarint()
         if count > TAGGED_FIELDS_MAX:
             raise OverBudgetError(f"{count} tagged fields, more than {TAGGED_FIELDS_MAX}")
         return count
 
     def read_unknown_tagged_fields(self) -> list[tuple[int, bytes]] | None:
-        """A whole tagged section of which no tag is known; None when it is empty."""
+        """A tagged section of which no tag is known; None when it is empty."""
         count = self.read_tag_count()
         if count == 0:
             return None
-        fields: list[tuple[int, bytes]] = []
         self.draw(LIST_COST)
+        fields: list[tuple[int, bytes]] = []
         while count > 0:
             count -= 1
             tag = self.read_uvarint()

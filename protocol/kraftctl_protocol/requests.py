@@ -55,6 +55,7 @@ class RequestHead:
         self.version = version
         self._message = message
         self._reader = reader
+        self._memory_bytes_max = 0
 
     @property
     def size_bytes(self) -> int:
@@ -70,6 +71,7 @@ class RequestHead:
         """
         reader = self._reader
         reader.limit(memory_bytes_max, pause)
+        self._memory_bytes_max = memory_bytes_max
         start = reader.position
         try:
             body = self._message.read(reader, self.version)
@@ -85,7 +87,7 @@ class RequestHead:
     @property
     def drawn_bytes(self) -> int:
         """The memory that the body takes, after it was decoded."""
-        return self._reader.drawn_bytes
+        return self._memory_bytes_max - self._reader.budget_bytes
 
     def decode(self, memory_bytes_max: int = UNLIMITED) -> ParsedRequest:
         """The whole request; raises what `decode_body` raises."""

@@ -20,6 +20,9 @@ from tests.attack.frames import APPEND, SET, compact, config_change, envelope, m
 
 ANSWER_SECONDS_MAX = 120.0
 
+DENSE_SIZES_BYTES = (2_900_000, 1_700_000, 900_000, 400_000, 150_000)
+"""Some are just below a limit, wherever that is: what is served takes the most then."""
+
 CONNECTIONS_IN_A_ROW = 25
 """Then a pause: what does not fit into the backlog waits a second for the kernel to try again."""
 
@@ -310,9 +313,11 @@ def many_acl_checks(target: Target) -> str:
 
 
 def dense(target: Target, payload: Callable[[int], bytes]) -> str:
-    """One large request, then many that are as small as those of a busy broker."""
-    large = one_frame(target, payload)
-    return f"{large}; of 60 kB {repeated(target, [payload(60_000)], seconds=1.0)}"
+    """One large request, some that may be just small enough, and many as small as those of a busy broker."""
+    notes = [one_frame(target, payload)]
+    notes += [one_frame(target, payload, size_bytes) for size_bytes in DENSE_SIZES_BYTES]
+    notes.append(f"60 kB: {repeated(target, [payload(60_000)], seconds=1.0)}")
+    return "; ".join(notes)
 
 
 def dense_crowd(target: Target) -> str:

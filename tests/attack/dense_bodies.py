@@ -60,12 +60,29 @@ DENSE: dict[str, Callable[[int], bytes]] = {
     "DescribeQuorum, partitions": _partitions(frames.DESCRIBE_QUORUM, 0, b"", INT32 + b"\0", b"\0"),
     "FetchSnapshot": _dense(frames.FETCH_SNAPSHOT, 0, INT32 * 2, EMPTY, b"\0"),
     "ElectLeaders": _dense(frames.ELECT_LEADERS, 2, b"\0", EMPTY, INT32 + b"\0"),
+    "ElectLeaders, partitions": _dense(frames.ELECT_LEADERS, 2, b"\0\2\1", INT32, b"\0" + INT32 + b"\0"),
+    "AlterPartitionReassignments, partitions": _dense(
+        frames.ALTER_PARTITION_REASSIGNMENTS, 0, INT32 + b"\2\1", INT32 + b"\0\0", b"\0\0"
+    ),
     "AlterPartitionReassignments": _dense(frames.ALTER_PARTITION_REASSIGNMENTS, 0, INT32, EMPTY, b"\0"),
     "ListPartitionReassignments": _dense(frames.LIST_PARTITION_REASSIGNMENTS, 0, INT32, EMPTY, b"\0"),
     "IncrementalAlterConfigs": _dense(frames.INCREMENTAL_ALTER_CONFIGS, 1, b"", b"\2\1\1\0", b"\1\0"),
+    "IncrementalAlterConfigs, of one resource": _dense(
+        frames.INCREMENTAL_ALTER_CONFIGS, 1, b"\2\4\1", b"\1\0\1\0", b"\0\1\0"
+    ),
     "AlterConfigs": _dense(frames.ALTER_CONFIGS, 2, b"", b"\2\1\1\0", b"\1\0"),
     "DescribeConfigs": _dense(frames.DESCRIBE_CONFIGS, 4, b"", b"\2\1\1\0", b"\0\0\0"),
     "CreateTopics": _dense(frames.CREATE_TOPICS, 7, b"", b"\1" + INT32 + b"\0\1\1\1\0", INT32 + b"\0\0"),
+    "CreateTopics, assignments": _dense(
+        frames.CREATE_TOPICS, 7, b"\2\2a" + INT32 + b"\0\1", INT32 + b"\1\0", b"\1\0" + INT32 + b"\0\0"
+    ),
+    "CreateAcls": _dense(frames.CREATE_ACLS, 3, b"", b"\2\1\3\1\1\2\3\0", b"\0"),
+    "DeleteAcls": _dense(frames.DELETE_ACLS, 3, b"", b"\2\1\3\1\1\2\3\0", b"\0"),
+    "UpdateFeatures": _dense(frames.UPDATE_FEATURES, 1, INT32, b"\1\0\1\1\0", b"\1\0"),
+    "AlterUserScramCredentials": _dense(frames.ALTER_USER_SCRAM_CREDENTIALS, 0, b"", b"\1\1\0", b"\1\0"),
+    "AssignReplicasToDirs": _dense(
+        frames.ASSIGN_REPLICAS_TO_DIRS, 0, INT32 + ZERO64 + b"\2" + bytes(16), bytes(16) + b"\1\0", b"\0\0"
+    ),
     "DeleteTopics": _dense(frames.DELETE_TOPICS, 5, b"", b"\1", INT32 + b"\0"),
 }
 """By name: the payload of a request of about so many bytes."""

@@ -139,4 +139,28 @@ FAULTS = (
         (RAFT_BOUNDS,),
         "A candidate of ever higher epochs fills the disk with the log of the process.",
     ),
+    PlantedFault(
+        "an-observer-that-fetches-is-forgotten",
+        "kraftctl/raft/states.py",
+        "        state = self.observer_states.pop(key, None)\n",
+        "        state = self.observer_states.get(key)\n",
+        (RAFT_BOUNDS,),
+        "New ids drive out the brokers that have fetched for days.",
+    ),
+    PlantedFault(
+        "present-configs-are-validated-without-a-limit",
+        "kraftctl/controller/configuration_control/config_alteration.py",
+        "        self._characters += sum([len(value) for value in present.values()])\n",
+        "",
+        ("tests/controller/test_changed_lists.py",),
+        "A small request that appends to 10,000 long lists blocks the loop for ten seconds.",
+    ),
+    PlantedFault(
+        "the-ninth-acl-of-a-pattern-replaces-another",
+        "kraftctl/image/acl_index.py",
+        "                self._by_client.setdefault((acl[1].principal, acl[1].host), []).append(acl)\n",
+        "                self._by_client[(acl[1].principal, acl[1].host)] = [acl]\n",
+        (ACL_INDEX,),
+        "A DENY is lost when a resource gets its ninth entry.",
+    ),
 )

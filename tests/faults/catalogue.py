@@ -9,9 +9,11 @@ from __future__ import annotations
 from tests.faults import (
     bound_faults,
     controller_faults,
+    decoding_faults,
     file_faults,
     raft_faults,
     request_faults,
+    socket_faults,
     storage_faults,
 )
 from tests.faults.planted_fault import PlantedFault
@@ -22,5 +24,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *controller_faults.FAULTS,
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
+    *decoding_faults.FAULTS,
+    *socket_faults.FAULTS,
     *file_faults.FAULTS,
 )

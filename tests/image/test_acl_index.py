@@ -7,7 +7,7 @@ import random
 import pytest
 
 from kraftctl.image.acl_entry import AclEntry
-from kraftctl.image.acl_index import AclIndex, TypeAcls
+from kraftctl.image.acl_index import SCANNED_ENTRIES_MAX, AclIndex, TypeAcls
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
@@ -48,16 +48,20 @@ def check(image: MetadataImage) -> None:
             assert set(found) == scanned(image, resource_type, name)
     for entry in image.acls.acls.values():
         assert index.contains(entry)
+        patterns = index.of_type(entry.resource_type)[0].named(entry.resource_name)
+        found_for = [acl for pattern in patterns for acl in pattern.of_client(entry.principal, entry.host)]
+        assert entry in [acl[1] for acl in found_for]
+        assert {(acl[1].principal, acl[1].host) for acl in found_for} == {(entry.principal, entry.host)}
     indexed = {acl for acls in index.types() for pattern in acls.all() for acl in pattern.all()}
     assert indexed == set(image.acls.acls.items())
 
 
-def any_entry(rng: random.Random) -> AccessControlEntryRecord:
-    """Few ids, so that an entry also replaces another one."""
+def any_entry(rng: random.Random, crowded: bool) -> AccessControlEntryRecord:
+    """Few ids, so that an entry also replaces another one; `crowded` patterns have many entries each."""
     return AccessControlEntryRecord(
-        id=rng.randrange(12).to_bytes(16, "big"),
+        id=rng.randrange(80 if crowded else 12).to_bytes(16, "big"),
         resource_type=rng.choice([2, 2, 3]),
-        resource_name=rng.choice(NAMES),
+        resource_name=rng.choice(NAMES[1:3] if crowded else NAMES),
         pattern_type=rng.choice([LITERAL, PREFIXED]),
         principal=rng.choice(["User:a", "User:b", "User:*"]),
         host=rng.choice(["*", "127.0.0.1"]),
@@ -66,7 +70,7 @@ def any_entry(rng: random.Random) -> AccessControlEntryRecord:
     )
 
 
-def any_record(rng: random.Random, image: MetadataImage) -> Message:
+def any_record(rng: random.Random, image: MetadataImage, crowded: bool) -> Message:
     kind = rng.random()
     if kind < 0.1:
         if image.journal.transaction_start is None:
@@ -74,16 +78,17 @@ def any_record(rng: random.Random, image: MetadataImage) -> Message:
         return rng.choice([EndTransactionRecord(), AbortTransactionRecord()])
     if kind < 0.4 and image.acls.acls:
         return RemoveAccessControlEntryRecord(id=rng.choice(sorted(image.acls.acls)))
-    return any_entry(rng)
+    return any_entry(rng, crowded)
 
 
-@pytest.mark.parametrize("seed", seeds(20))
-def test_it_follows_records_rollbacks_and_transactions(seed: int) -> None:
+@pytest.mark.parametrize("crowded", [False, True])
+@pytest.mark.parametrize("seed", seeds(15))
+def test_it_follows_records_rollbacks_and_transactions(seed: int, crowded: bool) -> None:
     rng = random.Random(seed)
     image = MetadataImage()
     end, committed = 0, 0
     for _ in range(150):
-        replay(image, any_record(rng, image), end)
+        replay(image, any_record(rng, image, crowded), end)
         end += 1
         if rng.random() < 0.2:
             committed = rng.randint(committed, end)
@@ -94,19 +99,20 @@ def test_it_follows_records_rollbacks_and_transactions(seed: int) -> None:
         check(image)
 
 
+@pytest.mark.parametrize("crowded", [False, True])
 @pytest.mark.parametrize("seed", seeds(10))
-def test_a_snapshot_has_the_entries_of_its_offset(seed: int) -> None:
+def test_a_snapshot_has_the_entries_of_its_offset(seed: int, crowded: bool) -> None:
     rng = random.Random(seed)
     image = MetadataImage()
     for offset in range(40):
-        replay(image, any_record(rng, image), offset)
+        replay(image, any_record(rng, image, crowded), offset)
     if image.journal.transaction_start is not None:
         replay(image, EndTransactionRecord(), 40)
     image.journal.commit_to(41)
     expected = dict(image.acls.acls)
     writer = ImageWriter(image, 41)
     for offset in range(41, 80):
-        replay(image, any_record(rng, image), offset)
+        replay(image, any_record(rng, image, crowded), offset)
     loaded = MetadataImage()
     for entry in writer.next_records(1000):
         replay(loaded, entry.record, 40)
@@ -138,6 +144,18 @@ def test_a_look_up_does_not_depend_on_the_number_of_entries() -> None:
     (pattern,) = index.covering(2, "t")
     assert len(pattern.of_client("User:7", "*")) == 1
     assert index.covering(2, "team") == []
+
+
+@pytest.mark.parametrize("count", [SCANNED_ENTRIES_MAX, SCANNED_ENTRIES_MAX + 1, 100])
+def test_a_pattern_loses_its_entries_one_by_one(count: int) -> None:
+    acls = TypeAcls()
+    for number in range(count):
+        acls.add(number.to_bytes(16, "big"), entry("t", LITERAL, f"User:{number % 20}"))
+    for number in range(count):
+        (pattern,) = acls.covering("t")
+        assert len(pattern.all()) == count - number
+        acls.remove(number.to_bytes(16, "big"), entry("t", LITERAL, f"User:{number % 20}"))
+    assert acls.covering("t") == []
 
 
 def test_nothing_is_left_behind() -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX
+from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX, DECODED_ON_LOOP_BYTES_MAX
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
+from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
+from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.describe_configs_request import DescribeConfigsRequest
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersResponse
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
@@ -187,6 +191,26 @@ def test_in_an_envelope_a_standby_does_not_decode_it() -> None:
 )
 def test_the_limits_hold_inside_an_envelope(data: bytes, error: Errors) -> None:
     assert envelope_answer(started(), data).error_code == error
+
+
+def test_an_answer_that_would_list_too_much_closes_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(state: object, context: object, request: object, moment: object) -> ControllerResult:
+        AnswerEntries().add(ANSWER_ENTRIES_MAX + 1)
+        raise AssertionError("it is refused")
+
+    monkeypatch.setitem(HANDLERS, ApiKey.DESCRIBE_CONFIGS, too_long)
+    node = started()
+    call = node.send(DescribeConfigsRequest())
+    assert call in node.closed
+    assert any("its answer would list more than" in line for line in node.notices)
+
+
+def test_entries_of_an_answer_are_counted_together() -> None:
+    entries = AnswerEntries()
+    entries.add(ANSWER_ENTRIES_MAX - 1)
+    entries.add(1)
+    with pytest.raises(AnswerTooLongError):
+        entries.add(1)
 
 
 @pytest.mark.parametrize("worst_request", WORST_REQUESTS, ids=lambda each: each.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,27 @@ def test_many_small_pieces_do_not_cost_quadratic_copies() -> None:
     for position in range(0, len(frame), 7):
         out += decoder.feed(frame[position : position + 7])
     assert out == [payload]
+
+
+def test_a_frame_in_small_pieces_costs_what_it_holds() -> None:
+    """A list of pieces of 2 bytes costs 27 bytes for each byte, and a budget counts only one."""
+    decoder = FrameDecoder()
+    decoder.feed((1 << 20).to_bytes(4, "big"))
+    pieces = [number.to_bytes(2, "big") for number in range(50_000)]
+    tracemalloc.start()
+    for piece in pieces:
+        decoder.feed(bytes(bytearray(piece)))
+    held_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert decoder.held_bytes == 100_004
+    assert held_bytes < 2 * decoder.held_bytes
+
+
+def test_a_cleared_decoder_holds_nothing() -> None:
+    decoder = FrameDecoder()
+    decoder.feed(bytes.fromhex("00010000") + bytes(5_000))
+    decoder.clear()
+    assert decoder.held_bytes == 0
 
 
 @pytest.mark.parametrize("first", [8, 7, 5, 4, 3])

@@ -6,6 +6,8 @@ import pytest
 
 from kraftctl.metadata.registration_limits import HOST_BYTES_MAX, LISTENERS_MAX, NAME_BYTES_MAX
 from kraftctl.raft.limited_notices import INTERVAL_MS, LINES_PER_INTERVAL_MAX
+from kraftctl.raft.raft_config import OBSERVERS_MAX
+from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.add_raft_voter_request import Listener as VoterListener
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest, LeaderEndpoint
@@ -93,3 +95,17 @@ def test_an_ordinary_election_is_logged_completely() -> None:
     transcript.run("start")
     transcript.run("show-notices")
     assert len(vote_for_epochs(transcript, 1, 5)) >= 10
+
+
+def test_the_longest_silent_observer_makes_room() -> None:
+    """Without a look at each of them."""
+    leader = leading().node._core.leader()
+    assert leader is not None
+    keys = [ReplicaKey(101, number.to_bytes(16, "big")) for number in range(OBSERVERS_MAX + 1)]
+    for key in keys[:OBSERVERS_MAX]:
+        leader.replica(key, 1)
+    leader.replica(keys[0], 1)
+    leader.replica(keys[OBSERVERS_MAX], 1)
+    assert len(leader.observer_states) == OBSERVERS_MAX
+    assert keys[1] not in leader.observer_states
+    assert keys[0] in leader.observer_states

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import BodyRefused, ClientRequest
 from kraftctl.server.body_decoding import WAITING_BYTES_MAX, BodyDecoding
+from kraftctl.server.executor_protocols import Finished
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -193,3 +195,37 @@ def test_the_loop_turns_while_a_long_request_is_decoded() -> None:
         return turns
 
     assert asyncio.run(scenario()) > 20
+
+
+def test_the_collector_does_not_look_at_what_is_decoded() -> None:
+    """A million lists take it 100 ms, in which nothing else runs."""
+    collections: list[int] = []
+    bodies: list[Message] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            collections.append(info["generation"])
+
+    async def scenario() -> None:
+        threads = StorageThreads(asyncio.get_running_loop())
+        ended = asyncio.Event()
+        long = head(50_000)
+
+        def done(decoded: Finished[Message]) -> None:
+            bodies.append(decoded.result())
+            ended.set()
+
+        threads.run_on_decoding_thread(lambda pause: long.decode_body(1 << 30, pause), done)
+        await ended.wait()
+        await threads.stop()
+
+    frozen = gc.get_freeze_count()
+    gc.callbacks.append(note)
+    try:
+        asyncio.run(scenario())
+        assert gc.get_freeze_count() >= frozen + 100_000
+    finally:
+        gc.callbacks.remove(note)
+        gc.unfreeze()
+    assert gc.isenabled()
+    assert len(collections) < 20

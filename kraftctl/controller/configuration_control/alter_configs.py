@@ -24,7 +24,7 @@ def alter_configs(
     alteration = ConfigAlteration(state, context, named)
     for resource in request.resources:
         key = (resource.resource_type, resource.resource_name)
-        if alteration.is_open(key):
+        if alteration.begin(key, [config.value for config in resource.configs]):
             wanted: dict[str, str | None] = {config.name: config.value for config in resource.configs}
             current = state.image.configurations.config(key[0], key[1])
             for name in sorted(name for name in current if name not in wanted):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.batch_limits import BATCH_BYTES_MAX
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
 from kraftctl.controller.configuration_control.effective_configs import (
     MIN_INSYNC_REPLICAS,
@@ -36,6 +37,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
+CHARACTERS_PER_REQUEST_MAX: Final = BATCH_BYTES_MAX
+"""Of all configs that the altered resources have, or would have: to validate 32 KB of a list takes 1 ms."""
+
 Resource = tuple[int, str]
 """Type and name."""
 
@@ -52,6 +56,7 @@ class ConfigAlteration:
         self._records: list[RecordAndVersion] = []
         self.answers: list[tuple[Resource, ApiError]] = []
         self._open: set[Resource] = set()
+        self._characters = 0
         counts: dict[Resource, int] = {}
         for resource in named:
             counts[resource] = counts.get(resource, 0) + 1
@@ -62,9 +67,20 @@ class ConfigAlteration:
             else:
                 self.refuse(resource, error)
 
-    def is_open(self, resource: Resource) -> bool:
-        """Whether the resource was not refused up front."""
-        return resource in self._open
+    def begin(self, resource: Resource, values: list[str | None]) -> bool:
+        """Whether the resource was not refused up front, nor is now: `values` in the request, and those that
+        it has, are all validated.
+        """
+        if resource not in self._open:
+            return False
+        self._characters += sum([len(value) for value in values if value is not None])
+        present = self._image.configurations.config(resource[0], resource[1])
+        self._characters += sum([len(value) for value in present.values()])
+        if self._characters <= CHARACTERS_PER_REQUEST_MAX:
+            return True
+        reason = f"One request cannot alter configs of more than {CHARACTERS_PER_REQUEST_MAX} characters."
+        self.refuse(resource, ApiError(Errors.POLICY_VIOLATION, reason))
+        return False
 
     def refuse(self, resource: Resource, error: ApiError) -> None:
         """Leave the resource as it is."""

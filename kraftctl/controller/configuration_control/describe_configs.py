@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
 from kraftctl.controller.configuration_control.effective_configs import (
     ConfigLayer,
@@ -50,6 +51,8 @@ def describe_configs(
     """One result per resource."""
     assert isinstance(request, DescribeConfigsRequest)
     results: list[DescribeConfigsResult] = []
+    entries = AnswerEntries()
+    entries.add_items(len(request.resources))
     for resource in request.resources:
         answer = _why_not_allowed(state, context, resource) or _describe(state, request, resource)
         result = DescribeConfigsResult(
@@ -60,6 +63,7 @@ def describe_configs(
             result.error_message = answer.message
         else:
             result.configs = answer
+            entries.add(sum(1 + len(config.synonyms) for config in answer))
         results.append(result)
     return ControllerResult.of([], DescribeConfigsResponse(results=results))
 
@@ -77,7 +81,8 @@ def _describe(
     state: ControllerState, request: DescribeConfigsRequest, resource: DescribeConfigsResource
 ) -> list[DescribeConfigsResourceResult] | ApiError:
     kind, name = resource.resource_type, resource.resource_name
-    wanted = resource.configuration_keys
+    keys = resource.configuration_keys
+    wanted = None if keys is None else set(keys)
     if kind == config_resource.TOPIC:
         return _describe_topic(state, name, wanted, request.include_synonyms)
     if kind == config_resource.BROKER:
@@ -92,12 +97,12 @@ def _describe(
     return _describe_plain(state, kind, name, wanted, request.include_synonyms)
 
 
-def _wanted(name: str, wanted: list[str] | None) -> bool:
+def _wanted(name: str, wanted: set[str] | None) -> bool:
     return wanted is None or name in wanted
 
 
 def _describe_topic(
-    state: ControllerState, topic: str, wanted: list[str] | None, synonyms: bool
+    state: ControllerState, topic: str, wanted: set[str] | None, synonyms: bool
 ) -> list[DescribeConfigsResourceResult] | ApiError:
     reason = why_topic_name_invalid(topic)
     if reason is not None:
@@ -164,7 +169,7 @@ def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[Des
 
 
 def _describe_node(
-    state: ControllerState, node: str, wanted: list[str] | None, synonyms: bool
+    state: ControllerState, node: str, wanted: set[str] | None, synonyms: bool
 ) -> list[DescribeConfigsResourceResult]:
     """The cluster default has only what was set for it; this node has all keys."""
     layers = _layers(state)
@@ -197,7 +202,7 @@ def _describe_node(
 
 
 def _describe_plain(
-    state: ControllerState, kind: int, name: str, wanted: list[str] | None, synonyms: bool
+    state: ControllerState, kind: int, name: str, wanted: set[str] | None, synonyms: bool
 ) -> list[DescribeConfigsResourceResult]:
     """Groups and client metrics subscriptions: their own value or the default."""
     own = state.image.configurations.config(kind, name)

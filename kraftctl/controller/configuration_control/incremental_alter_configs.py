@@ -39,7 +39,7 @@ def incremental_alter_configs(
     alteration = ConfigAlteration(state, context, named)
     for resource in request.resources:
         key = (resource.resource_type, resource.resource_name)
-        if alteration.is_open(key):
+        if alteration.begin(key, [config.value for config in resource.configs]):
             current = state.image.configurations.config(key[0], key[1])
             wanted = _wanted(resource, current)
             if isinstance(wanted, ApiError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -38,6 +39,10 @@ def elect_leaders(
 ) -> ControllerResult:
     """Elects leaders of the requested partitions. Null requests all; then those in order are not listed."""
     assert isinstance(request, ElectLeadersRequest)
+    entries = AnswerEntries()
+    entries.add_items(len(request.topic_partitions or ()))
+    for asked in request.topic_partitions or ():
+        entries.add(len(asked.partitions))
     if request.election_type not in (PREFERRED, UNCLEAN):
         return ControllerResult.of([], _refused(request))
     election = _Elections(state, request.election_type)

@@ -6,6 +6,7 @@ it with the first later change whose ISR allows it.
 
 from __future__ import annotations
 
+from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -48,6 +49,10 @@ def alter_partition_reassignments(
 ) -> ControllerResult:
     """Errors are per partition; the records of the others are one atomic batch."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
+    entries = AnswerEntries()
+    entries.add_items(len(request.topics))
+    for topic in request.topics:
+        entries.add(len(topic.partitions))
     allow_factor_change = request.allow_replication_factor_change
     reassignment = _Reassignments(state, allow_factor_change)
     response = AlterPartitionReassignmentsResponse(

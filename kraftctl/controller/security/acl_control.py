@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.error_responses import error_response
@@ -151,6 +152,7 @@ def describe_acls(
         permission_type=request.permission_type,
     )
     resources: dict[tuple[int, str, int], DescribeAclsResource] = {}
+    entries = AnswerEntries()
     for _, entry in acl_filter.candidates(state.image.acls.index):
         if not acl_filter.matches(entry):
             continue
@@ -159,6 +161,7 @@ def describe_acls(
         if resource is None:
             resource = DescribeAclsResource(resource_type=key[0], resource_name=key[1], pattern_type=key[2])
             resources[key] = resource
+        entries.add(1)
         resource.acls.append(
             AclDescription(
                 principal=entry.principal,

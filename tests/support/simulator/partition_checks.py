@@ -130,7 +130,7 @@ class PartitionChecks:
             name = f"{topic.name}-{index} at offset {self._batch_base}"
             check_partition(image, name, partition)
             if image.features.elr_enabled and partition.elr:
-                check_min_isr(name, partition, settings.min_isr(topic))
+                check_min_isr(name, before, partition, settings.min_isr(topic))
             may_be_unclean = self.may_ask_for_unclean or settings.unclean_election_enabled(topic.name)
             if before is not None and not may_be_unclean:
                 check_unclean(name, before, partition)

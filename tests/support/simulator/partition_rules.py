@@ -59,8 +59,16 @@ def _check_leader(image: MetadataImage, name: str, partition: PartitionRegistrat
         broken("ValidControllerState", f"{name} is led by {leader}, whose directory is offline")
 
 
-def check_min_isr(name: str, partition: PartitionRegistration, min_isr: int) -> None:
-    """`min_isr` is in force while the ISR changes; a change of it clears the ELR."""
+def check_min_isr(
+    name: str, before: PartitionRegistration | None, partition: PartitionRegistration, min_isr: int
+) -> None:
+    """`min_isr` is in force while the ISR changes; a change of it clears the ELR.
+
+    Except one: fewer replicas of partition 0 lower it for the whole topic. The next leader is then elected
+    from the ELR, and the others stay in it, as in Kafka's PartitionChangeBuilder.
+    """
+    if before is not None and partition.leader in before.elr and partition.leader != before.leader:
+        return
     if partition.elr and len(partition.isr) >= min_isr:
         broken(
             "ValidControllerIsrAndElr",

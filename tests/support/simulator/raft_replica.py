@@ -130,6 +130,9 @@ class Clients:
     def awaits(self, request_id: int) -> bool:
         return request_id in self.waiting
 
+    def address_of(self, request_id: int) -> bytes:
+        return b""
+
     def respond(self, request_id: int, response: Message | str | None) -> None:
         assert isinstance(response, Message), "raft closes no connection"
         self.waiting.remove(request_id)

@@ -1,0 +1,32 @@
+"""What an answer lists: a limit, after which the connection is closed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
+
+ENTRIES_PER_ITEM: Final = 3
+"""A topic or resource that a request names takes an object, a list and a text of the answer, even if it does
+not exist: 70,000 of them take 40 ms."""
+
+
+class AnswerTooLongError(Exception):
+    """The answer would list too much. It is not sent, and the connection is closed."""
+
+
+class AnswerEntries:
+    """Counts what is listed so far."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add_items(self, count: int) -> None:
+        """So many more topics or resources; AnswerTooLongError beyond the limit."""
+        self.add(ENTRIES_PER_ITEM * count)
+
+    def add(self, count: int) -> None:
+        """So many more; AnswerTooLongError beyond the limit."""
+        self.count += count
+        if self.count > ANSWER_ENTRIES_MAX:
+            raise AnswerTooLongError(f"its answer would list more than {ANSWER_ENTRIES_MAX} entries")

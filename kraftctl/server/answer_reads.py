@@ -1,0 +1,65 @@
+"""The reads of files for answers to Fetch and FetchSnapshot, a few at a time, the addresses in turn.
+
+A vote waits on the storage thread for the reads before it, and each read holds its answer in memory. So few
+are handed over; the others wait here, where one address with many requests does not delay the others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+READS_MAX = 2
+"""Handed to the storage thread: one that runs, and one so that the thread does not wait for the loop."""
+
+CONTENDED_READ_BYTES_MAX = 1 << 20
+"""Of one read while others wait: controller.quorum.fetch.max.bytes by default. Replicas fetch the rest."""
+
+READ_BYTES_MAX = 2**31 - 1
+"""Of one read while none waits: what the node asks for, which is limited already."""
+
+
+class AnswerRead:
+    """`read` is called with how many bytes it may read; `skip` in its place once nothing may be read."""
+
+    def __init__(self, request_id: int, read: Callable[[int], None], skip: Callable[[], None]) -> None:
+        self.request_id = request_id
+        self.read = read
+        self.skip = skip
+
+
+class AnswerReads:
+    """Call `ended` after each read. `awaits` says whether a client still waits."""
+
+    def __init__(self, awaits: Callable[[int], bool]) -> None:
+        self._awaits = awaits
+        self._waiting: dict[bytes, deque[AnswerRead]] = {}
+        self._running_count = 0
+
+    def submit(self, address: bytes, read: AnswerRead) -> None:
+        """Begin the read when it is its turn, maybe inside."""
+        self._waiting.setdefault(address, deque()).append(read)
+        self._begin()
+
+    def ended(self) -> None:
+        """A read is done, or has failed."""
+        self._running_count -= 1
+        self._begin()
+
+    def skip_all(self) -> None:
+        """The files are about to be cut: what waits was found in them before, and might be gone."""
+        waiting = [read for reads in self._waiting.values() for read in reads]
+        self._waiting.clear()
+        for read in waiting:
+            read.skip()
+
+    def _begin(self) -> None:
+        while self._running_count < READS_MAX and self._waiting:
+            address, reads = next(iter(self._waiting.items()))
+            read = reads.popleft()
+            del self._waiting[address]
+            if reads:
+                self._waiting[address] = reads  # behind the other addresses
+            if self._awaits(read.request_id):
+                self._running_count += 1
+                read.read(CONTENDED_READ_BYTES_MAX if self._waiting else READ_BYTES_MAX)

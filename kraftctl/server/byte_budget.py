@@ -1,0 +1,86 @@
+"""What all connections together may hold of one kind of bytes, and who loses when they hold more.
+
+A connection pays rent: its bytes times the seconds for which it has held them. The one with the highest rent
+loses, so an honest client, which holds for milliseconds, is not closed in place of one that never finishes.
+An address that holds little is spared as long as others hold more: many connections from one address do not
+push out those of the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Generic, Protocol, TypeVar
+
+SPARED_SHARE = 8
+"""An address that holds at most the eighth part of a budget loses nothing while another one holds more."""
+
+ROOM_SHARE = 8
+"""The eighth part of the budget is made free at a time: to find who loses takes a look at everybody."""
+
+RENT_SECONDS_MIN = 0.001
+"""Of two that have just begun, the larger one loses."""
+
+
+class Holder(Protocol):
+    """A connection, as a budget sees it."""
+
+    peer_host: str
+
+
+H = TypeVar("H", bound=Holder)
+
+
+class ByteBudget(Generic[H]):
+    """Limits a sum; `losers` are to be closed, and then hold nothing."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.held_bytes = 0
+        self._held: dict[H, tuple[int, float]] = {}
+        self._by_address: Counter[str] = Counter()
+
+    def hold(self, holder: H, size_bytes: int, now: float, *, anew: bool = False) -> None:
+        """`holder` holds `size_bytes` now, in place of what it held; `anew`: nothing of that is left."""
+        held_bytes, since = self._held.get(holder, (0, now))
+        self.held_bytes += size_bytes - held_bytes
+        self._by_address[holder.peer_host] += size_bytes - held_bytes
+        if size_bytes > 0:
+            self._held[holder] = (size_bytes, now if anew else since)
+        elif held_bytes > 0:
+            del self._held[holder]
+            if self._by_address[holder.peer_host] == 0:
+                del self._by_address[holder.peer_host]
+
+    def held_by(self, holder: H) -> int:
+        """What it holds."""
+        return self._held[holder][0] if holder in self._held else 0
+
+    def losers(self, now: float) -> list[H]:
+        """Those that have to be closed so that the rest is within the budget, the highest rent first."""
+        if self.held_bytes <= self.bytes_max:
+            return []
+        ranked = sorted(self._held, key=lambda holder: self._rent(holder, now), reverse=True)
+        left = dict(self._by_address)
+        left_bytes = self.held_bytes
+        room_bytes = self.bytes_max - self.bytes_max // ROOM_SHARE
+        losers: list[H] = []
+        spared: list[H] = []
+        for holder in ranked:
+            if left_bytes <= room_bytes:
+                break
+            if left[holder.peer_host] <= self.bytes_max // SPARED_SHARE:
+                spared.append(holder)
+                continue
+            losers.append(holder)
+            left[holder.peer_host] -= self._held[holder][0]
+            left_bytes -= self._held[holder][0]
+        for holder in spared:
+            if left_bytes <= self.bytes_max:
+                break
+            losers.append(holder)
+            left_bytes -= self._held[holder][0]
+        return losers
+
+    def _rent(self, holder: H, now: float) -> float:
+        held_bytes, since = self._held[holder]
+        return held_bytes * max(now - since, RENT_SECONDS_MIN)

@@ -1,0 +1,148 @@
+"""Planted faults in what bounds the bytes, the reads and the descriptors that connections hold."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+BUDGET = "tests/server/test_byte_budget.py"
+BUDGETS = "tests/server/test_budgets.py"
+READS = "tests/server/test_answer_reads.py"
+DESCRIPTORS = "tests/server/test_descriptors.py"
+OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
+
+FAULTS = (
+    PlantedFault(
+        "unread-answers-have-no-budget",
+        "kraftctl/server/connection.py",
+        "            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)\n",
+        "            pass\n",
+        (BUDGETS,),
+        "300 clients that never read hold 2.4 GB.",
+    ),
+    PlantedFault(
+        "the-newest-holder-loses",
+        "kraftctl/server/byte_budget.py",
+        "key=lambda holder: self._rent(holder, now), reverse=True)\n",
+        "key=lambda holder: self._held[holder][1], reverse=True)\n",
+        (BUDGET,),
+        "Ten clients that never finish a request hold the whole budget; honest ones are closed.",
+    ),
+    PlantedFault(
+        "no-address-is-spared",
+        "kraftctl/server/byte_budget.py",
+        "            if left[holder.peer_host] <= self.bytes_max // SPARED_SHARE:\n",
+        "            if left[holder.peer_host] <= 0:\n",
+        (BUDGET,),
+        "Many connections of one address push out a broker behind a slow link.",
+    ),
+    PlantedFault(
+        "spared-addresses-never-lose",
+        "kraftctl/server/byte_budget.py",
+        "            if left_bytes <= self.bytes_max:\n                break\n            losers",
+        "            if True:\n                break\n            losers",
+        (BUDGET,),
+        "Clients of many addresses hold any amount together.",
+    ),
+    PlantedFault(
+        "the-next-request-is-answered-before-the-last-answer-is-read",
+        "kraftctl/server/connection.py",
+        "        while self._frames and self._request is None and self._writable and not self._closed:\n",
+        "        while self._frames and self._request is None and not self._closed:\n",
+        ("tests/server/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",),
+        "One client that sends requests and never reads holds any number of answers.",
+    ),
+    PlantedFault(
+        "unfinished-frames-are-kept-in-pieces",
+        "protocol/kraftctl_protocol/frames.py",
+        "            self._held += data\n            return []\n",
+        "            self._held += data\n            self._pieces = [*getattr(self, '_pieces', ()), data]\n"
+        "            return []\n",
+        ("tests/protocol/test_frames.py",),
+        "A request in pieces of two bytes holds 27 times what is counted.",
+    ),
+    PlantedFault(
+        "any-number-of-reads-before-a-vote",
+        "kraftctl/server/answer_reads.py",
+        "        while self._running_count < READS_MAX and self._waiting:\n",
+        "        while self._waiting:\n",
+        (READS,),
+        "A vote waits for the disk behind hundreds of reads of 8 MB.",
+    ),
+    PlantedFault(
+        "addresses-do-not-take-turns",
+        "kraftctl/server/answer_reads.py",
+        "            address, reads = next(iter(self._waiting.items()))\n",
+        "            address, reads = max(self._waiting.items(), key=lambda item: len(item[1]))\n",
+        (READS,),
+        "A follower waits until all requests of another address were read.",
+    ),
+    PlantedFault(
+        "a-waiting-read-survives-a-truncation",
+        "kraftctl/server/effect_executor.py",
+        "            case effects.TruncateLog():\n                self._answer_reads.skip_all()\n",
+        "            case effects.TruncateLog():\n",
+        (READS,),
+        "A Fetch of the old epoch is answered with records of the new one: the logs diverge.",
+    ),
+    PlantedFault(
+        "a-waiting-read-survives-retention",
+        "kraftctl/server/effect_executor.py",
+        "            case RetentionDue():\n                self._answer_reads.skip_all()\n",
+        "            case RetentionDue():\n",
+        (READS,),
+        "A read of what was just deleted ends the controller.",
+    ),
+    PlantedFault(
+        "storage-has-no-reserve",
+        "kraftctl/server/descriptors.py",
+        "max(CONNECTIONS_MIN, limit - other_count - RESERVED_DESCRIPTORS - pending_max)\n",
+        "max(CONNECTIONS_MIN, limit)\n",
+        (f"{DESCRIPTORS}::test_connections_get_what_storage_does_not_need",),
+        "Clients take the last descriptor, and the next snapshot or vote ends the process.",
+    ),
+    PlantedFault(
+        "connections-beyond-the-descriptors",
+        "kraftctl/server/listener.py",
+        "        if not self.has_descriptors:\n",
+        "        if False:\n",
+        (f"{DESCRIPTORS}::test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away",),
+        "Clients take the last descriptor, and the next snapshot or vote ends the process.",
+    ),
+    PlantedFault(
+        "idle-connections-never-make-room",
+        "kraftctl/server/listener.py",
+        "            self._make_room()\n        return not self.leaving\n",
+        "            pass\n        return not self.leaving\n",
+        (f"{DESCRIPTORS}::test_at_the_limit_idle_connections_of_the_crowded_address_make_room",),
+        "Clients that send nothing lock out everybody for ten minutes.",
+    ),
+    PlantedFault(
+        "accepting-ends-without-descriptors",
+        "kraftctl/server/acceptor.py",
+        "        self._loop.add_reader(self._listening, self._accept)\n        self._accept()\n",
+        "        pass\n",
+        (f"{DESCRIPTORS}::test_accepting_continues_after_it_has_failed_for_lack_of_descriptors",),
+        "After the limit of open files was reached, the controller accepts no connection any more.",
+    ),
+    PlantedFault(
+        "a-vote-without-a-descriptor-ends-the-process",
+        "kraftctl/server/effect_executor.py",
+        "            if is_out_of_descriptors(error) and not self._inbox.ended:\n"
+        '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
+        "                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again",
+        "            if False:\n"
+        '                logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)\n'
+        "                self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._store_again",
+        (OUT_OF_DESCRIPTORS,),
+        "Any client can end a controller with connections.",
+    ),
+    PlantedFault(
+        "a-snapshot-without-a-descriptor-ends-the-process",
+        "kraftctl/server/effect_executor.py",
+        "        error = writing.exception()\n"
+        "        if is_out_of_descriptors(error) and not self._inbox.ended:\n",
+        "        error = writing.exception()\n        if False:\n",
+        (OUT_OF_DESCRIPTORS,),
+        "Any client can end a controller with connections.",
+    ),
+)

@@ -1,0 +1,141 @@
+"""Answers that are read from files: few at a time, and no address waits for all requests of another."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.raft import effects
+from kraftctl.server.answer_reads import CONTENDED_READ_BYTES_MAX, READS_MAX, AnswerRead, AnswerReads
+from kraftctl.server.executor_protocols import RetentionDue
+from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.server.executing import World
+
+
+class Reads:
+    """Records what is begun and skipped."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[int, int]] = []
+        self.skipped: list[int] = []
+        self.gone: set[int] = set()
+        self.queue = AnswerReads(lambda request_id: request_id not in self.gone)
+
+    def submit(self, address: str, request_id: int) -> None:
+        read = AnswerRead(
+            request_id,
+            lambda bytes_max: self.begun.append((request_id, bytes_max)),
+            lambda: self.skipped.append(request_id),
+        )
+        self.queue.submit(address.encode(), read)
+
+    @property
+    def order(self) -> list[int]:
+        return [request_id for request_id, _ in self.begun]
+
+
+def test_few_reads_run_at_a_time() -> None:
+    reads = Reads()
+    for request_id in range(100):
+        reads.submit("a", request_id)
+    assert reads.order == list(range(READS_MAX))
+    for done in range(98):
+        reads.queue.ended()
+        assert len(reads.begun) == READS_MAX + done + 1
+    assert reads.order == list(range(100))
+
+
+def test_the_addresses_take_turns() -> None:
+    reads = Reads()
+    for request_id in range(300):
+        reads.submit("greedy", request_id)
+    reads.submit("voter", 1_000)
+    reads.submit("broker", 1_001)
+    for _ in range(4):
+        reads.queue.ended()
+    assert reads.order == [0, 1, 2, 1_000, 1_001, 3]
+
+
+def test_a_read_is_short_only_while_others_wait() -> None:
+    reads = Reads()
+    for request_id in range(READS_MAX + 2):
+        reads.submit("a", request_id)
+    reads.queue.ended()
+    reads.queue.ended()
+    short = [bytes_max <= CONTENDED_READ_BYTES_MAX for _, bytes_max in reads.begun]
+    assert short == [False] * READS_MAX + [True, False]
+
+
+def test_nothing_is_read_for_clients_that_are_gone() -> None:
+    reads = Reads()
+    for request_id in range(READS_MAX + 3):
+        reads.submit("a", request_id)
+    reads.gone = {READS_MAX, READS_MAX + 1}
+    reads.queue.ended()
+    assert reads.order == [*range(READS_MAX), READS_MAX + 2]
+
+
+def test_what_waits_is_skipped_before_files_are_cut() -> None:
+    reads = Reads()
+    for request_id in range(READS_MAX + 2):
+        reads.submit("a", request_id)
+    reads.queue.skip_all()
+    assert reads.skipped == [READS_MAX, READS_MAX + 1]
+    reads.queue.ended()
+    assert reads.order == list(range(READS_MAX))
+    reads.submit("a", 99)
+    assert reads.order[-1] == 99
+
+
+def fetch(request_id: int, max_bytes: int = 8 << 20) -> effects.RespondFetch:
+    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[PartitionData()])])
+    return effects.RespondFetch(request_id, response, 100, 200, max_bytes)
+
+
+CUTS = [
+    pytest.param(effects.TruncateLog(90), id="truncation"),
+    pytest.param(effects.StartOver(OffsetAndEpoch(300, 2)), id="a-downloaded-snapshot"),
+    pytest.param(RetentionDue(), id="retention"),
+]
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_no_fetch_is_answered_with_what_was_written_after_a_cut(
+    cut: effects.TruncateLog | effects.StartOver | RetentionDue,
+) -> None:
+    """LogMatching: the answer names the epoch before the cut; the log may have other records now."""
+    world = World()
+    for request_id in range(READS_MAX + 3):
+        world.executor.execute(fetch(request_id))
+    world.executor.execute(cut)
+    world.run_all()
+    names = [call[0] for call in world.calls]
+    assert names[:READS_MAX] == ["read"] * READS_MAX
+    assert "read" not in names[READS_MAX:]
+    empty = [records_of(world, request_id) for request_id in range(READS_MAX, READS_MAX + 3)]
+    assert empty == [b""] * 3, "the replica asks again"
+
+
+def test_waiting_fetches_are_read_in_turn_and_shortly() -> None:
+    world = World()
+    for request_id in range(10):
+        world.executor.execute(fetch(request_id))
+    assert len(world.waiting) == READS_MAX, "a vote waits for no more"
+    world.run_all()
+    assert [records_of(world, request_id) for request_id in range(10)] == [b"records"] * 10
+    assert {call[2] for call in world.calls[READS_MAX:-1]} == {CONTENDED_READ_BYTES_MAX}
+
+
+def test_a_client_that_leaves_does_not_make_room_for_another_read_before_its_own_ends() -> None:
+    world = World()
+    for request_id in range(READS_MAX):
+        world.executor.execute(fetch(request_id))
+        world.responses[request_id] = None
+    world.executor.execute(fetch(99))
+    assert len(world.waiting) == READS_MAX
+
+
+def records_of(world: World, request_id: int) -> bytes | None:
+    response = world.responses[request_id]
+    assert isinstance(response, FetchResponse)
+    return response.responses[0].partitions[0].records

@@ -1,0 +1,197 @@
+"""Clients that never read, and clients that never finish, are closed; others are served meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from kraftctl.server.listener import SocketServer
+from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
+from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
+from kraftctl_protocol.message import Message
+from tests.server.serving import (
+    Client,
+    Handler,
+    both_loops,
+    connect,
+    eventually,
+    request_bytes,
+    run,
+    serving,
+)
+
+MIB = 1024 * 1024
+FETCH_VERSION = 17
+SMALL_BUFFER = {"socket.send.buffer.bytes": "8192"}
+LIMITS = {"socket.request.max.bytes": "1000000", "queued.max.request.bytes": "9000000"}
+
+
+def answer_fetches(handler: Handler, size_bytes: int) -> None:
+    """A Fetch gets an answer with that many bytes of records; an Envelope gets a short one."""
+    usual = handler.answer
+
+    def answer(request: Message) -> Message:
+        if isinstance(request, EnvelopeRequest):
+            return EnvelopeResponse()
+        if not isinstance(request, FetchRequest):
+            return usual(request)
+        partition = PartitionData(records=bytes(size_bytes))
+        return FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+
+    handler.answer = answer
+
+
+async def connect_from(server: SocketServer, host: str = "127.0.0.1") -> Client:
+    """A client that takes in only some kilobytes before a test reads."""
+    own = socket.socket()
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    own.bind((host, 0))
+    own.setblocking(False)
+    address = ("127.0.0.1", server.bound_ports["CONTROLLER"])
+    await asyncio.get_running_loop().sock_connect(own, address)
+    return Client(*await asyncio.open_connection(sock=own, limit=4096))
+
+
+async def ask(server: SocketServer, host: str = "127.0.0.1") -> Client:
+    client = await connect_from(server, host)
+    client.request(FetchRequest(), FETCH_VERSION)
+    return client
+
+
+def drop(clients: list[Client]) -> None:
+    for client in clients:
+        client.writer.transport.abort()
+
+
+# Answers that are not read.
+
+
+@both_loops
+def test_unread_answers_within_the_budget_wait_for_their_readers(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            server.unsent.bytes_max = 8 * MIB + 8 * 100
+            clients = [await ask(server) for _ in range(8)]
+            await eventually(lambda: server.unsent.held_bytes > 8 * MIB)
+            for client in clients:
+                assert len(await client.frame()) > MIB
+            await eventually(lambda: server.unsent.held_bytes == 0)
+            assert server.metrics.closed_holders_count == 0
+            drop(clients)
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_the_slowest_reader_is_closed_when_unread_answers_are_too_many(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            server.unsent.bytes_max = 8 * MIB
+            slow = []
+            for number in range(8):
+                slow.append(await ask(server))
+                await handler.until(lambda number=number: len(handler.requests) == number + 1)  # type: ignore[misc]
+            await eventually(lambda: server.metrics.closed_holders_count > 0)
+            reader = await ask(server)
+            assert len(await reader.frame()) > MIB, "the one who reads is served"
+            await eventually(lambda: server.unsent.held_bytes <= 8 * MIB)
+            closed_count = server.metrics.closed_holders_count
+            assert 1 <= closed_count <= 3
+            for client in slow[:closed_count]:
+                try:
+                    await client.frame()
+                    raise AssertionError("the oldest ones are closed")
+                except (asyncio.IncompleteReadError, ConnectionResetError):
+                    pass
+            drop([reader, *slow])
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_three_hundred_that_never_read_hold_no_more_than_the_budget(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            server.unsent.bytes_max = 8 * MIB
+            clients = []
+            for _ in range(300):
+                clients.append(await ask(server))
+                assert server.unsent.held_bytes <= 8 * MIB
+            other = await ask(server, "127.0.0.2")
+            assert len(await other.frame()) > MIB
+            assert server.metrics.closed_holders_count > 250
+            drop([other, *clients])
+            await eventually(lambda: server.unsent.held_bytes == 0)
+
+    run(scenario, loop)
+
+
+def test_a_connection_that_is_closing_still_counts_until_its_answer_is_gone() -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            client = await ask(server)
+            await eventually(lambda: server.unsent.held_bytes > MIB)
+            client.send(b"\xff\xff\xff\xff")
+            await eventually(lambda: server.refusals.suppressed_count == 0 and server.quotas.count == 1)
+            assert server.unsent.held_bytes > MIB
+            server.unsent.bytes_max = MIB // 2
+            server.enforce_budgets()
+            await eventually(lambda: server.quotas.count == 0)
+            assert server.unsent.held_bytes == 0
+            drop([client])
+
+    run(scenario)
+
+
+# Requests that are not finished.
+
+
+def unfinished(size_bytes: int) -> bytes:
+    """The beginning of an Envelope of a megabyte."""
+    return (1_000_000).to_bytes(4, "big") + bytes.fromhex("003a0000") + bytes(size_bytes - 8)
+
+
+@both_loops
+def test_unfinished_requests_within_the_budget_are_kept(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(LIMITS) as (server, _):
+            clients = [await connect(server) for _ in range(10)]
+            for client in clients:
+                client.send(unfinished(900_000))
+            await eventually(lambda: server.budget.held_bytes == 9_000_000)
+            assert (server.metrics.closed_holders_count, server.quotas.count) == (0, 10)
+            drop(clients)
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_hoarders_are_closed_and_an_honest_large_request_is_served(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(LIMITS) as (server, handler):
+            answer_fetches(handler, 1)
+            hoarders = [await connect(server) for _ in range(10)]
+            for hoarder in hoarders:
+                hoarder.send(unfinished(900_000))
+            await eventually(lambda: server.budget.held_bytes == 9_000_000)
+            for host in ("127.0.0.1", "127.0.0.2"):
+                honest = await connect_from(server, host)
+                frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(804_000)), 0))
+                honest.send(frame[:-1])
+                await asyncio.sleep(0.05)
+                honest.send(frame[-1:])
+                assert (await honest.frame())[:4] == (7).to_bytes(4, "big")
+                drop([honest])
+            await eventually(lambda: server.metrics.closed_holders_count > 0)
+            assert server.budget.held_bytes <= 9_000_000
+            drop(hoarders)
+            await eventually(lambda: server.budget.held_bytes == 0)
+
+    run(scenario, loop)
