@@ -56,9 +56,9 @@ def _decode(record: Record, file: str) -> Message:
         raise _unusable(file, record.offset, "has a key, as no metadata record", NO_RELEASE)
     try:
         return decode_metadata_record(record.value or b"").record
-    except UnknownRecordError as error:
-        what = f"is of type {error.record_type} in version {error.version}, which kraftctl does not know"
-        raise _unusable(file, record.offset, what, NEWER_RELEASE) from error
+    except UnknownRecordError as unknown:  # another name: compiled, one has one type (ADR 8)
+        what = f"is of type {unknown.record_type} in version {unknown.version}, which kraftctl does not know"
+        raise _unusable(file, record.offset, what, NEWER_RELEASE) from unknown
     except DecodeError as error:
         what = f"cannot be decoded: {error}"
         raise _unusable(file, record.offset, what, NO_RELEASE) from error

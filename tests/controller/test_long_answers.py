@@ -9,6 +9,7 @@ import pytest
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
 from kraftctl.controller.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
+from kraftctl.controller.replication_control.delete_topics import delete_topics
 from kraftctl.controller.replication_control.elect_leaders import elect_leaders
 from kraftctl.controller.replication_control.reassign_partitions import alter_partition_reassignments
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
@@ -16,6 +17,7 @@ from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest
 from kraftctl_protocol.generated.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -42,7 +44,11 @@ def resources(count: int, _of_each: int = 0) -> Message:
     return DescribeConfigsRequest(resources=[DescribeConfigsResource(resource_type=99)] * count)
 
 
-HANDLERS = {43: elect_leaders, 45: alter_partition_reassignments, 32: describe_configs}
+def deletions(topics: int, _of_each: int = 0) -> Message:
+    return DeleteTopicsRequest(topic_names=["foo"] * topics)
+
+
+HANDLERS = {20: delete_topics, 43: elect_leaders, 45: alter_partition_reassignments, 32: describe_configs}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +58,7 @@ HANDLERS = {43: elect_leaders, 45: alter_partition_reassignments, 32: describe_c
         pytest.param(43, elections, (1, OF_ONE_TOPIC_MAX), id="partitions-to-elect"),
         pytest.param(45, reassignments, (ITEMS_MAX, 0), id="topics-to-reassign"),
         pytest.param(45, reassignments, (1, OF_ONE_TOPIC_MAX), id="partitions-to-reassign"),
+        pytest.param(20, deletions, (ITEMS_MAX, 0), id="topics-to-delete"),
         pytest.param(32, resources, (ITEMS_MAX, 0), id="resources-to-describe"),
     ],
 )

@@ -20,7 +20,7 @@ FAULTS = (
         "A frame of 104 MB takes 13 GB.",
     ),
     PlantedFault(
-        "arrays-of-any-length",
+        "arrays-of-more-than-a-million",
         "protocol/kraftctl_protocol/primitives.py",
         "        if length > ARRAY_LENGTH_MAX:\n",
         "        if length > 1 << 40:\n",
@@ -122,6 +122,14 @@ FAULTS = (
         "",
         (LONG_ANSWERS,),
         "A DescribeConfigs of 900 kB blocks the loop for 230 ms.",
+    ),
+    PlantedFault(
+        "topics-to-delete-of-any-number",
+        "kraftctl/controller/replication_control/delete_topics.py",
+        "    AnswerEntries().add_items(len(request.topics) + len(request.topic_names))\n",
+        "",
+        (LONG_ANSWERS,),
+        "A DeleteTopics of 5 MB blocks the loop for 300 ms.",
     ),
     PlantedFault(
         "topics-to-elect-leaders-of-any-number",

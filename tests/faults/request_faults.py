@@ -72,10 +72,8 @@ FAULTS = (
     PlantedFault(
         "envelope-lends-its-rights",
         "kraftctl/node/controller_node.py",
-        "            context, request = opened.context, opened.request\n"
-        "            error = self._controller.why_refused(context)\n",
-        "            error = self._controller.why_refused(context)\n"
-        "            context, request = opened.context, opened.request\n",
+        "            error = self._controller.why_refused(context)\n        if error is not None:\n",
+        "            error = self._controller.why_refused(event.context)\n        if error is not None:\n",
         ("tests/node/test_rights.py",),
         "Any client may do through a broker what the broker may do.",
     ),
@@ -90,9 +88,8 @@ FAULTS = (
     PlantedFault(
         "array-of-any-length",
         "protocol/kraftctl_protocol/primitives.py",
-        "        length = self.read_uvarint() - 1\n"
         "        if length * element_size_min > self.end - self.position:\n",
-        "        length = self.read_uvarint() - 1\n        if length > 1 << 31:\n",
+        "        if length > 1 << 31:\n",
         (
             "tests/protocol/test_primitives.py::test_an_array_longer_than_the_rest_is_refused_before_any_element",
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
@@ -32,6 +33,7 @@ def delete_topics(
 ) -> ControllerResult:
     """One atomic batch. Results are shuffled: their order does not reveal whether a hidden topic exists."""
     assert isinstance(request, DeleteTopicsRequest)
+    AnswerEntries().add_items(len(request.topics) + len(request.topic_names))
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
