@@ -47,9 +47,9 @@ class Checks:
         self.quorum.ended(process)
 
     def stopped(self, process: ProcessView) -> None:
-        """After `ended`, in order: all that it had is on the disk."""
+        """After `ended`, in order: all that it had is on the disk, except for a truncation that failed."""
         log = self.quorum.replicas[process.key].log
-        log.durable_end = max(log.durable_end, process.partition.log.durable_end_offset)
+        log.durable_end = max(log.durable_end, min(process.partition.log.durable_end_offset, log.end))
 
     def forgot(self, key: ReplicaKey, *, log: bool, votes: bool) -> None:
         """See `QuorumChecks.forgot`."""
