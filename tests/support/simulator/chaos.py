@@ -297,7 +297,11 @@ class Chaos:
         return True
 
     def _fsync_fails(self) -> bool:
-        self._any().disk.fsync_fails = self._rng.choice(list(Failing))
+        """Not on a damaged disk, see `_damage`."""
+        process = self._any()
+        if process.node_id in self._operator.damaged:
+            return False
+        process.disk.fsync_fails = self._rng.choice(list(Failing))
         return True
 
     def _reads_fail(self) -> bool:
@@ -317,11 +321,13 @@ class Chaos:
         return self._cluster.processes[node_id]
 
     def _damage(self, action: Callable[[ControllerProcess], bool], *, ends_process: bool) -> bool:
-        """Not together with a power failure: after it, the recovery point may be up to a second old, and
-        what was durable after that is lost without a trace.
+        """Not together with a power failure, or an fsync that failed: after it, the recovery point may be up
+        to a second old, and what was durable after that is lost without a trace.
         """
         process = self._victim()
         if process is None or (process.lifetime is None and process.why_down == LOST_POWER):
+            return False
+        if process.disk.fsync_failures_count > 0:
             return False
         if ends_process:
             if process.lifetime is not None:

@@ -124,7 +124,7 @@ class CheckedReplica:
 
     def lose_log(self) -> None:
         """Leaders may have counted what is lost now."""
-        if self.lost_log is None or self.lost_log.durable_end < self.log.durable_end:
+        if self.lost_log is None or self.lost_log.durable_position() < self.log.durable_position():
             self.lost_log = self.log
         self.log = ReplicaLog()
         self.newest_snapshot = None

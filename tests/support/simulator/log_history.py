@@ -167,6 +167,10 @@ class ReplicaLog:
         """As `holds`, and it is known to be on the disk."""
         return self.durable_end >= batch.end and self.holds(batch)
 
+    def durable_position(self) -> tuple[int, int]:
+        """Epoch and end of what is durable: of two logs, the one with the later position has more."""
+        return self.epoch_before(self.durable_end) or 0, self.durable_end
+
     def truncate_to(self, count: int) -> None:
         """Keep the first `count` batches."""
         self.cut = self.batches[count:]
