@@ -19,7 +19,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("high-watermark-falls", "membership"),
     known("observers-commit"),
     known("voters-stay-after-truncation", "membership"),
-    known("second-change-of-voters-at-once", "membership"),
+    known("second-change-of-voters-at-once", "quorum"),
     known("check-quorum-never-resigns"),
     known("follower-fetches-before-its-flush"),
     known("pre-vote-raises-the-epoch", "quorum"),

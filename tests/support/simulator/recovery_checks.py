@@ -180,10 +180,14 @@ def _check_snapshots(replica: CheckedReplica) -> None:
 
 
 def check_has_recovered(history: LogHistory, replica: CheckedReplica) -> None:
-    """Before it votes again, the committed part of what was on its disk is there again."""
+    """Before it votes again, what was on its disk is there again, as far as its leader has committed it.
+
+    Of what the leader commits later, other voters have a majority.
+    """
     lost = replica.lost_log
     batches = [] if lost is None else lost.batches[: lost.count_before(lost.durable_end)]
-    while batches and not history.is_committed(batches[-1]):
+    committed_end = replica.raft.high_watermark
+    while batches and (batches[-1].end > committed_end or not history.is_committed(batches[-1])):
         batches.pop()
     if batches and not replica.log.is_durable(batches[-1]):
         broken(
