@@ -153,7 +153,7 @@ def test_the_largest_that_is_sent_is_within_the_limits(make) -> None:
 
 def test_limits_are_in_proportion() -> None:
     for api in ROWS:
-        assert UNCHECKED_BYTES_MAX <= api.size.frame_bytes_max <= 33 * MIB
+        assert UNCHECKED_BYTES_MAX <= api.size.frame_bytes_max <= 101 * MIB
         assert api.size.memory_bytes_max <= LARGE_REQUESTS_MEMORY_BYTES_MAX
     assert UNCHECKED_BYTES_MAX == DECODED_ON_LOOP_BYTES_MAX
 

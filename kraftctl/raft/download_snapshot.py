@@ -57,7 +57,10 @@ def _take_slice(
         return False
     snapshot_id = OffsetAndEpoch(partition.snapshot_id.end_offset, partition.snapshot_id.epoch)
     data = partition.unaligned_records or b""
-    if snapshot_id != download.snapshot_id or partition.position != download.position or not data:
+    is_expected = snapshot_id == download.snapshot_id and partition.position == download.position
+    if is_expected and not data and download.position < partition.size:
+        return False  # the leader was busy with its files: this slice is fetched again after a pause
+    if not is_expected or not data:
         core.notice(
             ERROR,
             f"Expected byte {download.position} of snapshot {download.snapshot_id},"

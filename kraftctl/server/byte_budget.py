@@ -42,6 +42,8 @@ class ByteBudget(Generic[H]):
     def hold(self, holder: H, size_bytes: int, now: float, *, anew: bool = False) -> None:
         """`holder` holds `size_bytes` now, in place of what it held; `anew`: nothing of that is left."""
         held_bytes, since = self._held.get(holder, (0, now))
+        if size_bytes == held_bytes == 0:
+            return
         self.held_bytes += size_bytes - held_bytes
         self._by_address[holder.peer_host] += size_bytes - held_bytes
         if size_bytes > 0:
@@ -50,6 +52,10 @@ class ByteBudget(Generic[H]):
             del self._held[holder]
             if self._by_address[holder.peer_host] == 0:
                 del self._by_address[holder.peer_host]
+
+    def holders(self) -> list[H]:
+        """Those that hold something."""
+        return list(self._held)
 
     def held_by(self, holder: H) -> int:
         """What it holds."""

@@ -32,6 +32,9 @@ HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 GATHERED_BYTES_MIN = 64 * 1024
 """An answer from this size on is not copied once more to put its size before it."""
 
+READ_SHARE = 16
+"""A client that reads the sixteenth part of its answer at a time reads; the system's own buffers take less."""
+
 
 class RequestHandler(Protocol):
     """Answers requests.
@@ -79,7 +82,6 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._frames: deque[bytes] = deque()
         self._decoder = FrameDecoder(owner.max_frame_bytes, frame_limit)
-        self._respond_callback: Respond = self._respond
         self._transport: asyncio.Transport
         self._request: ReceivedRequest | None = None
         self._request_id = -1
@@ -145,6 +147,13 @@ class Connection(asyncio.Protocol):
         self._owner.unsent.hold(self, 0, self.last_active)
         self._serve()
 
+    def note_unread(self, now: float) -> None:
+        """How much of its answer the client has not read. One that reads starts to pay rent anew."""
+        held_bytes = self._owner.unsent.held_by(self)
+        left_bytes = self._transport.get_write_buffer_size()
+        if left_bytes <= held_bytes - held_bytes // READ_SHARE:
+            self._owner.unsent.hold(self, left_bytes, now, anew=True)
+
     def close(self) -> None:
         """Send what has been written, then close."""
         self._closed = True
@@ -177,9 +186,7 @@ class Connection(asyncio.Protocol):
             return
         self._request = received
         context = received.context(self._owner.listener_name, self.client_address)
-        self._request_id = self._owner.handler.submit(
-            context, received.take_content(), self._respond_callback
-        )
+        self._request_id = self._owner.handler.submit(context, received.take_content(), self._respond)
 
     def _respond(self, response: Message | str | None) -> None:
         """The handler's answer to the request in flight. A failure in here closes only this connection."""

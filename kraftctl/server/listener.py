@@ -243,6 +243,10 @@ class SocketServer:
 
     def enforce_budgets(self) -> None:
         """Close those who hold too many bytes of requests or answers."""
+        if self.unsent.held_bytes > self.unsent.bytes_max:
+            now = self._loop.time()
+            for connection in self.unsent.holders():
+                connection.note_unread(now)
         for budget, what in ((self.budget, UNFINISHED), (self.unsent, UNREAD)):
             if budget.held_bytes > budget.bytes_max:
                 self._enforce(budget, what)

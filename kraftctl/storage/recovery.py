@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -191,7 +192,7 @@ def _cut_torn_tail(
     file_size = os.fstat(segment.descriptor).st_size
     rest = os.pread(segment.descriptor, file_size - damage.position, damage.position)
     offset = segment.end_offset
-    if not _was_never_durable(offset, [rest, *map(_content, later)], report, durable_end):
+    if not _was_never_durable(offset, chain([rest], map(_content, later)), report, durable_end):
         reason = damage.reason
         if durable_end is not None and durable_end.epoch_max is None and offset < durable_end.offset:
             reason += f", although everything below offset {durable_end.offset} was forced to the disk"
@@ -218,8 +219,11 @@ def _was_never_durable(
         return False
     if durable_end.epoch_max is None:
         return True
-    epochs = [epoch for data in rests for epoch in _epochs_of_intact_batches(data, offset)]
-    return max(report.last_epoch, *epochs, 0) <= durable_end.epoch_max
+    last_epoch = report.last_epoch
+    for data in rests:
+        for epoch in _epochs_of_intact_batches(data, offset):
+            last_epoch = max(last_epoch, epoch)
+    return last_epoch <= durable_end.epoch_max
 
 
 def _epochs_of_intact_batches(data: bytes, next_offset: int) -> Iterator[int]:

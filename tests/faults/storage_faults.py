@@ -140,8 +140,8 @@ FAULTS = (
     PlantedFault(
         "a-later-epoch-is-never-another-program",
         "kraftctl/storage/recovery.py",
-        "    return max(report.last_epoch, *epochs, 0) <= durable_end.epoch_max\n",
-        "    return len(epochs) >= 0\n",
+        "    return last_epoch <= durable_end.epoch_max\n",
+        "    return last_epoch >= 0\n",
         ("tests/storage/test_contradictions.py",),
         "What Kafka flushed in this directory is cut like an unfinished write.",
     ),

@@ -114,6 +114,29 @@ def test_the_slowest_reader_is_closed_when_unread_answers_are_too_many(loop: str
 
 
 @both_loops
+def test_what_a_client_has_read_of_its_answer_does_not_count(loop: str) -> None:
+    """Those that read are not closed in place of each other just before they are done."""
+
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            server.unsent.bytes_max = 8 * MIB
+            readers = [await ask(server) for _ in range(7)]
+            await eventually(lambda: server.unsent.held_bytes > 7 * MIB)
+            begun = [await client.reader.readexactly(MIB // 2) for client in readers]
+            readers += [await ask(server) for _ in range(3)]
+            await handler.until(lambda: len(handler.requests) == 10)
+            for client, part in zip(readers, begun, strict=False):
+                assert len(part) + len(await client.reader.readexactly(MIB // 2)) == MIB
+            for client in readers[7:]:
+                assert len(await client.frame()) > MIB
+            assert server.metrics.closed_holders_count == 0
+            drop(readers)
+
+    run(scenario, loop)
+
+
+@both_loops
 def test_three_hundred_that_never_read_hold_no_more_than_the_budget(loop: str) -> None:
     async def scenario() -> None:
         async with serving(SMALL_BUFFER) as (server, handler):

@@ -225,7 +225,8 @@ class QuorumChecks:
         if leader is not None:
             broken("SingleLeader", f"{replica.name} leads epoch {epoch}, as (node, life) {leader} did")
         committed = self.history.committed
-        if committed and not replica.log.holds(committed[-1]):
+        is_late = committed and committed[-1].epoch > epoch  # a later leader has committed already
+        if committed and not is_late and not replica.log.holds(committed[-1]):
             broken(
                 "LeaderCompleteness",
                 f"{replica.name} leads epoch {epoch} without the committed batch {committed[-1]}; its log"
