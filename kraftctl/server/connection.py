@@ -33,7 +33,7 @@ GATHERED_BYTES_MIN = 64 * 1024
 """An answer from this size on is not copied once more to put its size before it."""
 
 READ_SHARE = 16
-"""A client that reads the sixteenth part of its answer at a time reads; the system's own buffers take less."""
+"""A client that reads the sixteenth part of its answer at a time reads; the system's buffers take less."""
 
 
 class RequestHandler(Protocol):
