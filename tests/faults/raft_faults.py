@@ -220,6 +220,14 @@ FAULTS = (
         "A leader resigns while its only follower downloads a long snapshot, which then starts again.",
     ),
     PlantedFault(
+        "an-empty-slice-ends-the-download",
+        "kraftctl/raft/download_snapshot.py",
+        "    if is_expected and not data and download.position < partition.size:\n",
+        "    if is_expected and not data and download.position < 0:\n",
+        ("tests/raft/test_snapshot_download.py",),
+        "A follower of a busy leader begins a long snapshot again and again.",
+    ),
+    PlantedFault(
         "recovery-ends-before-the-flush",
         "kraftctl/raft/recovery.py",
         "    if core.log.flushed_offset < state.leader_high_watermark:\n",

@@ -38,6 +38,7 @@ OPEN: Final[frozenset[str]] = frozenset(
         "a-later-epoch-is-always-another-program",
         "a-later-epoch-is-never-another-program",
         "a-snapshot-does-not-count-as-flushed",
+        "an-empty-slice-ends-the-download",
         "unreadable-truncation-stays-in-service",
         "waiting-requests-prolong-the-backoff",
     )

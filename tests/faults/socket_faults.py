@@ -12,6 +12,22 @@ OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
 
 FAULTS = (
     PlantedFault(
+        "what-was-read-of-an-answer-counts",
+        "kraftctl/server/connection.py",
+        "        if left_bytes <= held_bytes - held_bytes // READ_SHARE:\n",
+        "        if left_bytes < 0 < READ_SHARE:\n",
+        ("tests/server/test_budgets.py",),
+        "Readers are closed just before they are done, connect again, and close the next ones.",
+    ),
+    PlantedFault(
+        "connections-are-cycles",
+        "kraftctl/server/connection.py",
+        "        self._let_go()\n        if self._request is not None:\n",
+        "        self._let_go()\n        self.itself = self\n        if self._request is not None:\n",
+        ("tests/server/test_connection.py",),
+        "A connection that is open while a long request is decoded is never freed.",
+    ),
+    PlantedFault(
         "unread-answers-have-no-budget",
         "kraftctl/server/connection.py",
         "            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)\n",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import weakref
 from pathlib import Path
 
 import pytest
@@ -302,3 +304,23 @@ def test_what_kafkas_brokers_and_our_own_controllers_send_is_served() -> None:
         assert message is not None
         sent.add((int(api_key), min(message.HIGHEST_VERSION, API_TABLE[api_key].highest)))
     assert [pair for pair in sorted(sent) if served_api(*pair) is None] == []
+
+
+@both_loops
+def test_a_connection_is_freed_without_the_cyclic_collector(loop: str) -> None:
+    """What is alive while a long request is decoded is frozen: the collector never looks at it again."""
+
+    async def scenario() -> None:
+        async with serving() as (server, _):
+            client = await connect(server)
+            client.request(ApiVersionsRequest(), 3)
+            await client.frame()
+            connection = weakref.ref(next(iter(server.listeners[0].connections)))
+            gc.disable()
+            try:
+                client.writer.transport.abort()
+                await eventually(lambda: connection() is None)
+            finally:
+                gc.enable()
+
+    run(scenario, loop)
