@@ -109,6 +109,10 @@ class LogHistory:
             return None
         return index + 1
 
+    def is_ahead_of(self, epoch: int) -> bool:
+        """Whether a leader of a later epoch has committed: a majority does without those of `epoch`."""
+        return bool(self.committed) and self.committed[-1].epoch > epoch
+
     def is_committed(self, batch: Batch) -> bool:
         committed = self.committed
         return batch.index < len(committed) and committed[batch.index] is batch

@@ -225,8 +225,7 @@ class QuorumChecks:
         if leader is not None:
             broken("SingleLeader", f"{replica.name} leads epoch {epoch}, as (node, life) {leader} did")
         committed = self.history.committed
-        is_late = committed and committed[-1].epoch > epoch  # a later leader has committed already
-        if committed and not is_late and not replica.log.holds(committed[-1]):
+        if committed and not self.history.is_ahead_of(epoch) and not replica.log.holds(committed[-1]):
             broken(
                 "LeaderCompleteness",
                 f"{replica.name} leads epoch {epoch} without the committed batch {committed[-1]}; its log"
@@ -403,7 +402,8 @@ class QuorumChecks:
                 f"{replica.name} truncates to {effect.end_offset}, below its high watermark"
                 f" {replica.high_watermark}",
             )
-        if count < len(replica.log.batches) and self.history.is_committed(replica.log.batches[count]):
+        may_cut = count == len(replica.log.batches) or self.history.is_ahead_of(replica.epoch)
+        if not may_cut and self.history.is_committed(replica.log.batches[count]):
             broken("Durability", f"{replica.name} truncates the committed {replica.log.batches[count]}")
         replica.log.truncate_to(count)
         replica.last_change_end = min(replica.last_change_end, replica.log.end)
