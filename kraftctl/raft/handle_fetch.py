@@ -87,7 +87,7 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
 
 
 def _park(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
-    """Whoever finds no place, or loses it, is answered with the pause that it wanted to wait (KIP-219)."""
+    """A Fetch that finds no place, or loses it, is answered with the pause it asked for (KIP-219)."""
     evicted = core.parked.make_room(fetch)
     if evicted is None:
         answer_throttled(core, leader, fetch)

@@ -12,12 +12,7 @@ def test_a_follower_that_downloads_a_snapshot_keeps_its_leader(start_quorum: Sta
     """StableLeadership: for longer than check-quorum it sends FetchSnapshot only, one per 200 ms."""
     quorum = start_quorum(21, [1, 2])
     leader = quorum.led()
-    behind = quorum.followers()[0]
-    for _ in range(5):
-        quorum.append(leader, 400)
-        quorum.run_for(100)
-    quorum.take_snapshot(leader)
-    quorum.forget(behind)
+    behind = quorum.follower_behind_a_snapshot()
     leaders = dict(quorum.checks.quorum.leaders)
     both_ways = [(behind.node_id, leader.node_id), (leader.node_id, behind.node_id)]
     quorum.wire.faults = LinkFaults(slow_links=dict.fromkeys(both_ways, 100_000))

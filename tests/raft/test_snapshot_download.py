@@ -11,12 +11,7 @@ def test_an_empty_slice_is_fetched_again(start_quorum: StartQuorum) -> None:
     """A leader that is busy with its files answers so; the slices before it are kept."""
     quorum = start_quorum(24, [1, 2])
     leader = quorum.led()
-    behind = quorum.followers()[0]
-    for _ in range(5):
-        quorum.append(leader, 400)
-        quorum.run_for(100)
-    quorum.take_snapshot(leader)
-    quorum.forget(behind)
+    behind = quorum.follower_behind_a_snapshot()
     positions: list[int] = []
 
     def empty_the_third(response: Message) -> None:

@@ -177,12 +177,15 @@ class MetadataReader:
             request.replica_id = self._broker_id
         return request
 
-    def _fetched(self, response: Message | None) -> None:
-        if self._ended:
-            return
+    def _is_lost(self, response: Message | None) -> bool:
+        """Whether there was no answer: then the next node is asked later."""
         if response is None:
             self._leader_is_silent = True
             self._again(SILENT_US)
+        return response is None
+
+    def _fetched(self, response: Message | None) -> None:
+        if self._ended or self._is_lost(response):
             return
         assert isinstance(response, FetchResponse)
         assert response.error_code == Errors.NONE, (
@@ -299,11 +302,7 @@ class MetadataReader:
         )
 
     def _snapshot_fetched(self, response: Message | None) -> None:
-        if self._ended:
-            return
-        if response is None:
-            self._leader_is_silent = True
-            self._again(SILENT_US)
+        if self._ended or self._is_lost(response):
             return
         assert isinstance(response, FetchSnapshotResponse)
         assert response.error_code == Errors.NONE, (

@@ -204,6 +204,16 @@ class Quorum(Cluster):
                 return
         raise AssertionError("no snapshot")
 
+    def follower_behind_a_snapshot(self) -> ControllerProcess:
+        """One that is down and has lost its log: it has to download a snapshot of 2,000 records."""
+        leader, behind = self.led(), self.followers()[0]
+        for _ in range(5):
+            self.append(leader, 400)
+            self.run_for(100)
+        self.take_snapshot(leader)
+        self.forget(behind)
+        return behind
+
     def agree(self) -> bool:
         """Whether all processes run and follow, with everything committed that any of them has."""
         leader = self.led()

@@ -135,7 +135,7 @@ class RareSequences:
         return True
 
     def _end_that_may_be_lost(self, candidate: ControllerProcess) -> int | None:
-        """Where its log may end from now on: a majority without it has everything, whoever is elected."""
+        """Where its log may end from now on: a majority without it has everything, so any leader has."""
         if candidate.lifetime is None or candidate.raft.state_name != "Candidate":
             return None
         lost = self._replica(candidate)
