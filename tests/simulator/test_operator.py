@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.errors import StorageError
+from kraftctl.storage.quorum_state_store import QuorumStateStore
+from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from tests.support.simulator.cluster import Cluster
 from tests.support.simulator.operator import Operator
 
@@ -37,3 +40,39 @@ def test_a_fault_explains_no_failure_after_the_next_start(operator: Operator) ->
         process.start()
     with pytest.raises(AssertionError, match=r"^NoIllegalState: 1 failed"):
         fail(operator, 1)
+
+
+class TestAnObserverAheadOfTheVoters:
+    """It knows epoch 50, which no voter knows."""
+
+    @pytest.fixture
+    def operator(self) -> Operator:
+        cluster = Cluster(1, [1, 2, 3], dynamic=True, observer_ids=[11])
+        with cluster.files.attach():
+            cluster.start()
+            cluster.await_active()
+            observer = cluster.processes[11]
+            observer.kill()
+            store = QuorumStateStore(observer.disk.root / PARTITION_DIRECTORY)
+            store.write(ElectionState(epoch=50))
+            operator = Operator(cluster)
+            operator.lost_votes(observer)
+            observer.start()
+        return operator
+
+    def test_is_a_find_if_no_voter_lost_its_directory(self, operator: Operator) -> None:
+        leader = operator._cluster.await_active()
+        with pytest.raises(AssertionError, match=r"node 11 is in epoch 50, .* no voter forgot"):
+            operator.replace_observers_ahead_of(leader)
+
+    def test_is_formatted_anew_after_a_voter_lost_its_directory(self, operator: Operator) -> None:
+        cluster = operator._cluster
+        leader = cluster.await_active()
+        follower_id = next(node_id for node_id in cluster.voter_ids if node_id != leader.node_id)
+        with cluster.files.attach():
+            cluster.processes[follower_id].kill()
+            operator.lose_directory(cluster.processes[follower_id])
+            operator.replace_observers_ahead_of(leader)
+            cluster.run_until(
+                lambda: cluster.processes[11].raft.leader_id == leader.node_id, 10_000, "it follows"
+            )
