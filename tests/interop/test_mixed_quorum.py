@@ -1,4 +1,4 @@
-"""kraftctl votes, follows and leads in a quorum with Apache Kafka's own controllers."""
+"""kraftctl and Apache Kafka's own controllers in one quorum: snapshots cross, a directory is replaced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kraftctl.dev.settings import replication_for
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.support.processes.clients import create_topic
-from tests.support.processes.cluster import await_live, metadata_records
+from tests.support.processes.cluster import metadata_records
 from tests.support.processes.kafka import kafka
 
 pytestmark = pytest.mark.interop
@@ -87,29 +87,6 @@ def knows_topics(controller: Controller, names: set[str]) -> bool:
     """The topics in its own log, as Kafka reads it."""
     records = metadata_records(controller.metadata_directory)
     return names <= {entry.data["name"] for entry in records if entry.type == "TOPIC_RECORD"}
-
-
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-def test_kraftctl_beside_kafkas_own_controllers(tmp_path: Path, dynamic: bool) -> None:
-    """Leaders stop in turn until both kinds have led; all end with every record."""
-    with mixed_cluster(tmp_path, dynamic=dynamic) as cluster:
-        ours = cluster.controllers[0]
-        led: set[bool] = set()
-        names: set[str] = set()
-        for turn in range(TURNS_MAX):
-            leader = await_result(partial(leader_of, cluster), "a controller leads", FAILOVER_SECONDS_MAX)
-            led.add(leader is ours)
-            names.add(f"topic-{turn}")
-            create_topic(cluster.bootstrap_servers, f"topic-{turn}", partitions=2, replicas=1)
-            if led == {True, False}:
-                break
-            leader.stop()
-            await_result(partial(leader_of, cluster), "another controller leads", FAILOVER_SECONDS_MAX)
-            leader.start()
-        assert led == {True, False}
-        await_live(cluster, {1})
-        for controller in cluster.controllers:
-            await_result(partial(knows_topics, controller, names), f"{controller.name} has every topic")
 
 
 def checkpoints(controller: Controller) -> list[Path]:
