@@ -8,10 +8,12 @@ import sys
 from typing import Protocol, cast
 
 import kraftctl
+from kraftctl.cli.parser import Parser
 
 COMMANDS = {
     "start": ("kraftctl.cli.start", "run a controller until SIGTERM or SIGINT"),
     "format": ("kraftctl.cli.format_storage", "prepare the directories of a new controller"),
+    "quorum": ("kraftctl.cli.quorum.command", "describe the quorum of controllers"),
     "dump": ("kraftctl.cli.dump", "show what a log, a snapshot or a directory contains"),
     "dev": ("kraftctl.cli.dev", "run a small cluster with real Kafka brokers on this machine"),
 }
@@ -22,7 +24,7 @@ class Command(Protocol):
 
     NAME: str
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+    def add_arguments(self, parser: Parser) -> None: ...
 
     def run(self, args: argparse.Namespace) -> int:
         """The exit status; 0 is success."""
@@ -51,10 +53,8 @@ def main(argv: list[str] | None = None) -> int:
         return 1
 
 
-def _parsers(chosen: str | None) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    parser = argparse.ArgumentParser(
-        prog="kraftctl", description="A KRaft controller for unmodified Apache Kafka brokers."
-    )
+def _parsers(chosen: str | None) -> tuple[Parser, dict[str, Parser]]:
+    parser = Parser(prog="kraftctl", description="A KRaft controller for unmodified Apache Kafka brokers.")
     parser.add_argument("--version", action="version", version=f"kraftctl {kraftctl.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, (_, summary) in COMMANDS.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.faults import (
     bound_faults,
+    cli_faults,
     controller_faults,
     decoding_faults,
     file_faults,
@@ -27,4 +28,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *decoding_faults.FAULTS,
     *socket_faults.FAULTS,
     *file_faults.FAULTS,
+    *cli_faults.FAULTS,
 )

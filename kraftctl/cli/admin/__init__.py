@@ -1,0 +1,1 @@
+"""A small blocking admin client, for commands that ask a running cluster."""

@@ -1,0 +1,161 @@
+"""Asks a cluster through its brokers or, as KIP-919 added, through its controllers.
+
+A broker forwards to the active controller what it cannot answer itself. A controller that is not the active
+one refuses, so the active one is looked for with DescribeCluster, and asked first. A node that cannot be
+reached, does not answer or is not the active controller is passed over: all others are asked, in rounds,
+until default.api.timeout.ms has passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from typing import TypeVar
+
+from kraftctl.cli.admin.client_config import ClientConfig
+from kraftctl.cli.admin.connection import Connection, Endpoint, UnsupportedRequestError, endpoint_text
+from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl.config.config_values import split_list
+from kraftctl.config.endpoints import parse_host_port
+from kraftctl.server.clock import Clock
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import DecodeError
+
+BROKER_ENDPOINTS = 1
+CONTROLLER_ENDPOINTS = 2
+"""DescribeCluster's endpoint types (KIP-919)."""
+
+NOT_ACTIVE = frozenset((Errors.NOT_CONTROLLER, Errors.NOT_LEADER_OR_FOLLOWER))
+
+M = TypeVar("M", bound=Message)
+
+
+def parse_bootstrap(text: str) -> list[Endpoint]:
+    """`host:port,...`; AdminError names the entry that is wrong."""
+    endpoints: list[Endpoint] = []
+    for entry in split_list(text):
+        endpoint = parse_host_port(entry)
+        if endpoint is None:
+            raise AdminError(f"'{entry}' is not of the form host:port.")
+        endpoints.append(endpoint)
+    if not endpoints:
+        raise AdminError("No bootstrap address is given: name at least one host:port.")
+    return endpoints
+
+
+class AdminClient:
+    """Not thread-safe. Keeps its connections until `close`."""
+
+    def __init__(
+        self, bootstrap: list[Endpoint], *, to_controllers: bool, config: ClientConfig, clock: Clock
+    ) -> None:
+        self._bootstrap = bootstrap
+        self._to_controllers = to_controllers
+        self._config = config
+        self._clock = clock
+        self._connections: dict[Endpoint, Connection] = {}
+        self._known: list[Endpoint] = []
+        """What DescribeCluster has named, the active controller first."""
+        self._problems: dict[Endpoint, str] = {}
+        """Why a node has not given a usable answer."""
+
+    def close(self) -> None:
+        """Never raises."""
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+    def __enter__(self) -> AdminClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def cluster_id(self) -> str:
+        """Through controllers this needs Alter on the cluster, as in Kafka."""
+        response = self.call(self._describe_cluster(), DescribeClusterResponse, _error_of_cluster)
+        return response.cluster_id
+
+    def call(
+        self, request: Message, answer: type[M], error_in: Callable[[M], tuple[Errors, str | None]]
+    ) -> M:
+        """The response without an error.
+
+        `error_in` takes code and message from a response. Raises RefusedError for an error other than "not
+        the active controller", and UnavailableError when no node gives another answer in time.
+        """
+        deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
+        self._problems.clear()
+        while True:
+            for endpoint in self._endpoints(deadline_ms):
+                response = self._attempt(endpoint, request, deadline_ms)
+                if response is None:
+                    continue
+                assert isinstance(response, answer)
+                error, message = error_in(response)
+                if error == Errors.NONE:
+                    return response
+                if error not in NOT_ACTIVE:
+                    raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
+                self._problems[endpoint] = error.name
+            if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
+                raise UnavailableError(self._why_unavailable(request))
+            self._known = []
+            Event().wait(self._config.retry_backoff_ms / 1000)
+
+    def _endpoints(self, deadline_ms: int) -> list[Endpoint]:
+        if self._to_controllers and not self._known:
+            self._known = self._controllers(deadline_ms)
+        return list(dict.fromkeys([*self._known, *self._bootstrap]))
+
+    def _controllers(self, deadline_ms: int) -> list[Endpoint]:
+        """All controllers, the active one first; empty if no bootstrap controller can or may say."""
+        request = self._describe_cluster()
+        for endpoint in self._bootstrap:
+            response = self._attempt(endpoint, request, deadline_ms)
+            if not isinstance(response, DescribeClusterResponse) or response.error_code != Errors.NONE:
+                continue
+            nodes = sorted(response.brokers, key=lambda node: node.broker_id != response.controller_id)
+            if nodes:
+                return [(node.host, node.port) for node in nodes]
+        return []
+
+    def _describe_cluster(self) -> DescribeClusterRequest:
+        kind = CONTROLLER_ENDPOINTS if self._to_controllers else BROKER_ENDPOINTS
+        return DescribeClusterRequest(endpoint_type=kind)
+
+    def _attempt(self, endpoint: Endpoint, request: Message, deadline_ms: int) -> Message | None:
+        """None when this node gives no answer; `_problems` has the reason."""
+        left_ms = deadline_ms - self._clock.now_ms()
+        if left_ms <= 0:
+            return None
+        timeout_s = min(self._config.request_timeout_ms, left_ms) / 1000
+        setup_s = min(self._config.connection_setup_timeout_ms / 1000, timeout_s)
+        try:
+            connection = self._connections.get(endpoint)
+            if connection is None:
+                connection = Connection(endpoint, self._config.client_id, setup_s, timeout_s)
+                self._connections[endpoint] = connection
+            return connection.ask(request, timeout_s)
+        except UnsupportedRequestError as error:
+            self._problems[endpoint] = str(error)
+        except (OSError, DecodeError) as error:
+            self._problems[endpoint] = str(error) or type(error).__name__
+            dropped = self._connections.pop(endpoint, None)
+            if dropped is not None:
+                dropped.close()
+        return None
+
+    def _why_unavailable(self, request: Message) -> str:
+        reasons = "; ".join(f"{endpoint_text(node)}: {why}" for node, why in self._problems.items())
+        return (
+            f"No node answered {request.NAME} within {self._config.default_api_timeout_ms} ms: {reasons}."
+            " Next step: check the addresses, and that a majority of the voters is running."
+        )
+
+
+def _error_of_cluster(response: DescribeClusterResponse) -> tuple[Errors, str | None]:
+    return error_of(response.error_code), response.error_message

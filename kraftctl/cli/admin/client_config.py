@@ -1,0 +1,57 @@
+"""Kafka's client keys, as its tools take them in a --command-config file.
+
+That file may be the properties file of a controller, too, so other keys are ignored, as in Kafka.
+Connections are PLAINTEXT: another security.protocol is refused, because an operator would rely on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kraftctl.cli.admin.errors import AdminError
+
+SECURITY_PROTOCOL = "security.protocol"
+PLAINTEXT = "PLAINTEXT"
+
+
+@dataclass(frozen=True)
+class ClientConfig:
+    """How to talk to a cluster; the defaults are those of Kafka's AdminClientConfig."""
+
+    client_id: str = "kraftctl"
+    connection_setup_timeout_ms: int = 10_000
+    request_timeout_ms: int = 30_000
+    """How long one node may take to answer one request."""
+    default_api_timeout_ms: int = 60_000
+    """How long an operation may take, with all nodes that are asked."""
+    retry_backoff_ms: int = 100
+
+
+def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
+    """Raises AdminError that names the key and what is allowed."""
+    protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT).strip()
+    if protocol.upper() != PLAINTEXT:
+        raise AdminError(
+            f"{SECURITY_PROTOCOL}={protocol} is not supported, only {PLAINTEXT} is. Next step: name a"
+            " listener of that kind."
+        )
+    default = ClientConfig()
+    return ClientConfig(
+        client_id=properties.get("client.id", default.client_id),
+        connection_setup_timeout_ms=_milliseconds(
+            properties, "socket.connection.setup.timeout.ms", default.connection_setup_timeout_ms
+        ),
+        request_timeout_ms=_milliseconds(properties, "request.timeout.ms", default.request_timeout_ms),
+        default_api_timeout_ms=_milliseconds(
+            properties, "default.api.timeout.ms", default.default_api_timeout_ms
+        ),
+        retry_backoff_ms=_milliseconds(properties, "retry.backoff.ms", default.retry_backoff_ms),
+    )
+
+
+def _milliseconds(properties: Mapping[str, str], key: str, default: int) -> int:
+    text = properties.get(key, str(default)).strip()
+    if not text.isdecimal() or int(text) == 0:
+        raise AdminError(f"{key}={text} is not a number of milliseconds: give a whole number above 0.")
+    return int(text)

@@ -1,0 +1,21 @@
+"""AdminError: an operation on a running cluster that did not succeed, in a sentence for the operator."""
+
+from __future__ import annotations
+
+from kraftctl_protocol.errors import Errors
+
+
+class AdminError(Exception):
+    """The text names what was asked, the reason and, where there is one, the next step."""
+
+
+class RefusedError(AdminError):
+    """The cluster has refused a request; `error` is Kafka's code."""
+
+    def __init__(self, what: str, error: Errors, message: str | None) -> None:
+        super().__init__(f"{what} was refused with {error.name}: {message or error.message}")
+        self.error = error
+
+
+class UnavailableError(AdminError):
+    """No node gave a usable answer in time."""

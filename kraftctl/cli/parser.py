@@ -1,0 +1,26 @@
+"""The argument parser of `kraftctl`: which exit status wrong arguments have."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+KAFKAS_USAGE_STATUS = 1
+"""Kafka's tools end with 1, whether the arguments or the operation are wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A command that takes the place of one of Kafka's tools sets `usage_status` to Kafka's."""
+
+    usage_status = 2
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(self.usage_status, f"{self.prog}: error: {message}\n")
+
+
+class KafkaToolParser(Parser):
+    """For the sub-commands of a command that takes the place of one of Kafka's tools."""
+
+    usage_status = KAFKAS_USAGE_STATUS

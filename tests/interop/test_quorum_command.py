@@ -1,0 +1,86 @@
+"""`kraftctl quorum` and kafka-metadata-quorum ask the same cluster and print the same."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from kraftctl.dev.nodes import kraftctl_command
+from kraftctl.dev.settings import replication_for
+from kraftctl.dev.tools import ToolResult
+from tests.support.processes.kafka import Cluster, kafka
+
+pytestmark = pytest.mark.interop
+
+COMMAND_SECONDS_MAX = 120
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["kraftctl", "java"])
+def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One controller, kraftctl's or Kafka's, and one broker."""
+    with Cluster(
+        kafka(),
+        tmp_path_factory.mktemp("quorum"),
+        brokers=1,
+        java_controller=request.param,
+        controller_settings=replication_for(1),
+        broker_settings=replication_for(1),
+    ) as cluster:
+        yield cluster
+
+
+def kraftctl_quorum(*arguments: str) -> ToolResult:
+    """Standard output, then standard error, as KafkaTools returns them."""
+    done = subprocess.run(
+        kraftctl_command("quorum", *arguments), capture_output=True, text=True, timeout=COMMAND_SECONDS_MAX
+    )
+    return ToolResult(done.stdout + done.stderr, done.returncode)
+
+
+def addresses(cluster: Cluster, door: str) -> str:
+    return cluster.bootstrap_servers if door == "--bootstrap-server" else cluster.bootstrap_controllers
+
+
+def without_progress(text: str) -> list[str]:
+    """Lines without what changes between two calls: times, and offsets of a log that is growing."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        line = re.sub(r"^(HighWatermark: +|MaxFollowerLag\w*: +)-?\d+$", r"\1N", line)
+        if line[:1].isdigit():
+            node_id, directory_id, *_, status, _ = line.split("\t")
+            line = "\t".join((node_id, directory_id, status))
+        lines.append(re.sub(r"\d+ ms ago *", "N ms ago", line))
+    return lines
+
+
+@pytest.mark.parametrize("flags", [("--status",), ("--replication",), ("--replication", "--human-readable")])
+@pytest.mark.parametrize("door", ["--bootstrap-server", "--bootstrap-controller"])
+def test_describe(quorum: Cluster, door: str, flags: tuple[str, ...]) -> None:
+    arguments = (door, addresses(quorum, door), "describe", *flags)
+    theirs = quorum.tools().run("kafka-metadata-quorum", *arguments)
+    ours = kraftctl_quorum(*arguments)
+    assert (ours.exit_code, theirs.exit_code) == (0, 0), ours.output + theirs.output
+    assert without_progress(ours.output) == without_progress(theirs.output)
+    assert ("ms ago" in ours.output) == ("--human-readable" in flags)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("describe",),
+        ("describe", "--status", "--replication"),
+        ("describe", "--status", "--human-readable"),
+        ("describe", "--unknown"),
+        ("--command-config", "no-such-file", "describe", "--status"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_arguments(quorum: Cluster, arguments: tuple[str, ...]) -> None:
+    """The exit statuses are equal; the sentences are our own."""
+    controllers = ("--bootstrap-controller", quorum.bootstrap_controllers)
+    theirs = quorum.tools().run("kafka-metadata-quorum", *controllers, *arguments)
+    ours = kraftctl_quorum(*controllers, *arguments)
+    assert ours.exit_code == theirs.exit_code == 1, ours.output + theirs.output

@@ -1,0 +1,90 @@
+"""A node on a real socket that gives scripted answers: what a tool prints then depends on nothing else."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from kraftctl_protocol.frames import FrameDecoder, encode_frame
+from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
+from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.requests import decode_request, encode_response
+
+Script = Mapping[type[Message], Callable[[Message], Message | None]]
+"""Request class -> answer; without an answer (None) the node closes the connection."""
+
+
+Versions = Mapping[type[Message], tuple[int, int]]
+"""Request class -> lowest and highest version."""
+
+
+class ScriptedNode:
+    """Serves ApiVersions and the APIs of its script; `requests` has all that it got of the latter."""
+
+    def __init__(self, script: Script, versions: Versions | None = None) -> None:
+        """`versions` narrows what ApiVersions lists."""
+        self.script = dict(script)
+        self.versions = dict(versions or {})
+        self.requests: list[Message] = []
+        self._server = _Server(("127.0.0.1", 0), _Conversation)
+        self._server.node = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def port(self) -> int:
+        return self._server.server_address[1]
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def answer(self, request: Message) -> Message | None:
+        if isinstance(request, ApiVersionsRequest):
+            return ApiVersionsResponse(api_keys=self._api_keys())
+        self.requests.append(request)
+        return self.script[type(request)](request)
+
+    def _api_keys(self) -> list[ApiVersion]:
+        served: list[type[Message]] = [ApiVersionsRequest, *self.script]
+        ranges = {kind: (kind.LOWEST_VERSION, kind.HIGHEST_VERSION) for kind in served} | self.versions
+        return [
+            ApiVersion(api_key=kind.API_KEY, min_version=lowest, max_version=highest)
+            for kind, (lowest, highest) in ranges.items()
+        ]
+
+    def __enter__(self) -> ScriptedNode:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+    node: ScriptedNode
+
+
+class _Conversation(socketserver.BaseRequestHandler):
+    """One connection."""
+
+    def handle(self) -> None:
+        node = cast(_Server, self.server).node
+        frames = FrameDecoder()
+        while data := self.request.recv(65_536):
+            for frame in frames.feed(data):
+                request = decode_request(frame)
+                response = node.answer(request.body)
+                if response is None:
+                    return
+                payload = encode_response(
+                    request.header.correlation_id, request.api_key, request.version, response
+                )
+                self.request.sendall(encode_frame(payload))
