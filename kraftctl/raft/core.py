@@ -155,6 +155,10 @@ class RaftCore:
         """When the fetch timeout of a voter ends, if its leader does not answer before."""
         return self.now_ms + self.config.fetch_timeout_ms if self.may_vote() else NEVER_MS
 
+    def next_update_voter_ms(self) -> int:
+        """When a follower next checks what its leader knows of it: Kafka's period."""
+        return self.now_ms + self.config.fetch_timeout_ms
+
     def raise_high_watermark(self, offset: int) -> None:
         """Announce what is committed. The lower offset that a new leader may know is ignored."""
         assert offset <= self.log.end_offset

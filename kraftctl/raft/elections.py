@@ -81,6 +81,7 @@ def _initial_state(core: RaftCore) -> EpochState:
             leader_endpoints=endpoints,
             voted_key=stored.voted_key(),
             deadline_ms=core.fetch_deadline_ms(),
+            update_voter_at_ms=core.next_update_voter_ms(),
         )
     return Unattached(
         stored.epoch,
@@ -113,6 +114,7 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
             leader_endpoints=endpoints,
             voted_key=vote,
             deadline_ms=core.fetch_deadline_ms(),
+            update_voter_at_ms=core.next_update_voter_ms(),
         ),
     )
     fail_parked_fetches(core, Errors.NOT_LEADER_OR_FOLLOWER)
@@ -147,6 +149,9 @@ def become_leader(core: RaftCore) -> None:
         deadline_ms=check_quorum_deadline_ms(core),
     )
     leader.update_local_end_offset(core.log.flushed_offset)
+    known = core.voters.updated_voter_by_id(core.local_node())
+    assert known is not None, "a leader votes in its own voter set"
+    leader.remember_voters(known)
     if len(core.voters) > 1:
         leader.send_begin_quorum_epoch_at(core.now_ms)
     transition(core, leader)

@@ -22,6 +22,7 @@ from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumE
 from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpochResponse
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.update_raft_voter_response import UpdateRaftVoterResponse
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.metadata_topic import (
     is_fetched_from_metadata_log,
@@ -64,6 +65,8 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
         | EndQuorumEpochResponse,
     ):
         usable = _handle(core, peer, response)
+    elif isinstance(response, UpdateRaftVoterResponse):
+        usable = _take_update(core, peer, response)
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:
@@ -144,6 +147,30 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
     else:
         take_slice(core, state, response.topics[0].partitions[0])
     return True
+
+
+def _take_update(core: RaftCore, peer: Peer, response: UpdateRaftVoterResponse) -> bool:
+    """The leader knows this voter now, or refuses; the period between two requests is the backoff.
+
+    A peer of a release without this request is as well updated as it can be.
+    """
+    state = core.state
+    error = error_of(response.error_code)
+    if error == Errors.UNSUPPORTED_VERSION and isinstance(state, Follower):
+        state.leader_is_updated()
+        return True
+    current = response.current_leader
+    named = NamedEpoch(response.error_code, current.leader_id, current.leader_epoch)
+    endpoints = core.voters.endpoints(named.leader_id)
+    if named.leader_id >= 0 and current.host:
+        endpoints = {core.default_listener(): (current.host, current.port)}
+    if not learn(core, named, endpoints):
+        return core.state is not state
+    if error == Errors.NONE and isinstance(state, Follower):
+        state.leader_is_updated()
+        state.leader_answered(core.now_ms, core.fetch_deadline_ms())
+        return True
+    return error == Errors.REQUEST_TIMED_OUT or _unexpected(core, peer, error)
 
 
 def learn(core: RaftCore, named: NamedEpoch, endpoints: Endpoints) -> bool:

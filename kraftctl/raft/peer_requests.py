@@ -16,6 +16,7 @@ from kraftctl.raft.states import (
     SnapshotDownload,
     Unattached,
 )
+from kraftctl.raft.update_voter import is_to_update, update_raft_voter_request
 from kraftctl_protocol.generated import (
     begin_quorum_epoch_request,
     end_quorum_epoch_request,
@@ -77,7 +78,10 @@ def _send_begin_quorum_epoch(core: RaftCore, leader: Leader) -> None:
 
 
 def _send_fetch(core: RaftCore, state: Follower) -> None:
-    """From the leader. While it does not answer, from the bootstrap servers (KAFKA-19354)."""
+    """From the leader. While it does not answer, from the bootstrap servers (KAFKA-19354).
+
+    What a voter has to report about itself is sent first.
+    """
     if core.now_ms < state.retry_at_ms:
         return
     endpoint = state.leader_endpoints.get(core.default_listener())
@@ -87,6 +91,8 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
     leader = core.peers.peer(state.leader_id, endpoint[0], endpoint[1])
     if leader.is_backing_off():
         _send_fetch_to_any_bootstrap(core)
+    elif is_to_update(core, state) and send(core, leader, update_raft_voter_request(core)):
+        state.consider_update_at(core.next_update_voter_ms())
     elif not core.peers.has_any_in_flight() and _may_fetch(core):
         download = state.download
         if download is None:

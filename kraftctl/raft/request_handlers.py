@@ -12,12 +12,9 @@ from kraftctl.raft.handle_begin_quorum_epoch import handle_begin_quorum_epoch
 from kraftctl.raft.handle_end_quorum_epoch import handle_end_quorum_epoch
 from kraftctl.raft.handle_fetch import handle_fetch
 from kraftctl.raft.handle_fetch_snapshot import handle_fetch_snapshot
+from kraftctl.raft.handle_update_raft_voter import handle_update_raft_voter
 from kraftctl.raft.handle_vote import handle_vote
-from kraftctl.raft.voter_rpcs import (
-    handle_add_raft_voter,
-    handle_remove_raft_voter,
-    handle_update_raft_voter,
-)
+from kraftctl.raft.voter_rpcs import handle_add_raft_voter, handle_remove_raft_voter
 from kraftctl_protocol.api_keys import ApiKey
 
 RequestHandler = Callable[[RaftCore, RequestReceived], None]

@@ -68,7 +68,11 @@ class SnapshotDownload:
 
 
 class Follower(EpochState):
-    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter."""
+    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter.
+
+    `update_voter_at_ms` is when it next checks what the leader knows of it (UpdateRaftVoter);
+    `has_updated_leader` whether the leader has answered that.
+    """
 
     name: ClassVar[str] = "Follower"
 
@@ -80,6 +84,7 @@ class Follower(EpochState):
         leader_endpoints: Endpoints,
         voted_key: ReplicaKey | None,
         deadline_ms: int,
+        update_voter_at_ms: int,
     ) -> None:
         super().__init__(
             epoch,
@@ -88,6 +93,8 @@ class Follower(EpochState):
             voted_key=voted_key,
             deadline_ms=deadline_ms,
         )
+        self.update_voter_at_ms = update_voter_at_ms
+        self.has_updated_leader = False
         self.has_fetched_from_leader = False
         self.last_answer_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
@@ -107,6 +114,12 @@ class Follower(EpochState):
         self.has_fetched_from_leader = True
         self.last_answer_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
+
+    def consider_update_at(self, at_ms: int) -> None:
+        self.update_voter_at_ms = at_ms
+
+    def leader_is_updated(self) -> None:
+        self.has_updated_leader = True
 
     def answer_was_usable(self) -> None:
         self._useless_answers = 0
@@ -187,6 +200,9 @@ class Leader(EpochState):
 
     `high_watermark` is exclusive and unknown until a record of this very epoch is committed:
     only then are all records of earlier epochs committed (KAFKA-12619).
+
+    `volatile_voters` matter with kraft.version 0 alone, where the log has no voters: those of the
+    configuration, with what this leader and, since it leads, the others said about themselves.
     """
 
     name: ClassVar[str] = "Leader"
@@ -214,6 +230,7 @@ class Leader(EpochState):
         self._fetched_voter_ids: set[int] = set()
         self.local_end_offset = UNKNOWN_OFFSET
         self.begin_quorum_deadline_ms = NEVER_MS
+        self.volatile_voters = voters
         self.set_voters(voters)
 
     def has_majority_fetched(self, key: ReplicaKey) -> bool:
@@ -254,6 +271,10 @@ class Leader(EpochState):
         if local is not None and local.matches(self.local_key):
             local.has_acknowledged_leader = True
             local.end_offset = self.local_end_offset
+
+    def remember_voters(self, voters: VoterSet) -> None:
+        """With kraft.version 0: what the voters have said about themselves, for as long as this leads."""
+        self.volatile_voters = voters
 
     def is_voter(self, key: ReplicaKey) -> bool:
         state = self.voter_states.get(key.id)

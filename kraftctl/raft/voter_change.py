@@ -1,6 +1,7 @@
 """KIP-853: one voter is added or removed; the request is answered when the change is committed.
 
-1. Add only: ApiVersions of the new voter must include the finalized kraft.version, and it must be caught up.
+1. Add only: ApiVersions of the new voter must have Vote, as only controllers do, and the finalized
+   kraft.version; and it must be caught up.
 2. KRaftVoters is appended. It is in force from now on, for its own commit as well.
 3. It is committed: the request is answered. A leader that has removed itself resigns.
 
@@ -21,6 +22,7 @@ from kraftctl.raft.peer_requests import send
 from kraftctl.raft.peers import NOTHING_IN_FLIGHT
 from kraftctl.raft.states import NEVER_MS, Leader
 from kraftctl.raft.voter_set import VoterNode, VoterSet
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
@@ -77,7 +79,7 @@ def begin_add(core: RaftCore, change: VoterChange, node: VoterNode) -> None:
 def begin_remove(core: RaftCore, change: VoterChange, leader: Leader, voters: VoterSet) -> None:
     """`voters` are those that remain."""
     change.is_removal = True
-    change.offset = _write_voters(core, leader, voters)
+    change.offset = _change_voters(core, leader, voters)
     core.voter_change = change
 
 
@@ -91,6 +93,11 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     if not isinstance(response, ApiVersionsResponse) or response.error_code != Errors.NONE:
         _end(core, change, Errors.REQUEST_TIMED_OUT, f"{node.key} did not answer ApiVersions")
         return False
+    if all(api.api_key != ApiKey.VOTE for api in response.api_keys):
+        # KAFKA-19021: a broker fetches as an observer does, and would be lost as a voter.
+        host, port = node.endpoints[core.default_listener()]
+        _end(core, change, Errors.INVALID_REQUEST, f"{node.key} is no controller: {host}:{port} has no Vote")
+        return True
     for feature in response.supported_features:
         if feature.name == KRAFT_VERSION:
             node.kraft_version_min = feature.min_version
@@ -111,22 +118,28 @@ def take_versions(core: RaftCore, send_id: int, response: Message | None) -> boo
     if voters is None:
         _end(core, change, Errors.DUPLICATE_VOTER, f"The id of {node.key} is a voter already")
         return True
-    change.offset = _write_voters(core, leader, voters)
+    change.offset = _change_voters(core, leader, voters)
     if not change.ack_when_committed:
         _end(core, change, Errors.NONE, None)
     return True
 
 
-def _write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
-    """Returns the offset of the record."""
+def write_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+    """Append KRaftVoters, which are in force from now on; returns the offset of the record."""
     offset = core.log.end_offset
     core.notice(INFO, f"Writing the voters {voters!r} at offset {offset}")
     core.history.add_voters(offset, voters)
     leader.set_voters(voters)
-    _change_check_quorum(core, leader)
-    leader.send_begin_quorum_epoch_at(core.now_ms)
     record = (int(ControlRecordType.KRAFT_VOTERS), encode_control_value(voters.to_record()))
     append_control_records(core, leader, [record])
+    return offset
+
+
+def _change_voters(core: RaftCore, leader: Leader, voters: VoterSet) -> int:
+    """Write `voters`, of whom there is one more or one less; returns the offset of the record."""
+    offset = write_voters(core, leader, voters)
+    _change_check_quorum(core, leader)
+    leader.send_begin_quorum_epoch_at(core.now_ms)
     return offset
 
 

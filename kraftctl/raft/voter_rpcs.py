@@ -1,19 +1,17 @@
-"""KIP-853: AddRaftVoter, RemoveRaftVoter, UpdateRaftVoter; the checks in the order of Kafka's handlers.
+"""KIP-853: AddRaftVoter and RemoveRaftVoter; the checks in the order of Kafka's handlers.
 
 | # | must hold | else |
 |---|---|---|
 | 1 | the cluster id is ours, or absent | INCONSISTENT_CLUSTER_ID |
-| 2 | we lead (update: in the epoch of the request) | as for every request to a leader |
-| 3 | the voter has id and directory id; add, update: and the controllers' listener | INVALID_REQUEST |
+| 2 | we lead | as for every request to a leader |
+| 3 | the voter has id and directory id; add: and the controllers' listener | INVALID_REQUEST |
 | 4 | this epoch has committed, so no voter change of an earlier epoch is pending | REQUEST_TIMED_OUT |
-| 5 | kraft.version is 1 (add, remove) | UNSUPPORTED_VERSION |
+| 5 | kraft.version is 1 | UNSUPPORTED_VERSION |
 | 6 | no change is in progress and the latest KRaftVoters record is committed | REQUEST_TIMED_OUT |
 | 7 | add: the id is not a voter yet | DUPLICATE_VOTER |
-| 8 | update: the replica is a voter; remove: and not the only one | VOTER_NOT_FOUND |
+| 8 | remove: the replica is a voter, and not the only one | VOTER_NOT_FOUND |
 
 A voter with more or longer endpoints than a node registers is not added, either: INVALID_REQUEST.
-
-Changes of endpoints are not supported yet: an UpdateRaftVoter that passes is answered UNSUPPORTED_VERSION.
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterReque
 from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
-from kraftctl_protocol.generated.update_raft_voter_request import UpdateRaftVoterRequest
-from kraftctl_protocol.generated.update_raft_voter_response import CurrentLeader, UpdateRaftVoterResponse
 
 
 class Refusal:
@@ -46,7 +42,7 @@ def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, AddRaftVoterRequest)
     listeners = [(listener.name, listener.host) for listener in request.listeners]
-    refusal = _check_request(core, request.cluster_id, core.state.epoch)
+    refusal = check_leads_cluster(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
         refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), listeners)
     if refusal.error != Errors.NONE:
@@ -62,7 +58,7 @@ def handle_remove_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, RemoveRaftVoterRequest)
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
-    refusal = _check_request(core, request.cluster_id, core.state.epoch)
+    refusal = check_leads_cluster(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
         refusal = _check_remove(core, key)
     if refusal.error != Errors.NONE:
@@ -85,22 +81,8 @@ def _change(core: RaftCore, event: RequestReceived, *, ack_when_committed: bool)
     )
 
 
-def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
-    """The response has no field for a reason, but names the leader."""
-    request = event.request
-    assert isinstance(request, UpdateRaftVoterRequest)
-    error = _check_request(core, request.cluster_id, request.current_leader_epoch).error
-    if error == Errors.NONE:
-        error = _check_update(core, request)
-    state = core.state
-    current = CurrentLeader(leader_id=state.leader_id, leader_epoch=state.epoch)
-    endpoint = state.leader_endpoints.get(event.listener_name)
-    if endpoint is not None:
-        current.host, current.port = endpoint
-    core.respond(event.request_id, UpdateRaftVoterResponse(error_code=error, current_leader=current))
-
-
-def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:
+def check_leads_cluster(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusal:
+    """Of every change of the voters: it is for this cluster, and for the leader of `epoch`."""
     if is_other_cluster(core, cluster_id):
         return Refusal(
             Errors.INCONSISTENT_CLUSTER_ID, f'The cluster id is "{core.cluster_id}", not "{cluster_id}"'
@@ -110,7 +92,7 @@ def _check_request(core: RaftCore, cluster_id: str | None, epoch: int) -> Refusa
 
 def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]) -> Refusal:
     """`listeners` are pairs of name and host."""
-    if _is_incomplete(key):
+    if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
     too_large = why_listeners_too_large(listeners)
     if too_large is not None:
@@ -131,7 +113,7 @@ def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]
 
 
 def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
-    if _is_incomplete(key):
+    if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to remove has no id or no directory id")
     refusal = _check_voters_may_change(core, "removed")
     if refusal.error != Errors.NONE:
@@ -140,26 +122,6 @@ def _check_remove(core: RaftCore, key: ReplicaKey) -> Refusal:
         voters = ", ".join(str(node.key) for node in core.voters.nodes.values())
         return Refusal(Errors.VOTER_NOT_FOUND, f"{key} cannot be removed from the voters {voters}")
     return Refusal(Errors.NONE)
-
-
-def _check_update(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
-    key = ReplicaKey(request.voter_id, request.voter_directory_id)
-    names = [listener.name for listener in request.listeners]
-    if _is_incomplete(key) or core.default_listener() not in names:
-        return Errors.INVALID_REQUEST
-    lowest = request.kraft_version_feature.min_supported_version
-    highest = request.kraft_version_feature.max_supported_version
-    if lowest < 0 or highest < lowest:
-        return Errors.INVALID_REQUEST
-    leader = core.leader()
-    assert leader is not None
-    if leader.high_watermark < 0:
-        return Errors.REQUEST_TIMED_OUT
-    if core.history.kraft_version() >= 1 and not is_voter_set_committed(core, leader):
-        return Errors.REQUEST_TIMED_OUT
-    if not lowest <= core.history.kraft_version() <= highest:
-        return Errors.INVALID_REQUEST
-    return Errors.UNSUPPORTED_VERSION if core.voters.is_voter(key) else Errors.VOTER_NOT_FOUND
 
 
 def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
@@ -177,5 +139,5 @@ def _check_voters_may_change(core: RaftCore, verb: str) -> Refusal:
     return Refusal(Errors.NONE)
 
 
-def _is_incomplete(key: ReplicaKey) -> bool:
+def is_incomplete(key: ReplicaKey) -> bool:
     return key.id < 0 or key.directory_id == NO_DIRECTORY_ID

@@ -97,6 +97,12 @@ class VoterSet:
         """None when `node` is not a voter."""
         if not self.is_voter(node.key):
             return None
+        return self.updated_voter_by_id(node)
+
+    def updated_voter_by_id(self, node: VoterNode) -> VoterSet | None:
+        """`node` in the place of the voter with its id, in any directory; None when the id is no voter's."""
+        if node.key.id not in self.nodes:
+            return None
         return VoterSet([node if other.key.id == node.key.id else other for other in self.nodes.values()])
 
     def to_record(self) -> VotersRecord:

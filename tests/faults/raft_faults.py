@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+BUGS = "tests/raft/test_kafkas_bugs.py"
 CLUSTER = "tests/raft/test_cluster.py"
 PROMISES = "tests/raft/test_promises.py"
+UPDATES = "tests/raft/test_update_voter.py"
 VOTES = "tests/raft/test_votes.py"
 VOTERS = "tests/raft/test_voter_changes.py"
 
@@ -194,6 +196,62 @@ FAULTS = (
         "    return NEVER_MS\n",
         (f"{CLUSTER}::test_an_isolated_leader_resigns_and_commits_nothing",),
         "KAFKA-15489: a leader that was cut off leads forever.",
+    ),
+    PlantedFault(
+        "update-of-a-voter-beside-an-uncommitted-change",
+        "kraftctl/raft/handle_update_raft_voter.py",
+        "    if in_log and not is_voter_set_committed(core, leader):\n",
+        "    if in_log and leader is None:\n",
+        (f"{BUGS}::test_a_change_that_timed_out_still_keeps_the_next_one_away",),
+        "KAFKA-20740: two uncommitted voter sets.",
+    ),
+    PlantedFault(
+        "update-of-a-voter-beside-one-that-is-being-added",
+        "kraftctl/raft/handle_update_raft_voter.py",
+        "    if core.voter_change is not None or leader.high_watermark < 0:\n",
+        "    if leader.high_watermark < 0:\n",
+        (f"{UPDATES}::test_a_change_in_progress_puts_an_update_off",),
+        "The added voter is then written beside the update, before that is committed.",
+    ),
+    PlantedFault(
+        "update-of-a-voter-forgets-its-directory",
+        "kraftctl/raft/handle_update_raft_voter.py",
+        "known.updated_voter(node) if in_log else known.updated_voter_by_id(node)\n",
+        "known.updated_voter_by_id(VoterNode(ReplicaKey(node.key.id), node.endpoints, 0, 1))\n",
+        (f"{UPDATES}::test_an_update_changes_neither_directory_nor_the_other_voters",),
+        "KIP-853: any disk with the id of the voter votes for it.",
+    ),
+    PlantedFault(
+        "update-of-a-voter-takes-any-directory",
+        "kraftctl/raft/handle_update_raft_voter.py",
+        "known.updated_voter(node) if in_log else known.updated_voter_by_id(node)\n",
+        "known.updated_voter_by_id(node)\n",
+        (f"{UPDATES}::test_an_update_names_the_replica_by_its_directory_too",),
+        "KIP-853: a replica on a new disk takes the place of the voter of its id.",
+    ),
+    PlantedFault(
+        "update-of-a-voter-is-not-repeated-after-an-error",
+        "kraftctl/raft/handle_responses.py",
+        "    if error == Errors.UNSUPPORTED_VERSION and isinstance(state, Follower):\n",
+        "    if error != Errors.NONE and isinstance(state, Follower):\n",
+        (f"{UPDATES}::test_with_kraft_version_0_each_leader_is_asked_until_it_answers",),
+        "A voter that was refused once is never found at its new address.",
+    ),
+    PlantedFault(
+        "moved-voter-asks-once",
+        "kraftctl/raft/update_voter.py",
+        "        return core.voters.needs_update(core.local_node())\n",
+        "        return core.voters.needs_update(core.local_node()) and not state.has_updated_leader\n",
+        (f"{UPDATES}::test_a_voter_asks_until_the_log_agrees",),
+        "An answer is no promise: with another leader, or a log that was cut, the update is not in it.",
+    ),
+    PlantedFault(
+        "broker-becomes-a-voter",
+        "kraftctl/raft/voter_change.py",
+        "    if all(api.api_key != ApiKey.VOTE for api in response.api_keys):\n",
+        "    if not response.api_keys:\n",
+        (f"{BUGS}::test_a_broker_is_not_made_a_voter",),
+        "KAFKA-19021: the quorum counts on a voter that never votes.",
     ),
     PlantedFault(
         "a-change-of-voters-restarts-check-quorum",

@@ -1,7 +1,4 @@
-"""KIP-853 as an executable specification: voters are data in the log, and a replica is its id and its disk.
-
-Not here yet: UpdateRaftVoter checks everything, then refuses.
-"""
+"""KIP-853 as an executable specification: voters are data in the log; a replica is its id and its disk."""
 
 from __future__ import annotations
 
@@ -183,6 +180,18 @@ def test_kraft_version_0_knows_no_changes(command: str) -> None:
     transcript.run("start")
     transcript.run("flushed 1")
     assert "UNSUPPORTED_VERSION" in transcript.run(command)
+
+
+@pytest.mark.parametrize("kraft_version", [0, 1])
+def test_a_voter_reports_its_address_to_the_log_or_to_the_leader_s_memory(kraft_version: int) -> None:
+    """The log has voters with kraft.version 1 alone."""
+    transcript = RaftTranscript()
+    transcript.run(f"node id=1 voters=1 kraft-version={kraft_version}")
+    transcript.run("start")
+    transcript.run(f"flushed {transcript.node.end_offset}")
+    answer = transcript.run("update-voter voter=1")
+    assert ("VotersRecord" in answer) == (kraft_version == 1)
+    assert "error_code" not in answer
 
 
 # All of it together.

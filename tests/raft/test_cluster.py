@@ -116,7 +116,7 @@ def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader(start_quorum
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool, start_quorum: StartQuorum) -> None:
     """KIP-630: in slices, over several requests; then the log continues from there."""
-    quorum = start_quorum(6, VOTERS, [11], dynamic=dynamic)
+    quorum = start_quorum(7, VOTERS, [11], dynamic=dynamic)
     quorum.wire.faults = LinkFaults(loss=0.05)
     leader = quorum.led()
     behind = quorum.followers()[0]

@@ -8,13 +8,17 @@ from kraftctl.raft.raft_config import CHECK_QUORUM_TIMEOUT_FACTOR, RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_set import VoterSet
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
+from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.describe_quorum_request import (
     DescribeQuorumRequest,
     PartitionData,
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
+from kraftctl_protocol.message import Message
 from tests.support.raft_names import directory_id, endpoint, voter_node
 from tests.support.simulator.cluster import LISTENER, PORT, host
 from tests.support.simulator.quorum import Question, Quorum, StartQuorum
@@ -22,6 +26,7 @@ from tests.support.simulator.wire import LinkFaults
 
 VOTERS = [1, 2, 3]
 OBSERVER = 11
+OTHER_OBSERVER = 12
 FETCH_TIMEOUT_MS = RaftConfig().fetch_timeout_ms
 
 
@@ -146,6 +151,63 @@ def test_the_last_voter_leads_after_the_leader_beside_it_removed_itself(start_qu
     quorum.run_for(2_000)
     for process in quorum.processes.values():
         assert process.raft.high_watermark == successor.raft.end_offset
+
+
+# Changes of the voters.
+
+
+@pytest.mark.parametrize("first", ["add", "remove", "update"])
+@pytest.mark.parametrize("second", ["add", "remove", "update"])
+def test_a_change_that_timed_out_still_keeps_the_next_one_away(
+    first: str, second: str, start_quorum: StartQuorum
+) -> None:
+    """KAFKA-20740: it was answered, but its record may still be committed: no two are uncommitted."""
+    quorum = start_quorum(9, VOTERS, [OBSERVER, OTHER_OBSERVER])
+    leader = quorum.led()
+    followers = quorum.followers()
+    changes = {
+        "add": lambda node_id: quorum.add_voter(node_id),
+        "remove": lambda _: quorum.remove_voter(followers[0].node_id),
+        "update": lambda _: quorum.update_voter(followers[1].node_id, PORT + 1 + len(asked)),
+    }
+    asked: list[Question] = []
+    for follower in followers:
+        follower.hold_flushes()
+    asked.append(changes[first](OBSERVER))
+    quorum.run_for(RaftConfig().request_timeout_ms + 100)
+    assert asked[0].error == (Errors.NONE if first == "update" else Errors.REQUEST_TIMED_OUT)
+    uncommitted = leader.raft.voter_set
+    assert leader.raft.high_watermark < leader.raft.end_offset
+    asked.append(changes[second](OTHER_OBSERVER))
+    quorum.run_for(100)
+    assert asked[1].error == Errors.REQUEST_TIMED_OUT
+    assert leader.raft.is_leader
+    assert leader.raft.voter_set == uncommitted
+    for follower in followers:
+        follower.release_flushes()
+    quorum.run_for(1_000)
+    assert leader.raft.high_watermark == leader.raft.end_offset
+
+
+def test_a_broker_is_not_made_a_voter(start_quorum: StartQuorum) -> None:
+    """KAFKA-19021: it fetches, as observers do, but its listener knows no Vote."""
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    leader = quorum.led()
+
+    def as_broker(message: Message) -> None:
+        if isinstance(message, ApiVersionsResponse):
+            message.api_keys = [api for api in message.api_keys if api.api_key != ApiKey.VOTE]
+
+    leader.forge = as_broker
+    end_offset = leader.raft.end_offset
+    refused = quorum.add_voter(OBSERVER)
+    quorum.run_for(1_000)
+    assert refused.error == Errors.INVALID_REQUEST
+    assert isinstance(refused.answer, AddRaftVoterResponse)
+    assert f"is no controller: {host(OBSERVER)}:{PORT}" in (refused.answer.error_message or "")
+    assert leader.raft.end_offset == end_offset
+    leader.forge = None
+    commit(quorum, quorum.add_voter(OBSERVER))
 
 
 # What is known of voters.

@@ -37,7 +37,11 @@ def assignments(source: str) -> Iterator[tuple[int, str, str]]:
 def breaches(name: str, source: str) -> list[str]:
     found = []
     for line, owner, field in assignments(source):
-        is_deadline = field.endswith("deadline_ms") or field in ("retry_at_ms", "backoff_until_ms")
+        is_deadline = field.endswith("deadline_ms") or field in (
+            "retry_at_ms",
+            "backoff_until_ms",
+            "update_voter_at_ms",
+        )
         is_own = owner == "self" or (owner == "core" and OWNERS.get(field) == name)
         if (owner == "core" or field == "state" or is_deadline) and not is_own:
             found.append(f"{name}:{line} {owner}.{field}")

@@ -22,7 +22,14 @@ def state(name: str, epoch: int) -> EpochState:
         case "Unattached":
             return Unattached(epoch)
         case "Follower":
-            return Follower(epoch, leader_id=2, leader_endpoints=ENDPOINTS, voted_key=None, deadline_ms=0)
+            return Follower(
+                epoch,
+                leader_id=2,
+                leader_endpoints=ENDPOINTS,
+                voted_key=None,
+                deadline_ms=0,
+                update_voter_at_ms=0,
+            )
         case "Prospective":
             return Prospective(
                 epoch, leader_id=-1, leader_endpoints={}, voted_key=None, deadline_ms=0, election=election

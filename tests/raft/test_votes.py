@@ -36,7 +36,9 @@ def prospective(leader_id: int = -1, voted_key: ReplicaKey | None = None) -> Epo
 
 
 def follower(*, has_fetched: bool) -> EpochState:
-    state = Follower(5, leader_id=3, leader_endpoints=ENDPOINTS, voted_key=None, deadline_ms=0)
+    state = Follower(
+        5, leader_id=3, leader_endpoints=ENDPOINTS, voted_key=None, deadline_ms=0, update_voter_at_ms=0
+    )
     state.has_fetched_from_leader = has_fetched
     return state
 

@@ -66,10 +66,9 @@ class Cluster:
         self.servers: dict[tuple[str, int], Server] = {}
         self.processes: dict[int, ControllerProcess] = {}
         self.directory_ids = {node_id: random_uuid(self.rng) for node_id in self.voter_ids}
-        configs = {
-            node_id: ControllerConfig(self._properties(node_id) | (properties or {}))
-            for node_id in [*voter_ids, *observer_ids]
-        }
+        self.ports = dict.fromkeys([*voter_ids, *observer_ids], PORT)
+        self._common_properties = properties or {}
+        configs = {node_id: self._config(node_id) for node_id in self.ports}
         self.checks = checks(configs[self.voter_ids[0]])
         for node_id, config in configs.items():
             self._add_machine(node_id, config)
@@ -78,9 +77,14 @@ class Cluster:
 
     # Its machines.
 
+    def _config(self, node_id: int) -> ControllerConfig:
+        return ControllerConfig(self._properties(node_id) | self._common_properties)
+
     def _properties(self, node_id: int) -> dict[str, str]:
-        addresses = ",".join(f"{host(voter_id)}:{PORT}" for voter_id in self.voter_ids)
-        voters = ",".join(f"{voter_id}@{host(voter_id)}:{PORT}" for voter_id in self.voter_ids)
+        addresses = ",".join(f"{host(voter_id)}:{self.ports[voter_id]}" for voter_id in self.voter_ids)
+        voters = ",".join(
+            f"{voter_id}@{host(voter_id)}:{self.ports[voter_id]}" for voter_id in self.voter_ids
+        )
         quorum = (
             {"controller.quorum.bootstrap.servers": addresses}
             if self.dynamic or node_id not in self.voter_ids
@@ -88,7 +92,7 @@ class Cluster:
         )
         own = {
             "node.id": str(node_id),
-            "listeners": f"{LISTENER}://{host(node_id)}:{PORT}",
+            "listeners": f"{LISTENER}://{host(node_id)}:{self.ports[node_id]}",
             "log.dirs": str(self.files.disk(str(node_id)).root),
         }
         return PROPERTIES | quorum | own
@@ -105,7 +109,7 @@ class Cluster:
             counts=self.counts,
         )
         self.processes[node_id] = process
-        self.servers[host(node_id), PORT] = process
+        self.servers[host(node_id), self.ports[node_id]] = process
 
     def format(self, node_id: int, *, joins: bool = False) -> None:
         """`kraftctl format` of an empty directory; a voter that `joins` is no initial controller."""
@@ -190,6 +194,18 @@ class Cluster:
             if process.lifetime is not None:
                 process.watched.planned_end = None
                 process.resume()
+
+    def move(self, process: ControllerProcess, port: int) -> None:
+        """While it is down: from its next start on it listens there, and nothing does at its former port."""
+        assert process.lifetime is None
+        del self.servers[host(process.node_id), self.ports[process.node_id]]
+        self.ports[process.node_id] = port
+        self.servers[host(process.node_id), port] = process
+        self.renew_config(process)
+
+    def renew_config(self, process: ControllerProcess) -> None:
+        """With the present addresses, from its next start on."""
+        process.config = self._config(process.node_id)
 
     def restart(self, process: ControllerProcess) -> str:
         """Start it; returns why it refused to start, or an empty text."""

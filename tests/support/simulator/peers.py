@@ -45,15 +45,14 @@ class SimulatedPeers:
         self.timeout_us = request_timeout_ms * 1000
         self.backoff_us = backoff_ms * 1000
         self.offer = offer
-        self._servers = servers
+        self.servers = servers
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
 
     def send(self, effect: SendRequest) -> None:
         key = (effect.host, effect.port, effect.api_key in RAFT_API_KEYS)
         destination = self._destinations.get(key)
         if destination is None:
-            server = self._servers.get((effect.host, effect.port))
-            destination = self._destinations[key] = Destination(self, server)
+            destination = self._destinations[key] = Destination(self, effect.host, effect.port)
         destination.send(effect)
 
     def end(self) -> None:
@@ -65,9 +64,9 @@ class SimulatedPeers:
 class Destination:
     """At most one connection, to a server, or to an address where none listens."""
 
-    def __init__(self, peers: SimulatedPeers, server: Server | None) -> None:
+    def __init__(self, peers: SimulatedPeers, host: str, port: int) -> None:
         self._peers = peers
-        self._server = server
+        self._address = host, port
         self._waiting: deque[tuple[SendRequest, int]] = deque()
         self._busy = False
         self._current: Exchange | None = None
@@ -76,6 +75,11 @@ class Destination:
         self._codec: PeerCodec | None = None
         self._failures = 0
         self._connect_at_us = 0
+
+    @property
+    def _server(self) -> Server | None:
+        """Who listens there now."""
+        return self._peers.servers.get(self._address)
 
     def send(self, effect: SendRequest) -> None:
         self._waiting.append((effect, self._peers.wire.time.now_us + self._peers.timeout_us))
@@ -97,9 +101,10 @@ class Destination:
             return
         self._busy = True
         effect, deadline_us = self._waiting.popleft()
-        if self._codec is not None and self._server is not None:
-            if self._server.lifetime is self._connected_life:
-                self._send(self._codec, effect, deadline_us)
+        if self._codec is not None:
+            server = self._server
+            if server is not None and server.lifetime is self._connected_life:
+                self._send(server, self._codec, effect, deadline_us)
                 return
             self._codec = None  # the process at the other end is another one
         now_us = self._peers.wire.time.now_us
@@ -127,11 +132,11 @@ class Destination:
             _limit(codec, self._peers.versions_max)
             self._codec = codec
             self._connected_life = life
-            self._send(codec, effect, deadline_us)
+            self._send(server, codec, effect, deadline_us)
 
-        self._exchange(codec.encode_versions_request(), deadline_us, answered)
+        self._exchange(server, codec.encode_versions_request(), deadline_us, answered)
 
-    def _send(self, codec: PeerCodec, effect: SendRequest, deadline_us: int) -> None:
+    def _send(self, server: Server, codec: PeerCodec, effect: SendRequest, deadline_us: int) -> None:
         payload = codec.encode(effect.request)
         if payload is None:
             self._peers.wire.counts["requests that an older peer does not know"] += 1
@@ -145,17 +150,16 @@ class Destination:
                 self._failures = 0
                 self._answer(effect, codec.decode(answer))
 
-        self._exchange(payload, deadline_us, answered)
+        self._exchange(server, payload, deadline_us, answered)
 
-    def _exchange(self, payload: bytes, deadline_us: int, answered: Answered) -> None:
+    def _exchange(self, server: Server, payload: bytes, deadline_us: int, answered: Answered) -> None:
         peers = self._peers
-        assert self._server is not None
         timeout_us = max(1, deadline_us - peers.wire.time.now_us)
 
         def at_home(answer: bytes | None) -> None:
             peers.life.run(lambda: answered(answer))
 
-        self._current = Exchange(peers.wire, peers.node_id, self._server, payload, timeout_us, at_home)
+        self._current = Exchange(peers.wire, peers.node_id, server, payload, timeout_us, at_home)
 
     def _failed(self, effect: SendRequest) -> None:
         backoff_us = min(self._peers.backoff_us << min(self._failures, 10), RECONNECT_BACKOFF_US_MAX)

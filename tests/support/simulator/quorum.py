@@ -22,6 +22,11 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
     OpData,
 )
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.update_raft_voter_request import (
+    KRaftVersionFeature,
+    UpdateRaftVoterRequest,
+)
+from kraftctl_protocol.generated.update_raft_voter_request import Listener as UpdatedListener
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from tests.support.file_states import Aftermath
@@ -167,6 +172,19 @@ class Quorum(Cluster):
             cluster_id=CLUSTER_ID, voter_id=key.id, voter_directory_id=key.directory_id
         )
         return self.ask(self.led(), request)
+
+    def update_voter(self, voter_id: int, port: int, directory_id: bytes | None = None) -> Question:
+        """As the voter itself would report to the leader that it listens at this port."""
+        leader = self.led()
+        request = UpdateRaftVoterRequest(
+            cluster_id=CLUSTER_ID,
+            current_leader_epoch=leader.raft.epoch,
+            voter_id=voter_id,
+            voter_directory_id=self.directory_ids[voter_id] if directory_id is None else directory_id,
+            listeners=[UpdatedListener(name=LISTENER, host=host(voter_id), port=port)],
+            kraft_version_feature=KRaftVersionFeature(min_supported_version=0, max_supported_version=1),
+        )
+        return self.ask(leader, request)
 
     def _key(self, node_id: int) -> ReplicaKey:
         return ReplicaKey(node_id, self.directory_ids[node_id])

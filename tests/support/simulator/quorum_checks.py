@@ -356,7 +356,8 @@ class QuorumChecks:
         before = None if batch.previous is None else batch.previous.voters_batch
         former, voters = self.commits.voters_of(before), batch.voters
         assert voters is not None
-        if keys_of(voters) == keys_of(former) or (before is None and len(former) == 0):
+        begins_epoch = batch.previous is None or batch.previous.epoch < batch.epoch
+        if (begins_epoch and keys_of(voters) == keys_of(former)) or (before is None and len(former) == 0):
             return
         if not majorities_overlap(former, voters):
             broken("NextVoterSetOverlaps", f"{replica.name} at {batch}: {former!r}, then {voters!r}")
