@@ -177,12 +177,13 @@ attack: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/attack/run.py $(ATTACK_ARGS)
 
 # Frames, batches and directories that no program writes, with limits of time and memory for each:
-# FUZZ="requests batches" selects some. The bytes of a find are written to build/fuzz.
+# FUZZ="requests batches" selects some, FRAMES=10000000 feeds each so many, whatever time that takes. The bytes of
+# a find are written to build/fuzz.
 .PHONY: fuzz
 FUZZ ?=
 fuzz: setup
-	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/fuzz.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
-		--corpus build/fuzz $(FUZZ)
+	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/fuzz.py --corpus build/fuzz $(if $(SEED),--seed $(SEED)) \
+		$(if $(FRAMES),--frames $(FRAMES),--minutes $(or $(MINUTES),1)) $(FUZZ)
 
 # The long random tests: SOAK="raft export" selects some, SOAK_ARGS="--seed 7 --minutes 30" sets seed and duration.
 .PHONY: soak soak-export

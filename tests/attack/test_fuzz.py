@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import subprocess
@@ -15,12 +16,14 @@ from pathlib import Path
 import pytest
 
 from tests.attack.dense_bodies import DENSE
-from tests.soak.fuzz import PEAK, TARGETS, Ceiling, FindError, Fuzz, replayed
+from tests.soak.fuzz import TARGETS, Ceiling, FindError, Fuzz, mib, narrowed, replayed
+from tests.support.wire.fuzz_outcomes import Outcomes
 
 CORPUS = Path(__file__).with_name("corpus")
 ROOT = Path(__file__).resolve().parents[2]
 
 FUZZED = ("batches", "directories", "handlers", "requests")
+KNOWN_FRAMES = {"batches": 2_000, "directories": 20, "handlers": 1_000, "requests": 10_000}
 
 
 @pytest.mark.parametrize("name", FUZZED)
@@ -28,11 +31,19 @@ def test_what_was_found_stays_fixed(name: str) -> None:
     assert [(file.name, found) for file, found in replayed(CORPUS, name) if found] == []
 
 
-@pytest.mark.parametrize("size_bytes", [60_000, 4_000_000])
+@pytest.mark.parametrize("size_bytes", [60_000, 1_200_000])
 @pytest.mark.parametrize("name", DENSE)
 def test_the_worst_message_of_each_api_stays_below_the_ceiling(name: str, size_bytes: int) -> None:
-    make, ceiling = TARGETS["requests"]
-    Fuzz(None).feed("requests", make(random.Random(0)), ceiling, DENSE[name](size_bytes))
+    make, ceiling, _ = TARGETS["requests"]
+    Fuzz(None).feed("requests", make(random.Random(0)), ceiling, [DENSE[name](size_bytes)])
+
+
+@pytest.mark.parametrize(("name", "frames"), KNOWN_FRAMES.items())
+def test_a_known_seed_finds_nothing(name: str, frames: int, capsys: pytest.CaptureFixture[str]) -> None:
+    fuzz = Fuzz(None)
+    fuzz.slice(name, 1, math.inf, frames)
+    assert fuzz.fed[name] >= frames
+    assert not fuzz.finds, capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -58,17 +69,20 @@ class Planted:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
 
-    def family(self) -> Iterator[bytes]:
-        yield b"sound"
+    def blocks(self) -> Iterator[list[bytes]]:
+        yield [b"sound"]
 
-    def feed(self, data: bytes) -> str:
-        if data == b"fails":
-            raise KeyError("content")
-        if data == b"slow":
-            sum(range(30_000_000))
-        if data == b"large":
-            bytearray(b"x") * (64 << 20)
-        return "decoded"
+    def feed(self, block: list[bytes], outcomes: Outcomes) -> None:
+        for data in block:
+            if data == b"fails":
+                raise KeyError("content")
+            if data == b"slow":
+                sum(range(30_000_000))
+            if data == b"busy":
+                sum(range(20_000))
+            if data == b"large":
+                bytearray(b"x") * (64 << 20)
+            outcomes.counts["decoded"] += 1
 
     def close(self) -> None:
         """Nothing is held."""
@@ -82,20 +96,30 @@ class Planted:
         pytest.param(b"large", "MiB", id="memory"),
     ],
 )
-def test_each_kind_of_find_is_noticed(data: bytes, what: str) -> None:
+def test_each_kind_of_find_is_noticed(data: bytes, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ceiling = Ceiling(5, 0, mib(32)) if data == b"slow" else Ceiling(60_000, 0, mib(32))
+    monkeypatch.setitem(TARGETS, "planted", (Planted, ceiling, 1))
     fuzz = Fuzz(None)
     target = Planted(random.Random(0))
-    ceiling = Ceiling(5, 0, 32) if data == b"slow" else Ceiling(60_000, 0, 32)
-    PEAK.write_text("5")
-    fuzz.feed("planted", target, ceiling, b"sound")
-    with pytest.raises(FindError, match=what):
-        fuzz.feed("planted", target, ceiling, data)
+    fuzz.feed("planted", target, ceiling, [b"sound", b"sound"])
+    block = [b"sound", data, b"sound", b"sound"]
+    with pytest.raises(FindError, match=what) as noticed:
+        fuzz.feed("planted", target, ceiling, block)
+    assert narrowed("planted", 0, noticed.value).frames == [data]
+
+
+def test_many_frames_together_may_take_longer_than_one() -> None:
+    fuzz = Fuzz(None)
+    fuzz.feed("planted", Planted(random.Random(0)), Ceiling(5, 0, mib(32)), [b"busy"] * 300)
+    assert fuzz.outcomes["planted"].counts["decoded"] == 600, "each was measured alone"
 
 
 def test_a_find_is_kept_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fuzz = Fuzz(tmp_path / "corpus")
     for took in (70, 90):
-        fuzz.found("requests", FindError(f"took {took} ms", b"bytes"), "--seed 1 requests")
+        fuzz.found("requests", FindError(f"took {took} ms", [b"before", b"bytes"]), "--seed 1 --frames 2")
     assert [file.read_bytes() for file in (tmp_path / "corpus").iterdir()] == [b"bytes"]
-    assert capsys.readouterr().out.count("FIND") == 1
+    printed = capsys.readouterr().out
+    assert printed.count("FIND") == 1
+    assert "fuzz.py --seed 1 --frames 2 requests" in printed
     assert set(FUZZED) <= set(TARGETS)

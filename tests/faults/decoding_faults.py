@@ -9,6 +9,8 @@ LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
 BODY_DECODING = "tests/server/test_body_decoding.py"
 FRAMES = "tests/protocol/test_frames.py"
+FUZZ = "tests/attack/test_fuzz.py::test_a_known_seed_finds_nothing"
+FUZZ_DENSE = "tests/attack/test_fuzz.py::test_the_worst_message_of_each_api_stays_below_the_ceiling"
 
 FAULTS = (
     PlantedFault(
@@ -18,6 +20,35 @@ FAULTS = (
         "            self.budget_bytes -= ARRAY_START_COST\n",
         (BUDGET,),
         "A frame of 104 MB takes 13 GB.",
+    ),
+    PlantedFault(
+        "arrays-beyond-the-budget",
+        "protocol/kraftctl_protocol/primitives.py",
+        "            self.budget_bytes -= ARRAY_START_COST + length * element_cost\n"
+        "            if self.budget_bytes < 0:\n",
+        "            self.budget_bytes -= ARRAY_START_COST + length * element_cost\n"
+        "            if self.budget_bytes < -UNLIMITED:\n",
+        (FUZZ_DENSE,),
+        "A frame of 2 MB takes several times the memory of its API.",
+    ),
+    PlantedFault(
+        "text-that-is-not-utf-8-escapes",
+        "protocol/kraftctl_protocol/primitives.py",
+        "        except UnicodeDecodeError as error:\n",
+        "        except UnicodeEncodeError as error:\n",
+        (FUZZ,),
+        "A connection ends with an exception that its decoder does not document.",
+    ),
+    PlantedFault(
+        "fixed-fields-past-the-end",
+        "protocol/kraftctl_protocol/primitives.py",
+        "        if position + size > self.end:\n"
+        "            raise self.truncated(size)\n"
+        "        self.position = position + size\n"
+        "        return position\n",
+        "        self.position = position + size\n        return position\n",
+        (FUZZ,),
+        "A request that is cut between two fields is read past its end.",
     ),
     PlantedFault(
         "arrays-of-more-than-a-million",

@@ -23,14 +23,16 @@ from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from tests.support.active_controller import NODE_ID
 from tests.support.simulator.virtual_time_loop import WALL_START_MS, VirtualTimeLoop
+from tests.support.wire.fuzz_outcomes import Outcomes
 from tests.support.wire.hosted_cluster import PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController
+from tests.support.wire.mutated_blocks import Base, MutatedBlocks
 from tests.support.wire.mutated_bytes import MutatedBytes
 from tests.support.wire.random_records import RandomRecords
 
 SHARED_MEMORY = Path("/dev/shm")
 
-DAMAGED_PER_BATCH = 40
+DAMAGED_PER_BATCH = 300
 DIRECTORIES = 4
 """Undamaged ones, of static and of dynamic quorums."""
 
@@ -76,16 +78,17 @@ class FuzzedBatches:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._bytes = MutatedBytes(rng)
+        self._copies = MutatedBlocks(rng)
         self._records = RandomRecords(rng)
 
-    def family(self) -> Iterator[bytes]:
+    def blocks(self) -> Iterator[list[bytes]]:
         batch = self.batch(self._rng.randint(0, 1 << 20), 5)
         if len(batch) > FILE_BYTES_MAX:
             return
-        yield batch
-        for _ in range(DAMAGED_PER_BATCH):
-            damaged = self._bytes.mutated(batch)
-            yield with_checksum(damaged) if self._rng.random() < 0.8 else damaged
+        yield [batch]
+        damaged = self._copies.copies([Base(batch)], DAMAGED_PER_BATCH)
+        unchecked = len(damaged) // 5
+        yield damaged[:unchecked] + [with_checksum(copy) for copy in damaged[unchecked:]]
 
     def batch(self, base_offset: int, epoch: int) -> bytes:
         """Undamaged, but any content."""
@@ -104,7 +107,11 @@ class FuzzedBatches:
                 continue
             return self._bytes.mutated(value) if self._rng.random() < 0.2 else value
 
-    def feed(self, data: bytes) -> str:
+    def feed(self, block: list[bytes], outcomes: Outcomes) -> None:
+        for data in block:
+            outcomes.counts[self._read(data)] += 1
+
+    def _read(self, data: bytes) -> str:
         """Reads the batch and every record in it."""
         unknown = 0
         try:
@@ -140,7 +147,7 @@ class FuzzedDirectories:
             prefix="fuzz-", dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None
         )
 
-    def family(self) -> Iterator[bytes]:
+    def blocks(self) -> Iterator[list[bytes]]:
         """Each: the number of an undamaged directory, the length and name of a file, and its content."""
         for _ in range(20):
             number = self._rng.randrange(DIRECTORIES)
@@ -148,9 +155,13 @@ class FuzzedDirectories:
             name = self._rng.choice(sorted(files))
             data = self._damaged(name, files[name])
             if len(data) <= FILE_BYTES_MAX:
-                yield bytes([number, len(name)]) + name.encode() + data
+                yield [bytes([number, len(name)]) + name.encode() + data]
 
-    def feed(self, data: bytes) -> str:
+    def feed(self, block: list[bytes], outcomes: Outcomes) -> None:
+        for data in block:
+            outcomes.counts[self._started(data)] += 1
+
+    def _started(self, data: bytes) -> str:
         number, end = data[0], 2 + data[1]
         name, content = data[2:end].decode(), data[end:]
         directory = Path(self._place.name) / "damaged"

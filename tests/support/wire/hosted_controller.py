@@ -94,13 +94,19 @@ class MemoryClient:
         """The data arrives immediately, and is processed as far as nothing has to wait."""
         self._connection.data_received(data)
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether `receive` returns without waiting."""
+        return bool(self._transport.frames) or self._transport.closed
+
     async def receive(self) -> bytes | None:
         """The payload of the next answer; None when the controller closes instead. TimeoutError."""
         transport = self._transport
-        async with asyncio.timeout(ANSWER_SECONDS_MAX):
-            while not transport.frames and not transport.closed:
-                transport.changed.clear()
-                await transport.changed.wait()
+        if not self.has_answer:
+            async with asyncio.timeout(ANSWER_SECONDS_MAX):
+                while not self.has_answer:
+                    transport.changed.clear()
+                    await transport.changed.wait()
         return transport.frames.pop(0) if transport.frames else None
 
     def close(self) -> None:
