@@ -38,9 +38,9 @@ class ControllerState:
 
     `claim_epoch` is the quorum epoch in which this controller is active, -1 on a standby.
     `heartbeats` holds nothing on a standby. `notices` and `refusals` are lines for the log that were not
-    taken yet, `unusable_values` what they said about stored values. `leader_id` (-1 unknown),
-    `kraft_version` and `voter_ids` are what raft last reported. `committed_features` are the finalized
-    features as they are committed; the rest of the image is read as it is.
+    taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
+    reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
+    `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 
     def __init__(

@@ -129,8 +129,9 @@ class QuorumController:
         return min(deadline_ms, self._reads_with_deadline[0][0]) if self._reads_with_deadline else deadline_ms
 
     def follow_quorum(self, leader_id: int, kraft_version: int, voter_ids: list[int]) -> None:
-        """Note the state of the quorum that some responses depend on. `leader_id` is -1 without a leader."""
-        self.state.leader_id = leader_id
+        """Note the state of the quorum that responses depend on. Without a leader, -1, the last one stays."""
+        if leader_id >= 0:
+            self.state.leader_id = leader_id
         self.state.kraft_version = kraft_version
         self.state.voter_ids = voter_ids
 

@@ -326,6 +326,7 @@ class ControllerNode:
                         self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
                         self._release(self._controller.renounce())
                 case effects.LeaderChanged():
+                    self._inform_controller()
                     self._registration.leader_changed(now_ms)
                 case (
                     effects.AppendBatch()

@@ -17,6 +17,14 @@ FAULTS = (
         "A response confirms a topic that a failover removes again.",
     ),
     PlantedFault(
+        "no-controller-is-named-during-an-election",
+        "kraftctl/controller/quorum_controller.py",
+        "        if leader_id >= 0:\n            self.state.leader_id = leader_id\n",
+        "        self.state.leader_id = leader_id\n",
+        ("tests/node/test_quorum.py::test_an_admin_client_is_sent_to_the_last_leader_during_an_election",),
+        "An admin client waits for a minute, long after a leader was elected.",
+    ),
+    PlantedFault(
         "undo-journal-is-not-replayed",
         "kraftctl/controller/quorum_controller.py",
         "        self.image.journal.rollback_to(self._committed_end)\n",

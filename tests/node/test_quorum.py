@@ -11,6 +11,8 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from tests.support.active_controller import registration
 from tests.support.effort import seeds
 from tests.support.simulator.cluster import Cluster
@@ -215,3 +217,19 @@ def test_a_follower_that_restarts_completes_the_commit_that_waits_for_it(seed):
         assert client.answers[request_id].error_code == Errors.NONE
         assert leader.raft.is_leader
         assert leader.raft.epoch == epoch
+
+
+def test_an_admin_client_is_sent_to_the_last_leader_during_an_election() -> None:
+    """One that hears of no controller waits until its call has timed out, and does not ask again."""
+    with started_cluster(7) as cluster:
+        last = cluster.await_active()
+        cluster.run_for(1_000)
+        last.kill()
+        follower = cluster.running()[0]
+        cluster.run_until(lambda: follower.raft.leader_id < 0, 20_000, "an election", step_ms=1)
+        client = DirectClient(follower)
+        request_id = client.send(DescribeClusterRequest(endpoint_type=2))
+        cluster.run_until(lambda: request_id in client.answers, ANSWER_MS_MAX, "an answer")
+        answer = client.answers[request_id]
+        assert isinstance(answer, DescribeClusterResponse)
+        assert answer.controller_id == last.node_id
