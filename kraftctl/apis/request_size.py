@@ -24,8 +24,8 @@ LARGE_REQUESTS_MEMORY_BYTES_MAX: Final = 192 * MIB
 decoded when there is room."""
 
 ANSWER_ENTRIES_MAX: Final = 200_000
-"""How much an answer lists that is not as long as its request: ACLs, configurations. Beyond it the connection
-is closed."""
+"""How much an answer lists: ACLs, configurations, results of partitions. More is refused with
+POLICY_VIOLATION where the response has a place for it; otherwise the connection is closed."""
 
 
 class RequestSize:

@@ -1,4 +1,4 @@
-"""What an answer lists: a limit, after which the connection is closed."""
+"""What an answer lists: a limit, after which the request is refused or its connection closed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ not exist: 70,000 of them take 40 ms."""
 
 
 class AnswerTooLongError(Exception):
-    """The answer would list too much. It is not sent, and the connection is closed."""
+    """The answer would list too much. It is not sent; `QuorumController.refuse_failed` sends another one."""
 
 
 class AnswerEntries:
@@ -20,6 +20,10 @@ class AnswerEntries:
 
     def __init__(self) -> None:
         self.count = 0
+
+    def has_room(self, count: int) -> bool:
+        """Whether so many more can be added."""
+        return self.count + count <= ANSWER_ENTRIES_MAX
 
     def add_items(self, count: int) -> None:
         """So many more topics or resources; AnswerTooLongError beyond the limit."""

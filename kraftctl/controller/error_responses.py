@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kraftctl.apis.request_size import REFUSAL_MEMORY_BYTES_MAX
+from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as quotas
@@ -92,6 +93,14 @@ def top_level_error_response(api_key: int, version: int, code: int, text: str | 
         elif field.name == "error_message" and field.in_version(version):
             setattr(response, field.name, text)
     return response
+
+
+def refusal_without_items(context: RequestContext, error: Errors, message: str) -> Message | None:
+    """A refusal that names nothing of a long request; None if the error has no place in it."""
+    version = context.version
+    response = top_level_error_response(context.api_key, version, int(error), message)
+    has_code = any(field.name == "error_code" and field.in_version(version) for field in response.FIELDS)
+    return response if has_code else None
 
 
 def _create_topics(request: Message, version: int, code: int, text: str | None) -> Message:

@@ -17,6 +17,9 @@ REASON_LENGTH_MAX: Final = 300
 NAME_LENGTH_MAX: Final = 100
 """Characters of a client id or principal in such a line."""
 
+CLOSED: Final = "the connection is closed"
+"""What follows for a client that cannot be answered."""
+
 PAUSE_MS: Final = 1_000
 
 PAUSE_MS_MAX: Final = 60_000

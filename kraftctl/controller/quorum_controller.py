@@ -36,8 +36,8 @@ from kraftctl.controller.committed_records import (
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
-from kraftctl.controller.error_responses import error_response
-from kraftctl.controller.failures import Failures, shortened
+from kraftctl.controller.error_responses import error_response, refusal_without_items
+from kraftctl.controller.failures import CLOSED, Failures, shortened
 from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.parked_response import ParkedResponse
@@ -352,17 +352,19 @@ class QuorumController:
         return prepared
 
     def refuse_failed(self, context: RequestContext, request: Message, error: Exception) -> Message | None:
-        """UNKNOWN_SERVER_ERROR for a request that failed with `error`; None to close its connection."""
+        """UNKNOWN_SERVER_ERROR, or a short POLICY_VIOLATION if too much is asked; None to close."""
         who = f"client {shortened(context.client_id or '')!r} as {shortened(str(context.principal))!r}"
         what = f"{request.NAME} version {context.version} of {who}"
         if isinstance(error, AnswerTooLongError):
-            self.failures.note_request(what, "the connection is closed", error)
-            return None
+            short = refusal_without_items(context, Errors.POLICY_VIOLATION, str(error))
+            outcome = CLOSED if short is None else "answered POLICY_VIOLATION"
+            self.failures.note_request(what, outcome, error)
+            return short
         try:
             refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
             refusal.encode(context.version)
         except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
-            self.failures.note_request(what, "the connection is closed", error)
+            self.failures.note_request(what, CLOSED, error)
             return None
         self.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
         return refusal

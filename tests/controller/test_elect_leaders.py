@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.replication_control import elect_leaders as module
 from kraftctl.controller.replication_control.elect_leaders import (
@@ -101,6 +102,29 @@ def test_all_partitions_and_silence_about_those_in_order() -> None:
         ("foo", 3): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
         ("foo", 4): Errors.PREFERRED_LEADER_NOT_AVAILABLE,
     }
+
+
+def test_topics_in_order_are_not_listed_among_all() -> None:
+    state = cluster()
+    state.topic("in-order", partition_record([1, 2]), number=2)
+    for election_type in (PREFERRED, UNCLEAN):
+        response = ask(state, election_type, None).response
+        assert isinstance(response, ElectLeadersResponse)
+        assert [topic.topic for topic in response.replica_election_results] == ["foo"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_more_elections_than_a_batch_has_records_are_refused(named: bool) -> None:
+    """As in Kafka: POLICY_VIOLATION, and no leader is elected."""
+    state = MetadataState()
+    state.brokers(1, 2)
+    state.topic("foo", *[partition_record([2, 1], leader=1) for _ in range(RECORDS_PER_BATCH_MAX + 1)])
+    most = {"foo": list(range(RECORDS_PER_BATCH_MAX))}
+    assert len(ask(state, PREFERRED, most).records) == RECORDS_PER_BATCH_MAX
+    more = {"foo": list(range(RECORDS_PER_BATCH_MAX + 1))}
+    result = ask(state, PREFERRED, more if named else None)
+    assert isinstance(result.response, ElectLeadersResponse)
+    assert (result.response.error_code, result.records) == (Errors.POLICY_VIOLATION, [])
 
 
 def test_an_unknown_election_type_fails_every_partition() -> None:

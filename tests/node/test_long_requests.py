@@ -37,6 +37,11 @@ TOPICS = CreateTopicsRequest(
 """Longer than what is decoded on the loop."""
 
 
+TOO_MANY_ELECTIONS = ElectLeadersRequest(
+    topic_partitions=[TopicPartitions(topic="t", partitions=[0] * ANSWER_ENTRIES_MAX)]
+)
+
+
 def started() -> LoneNode:
     node = LoneNode()
     node.settle()
@@ -61,8 +66,8 @@ def send(node: LoneNode, payload: bytes, api_key: int, version: int) -> int:
     return call
 
 
-def bytes_of(request: Message) -> bytes:
-    version = request.HIGHEST_VERSION
+def bytes_of(request: Message, version: int | None = None) -> bytes:
+    version = request.HIGHEST_VERSION if version is None else version
     header = RequestHeader(request_api_key=request.API_KEY, request_api_version=version, client_id="admin")
     return encode_request(header, request)
 
@@ -203,6 +208,29 @@ def test_an_answer_that_would_list_too_much_closes_the_connection(monkeypatch: p
     call = node.send(DescribeConfigsRequest())
     assert call in node.closed
     assert any("its answer would list more than" in line for line in node.notices)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_answer_that_would_be_too_long_is_a_short_refusal_if_there_is_room_for_one(version: int) -> None:
+    node = started()
+    answer = node.answers[send(node, bytes_of(TOO_MANY_ELECTIONS, version), ApiKey.ELECT_LEADERS, version)]
+    assert isinstance(answer, ElectLeadersResponse)
+    assert answer.error_code == Errors.POLICY_VIOLATION
+    assert answer.replica_election_results == []
+    assert any("its answer would list more than" in line for line in node.notices)
+
+
+def test_version_0_of_elect_leaders_has_no_room_for_it() -> None:
+    node = started()
+    data = bytes_of(TOO_MANY_ELECTIONS, 0)
+    assert send(node, data, ApiKey.ELECT_LEADERS, 0) in node.closed
+
+
+def test_in_an_envelope_the_refusal_is_as_short() -> None:
+    answer = envelope_answer(started(), bytes_of(TOO_MANY_ELECTIONS))
+    assert answer.error_code == Errors.NONE
+    _, inner = decode_response(answer.response_data or b"", ApiKey.ELECT_LEADERS, 2)
+    assert inner.error_code == Errors.POLICY_VIOLATION
 
 
 def test_entries_of_an_answer_are_counted_together() -> None:

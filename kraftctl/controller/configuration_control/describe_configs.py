@@ -36,6 +36,8 @@ from kraftctl_protocol.generated.describe_configs_response import (
 )
 from kraftctl_protocol.message import Message
 
+TOO_MANY_CONFIGS = "More configurations than one answer may list are asked for: ask for fewer resources."
+
 SYNONYM_GROUPS = (
     ("log.roll.ms", "log.roll.hours"),
     ("log.roll.jitter.ms", "log.roll.jitter.hours"),
@@ -48,13 +50,26 @@ SYNONYM_GROUPS = (
 def describe_configs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One result per resource."""
+    """One result per resource; POLICY_VIOLATION for those whose configurations make the answer too long."""
     assert isinstance(request, DescribeConfigsRequest)
     results: list[DescribeConfigsResult] = []
     entries = AnswerEntries()
     entries.add_items(len(request.resources))
+    broker_configs = _BrokerConfigs(state)
+    why_full: ApiError | None = None
     for resource in request.resources:
-        answer = _why_not_allowed(state, context, resource) or _describe(state, request, resource)
+        answer: list[DescribeConfigsResourceResult] | ApiError | None = why_full
+        if answer is None:
+            answer = _why_not_allowed(state, context, resource) or _describe(
+                state, broker_configs, request, resource
+            )
+            if not isinstance(answer, ApiError):
+                count = sum([1 + len(config.synonyms) for config in answer])
+                if entries.has_room(count):
+                    entries.add(count)
+                else:
+                    why_full = ApiError(Errors.POLICY_VIOLATION, TOO_MANY_CONFIGS)
+                    answer = why_full
         result = DescribeConfigsResult(
             resource_type=resource.resource_type, resource_name=resource.resource_name
         )
@@ -63,7 +78,6 @@ def describe_configs(
             result.error_message = answer.message
         else:
             result.configs = answer
-            entries.add(sum(1 + len(config.synonyms) for config in answer))
         results.append(result)
     return ControllerResult.of([], DescribeConfigsResponse(results=results))
 
@@ -78,18 +92,21 @@ def _why_not_allowed(
 
 
 def _describe(
-    state: ControllerState, request: DescribeConfigsRequest, resource: DescribeConfigsResource
+    state: ControllerState,
+    broker_configs: _BrokerConfigs,
+    request: DescribeConfigsRequest,
+    resource: DescribeConfigsResource,
 ) -> list[DescribeConfigsResourceResult] | ApiError:
     kind, name = resource.resource_type, resource.resource_name
     keys = resource.configuration_keys
     wanted = None if keys is None else set(keys)
     if kind == config_resource.TOPIC:
-        return _describe_topic(state, name, wanted, request.include_synonyms)
+        return _describe_topic(state, broker_configs, name, wanted, request.include_synonyms)
     if kind == config_resource.BROKER:
         if name not in (config_resource.CLUSTER_DEFAULT, str(state.node_id)):
             reason = f"this is node {state.node_id}: it describes itself or the cluster default, not {name!r}"
             return ApiError(Errors.INVALID_REQUEST, reason)
-        return _describe_node(state, name, wanted, request.include_synonyms)
+        return _describe_node(broker_configs, name, wanted, request.include_synonyms)
     if kind == config_resource.BROKER_LOGGER:
         return ApiError(Errors.INVALID_REQUEST, "this controller has no Java loggers to describe")
     if not name:
@@ -102,7 +119,11 @@ def _wanted(name: str, wanted: set[str] | None) -> bool:
 
 
 def _describe_topic(
-    state: ControllerState, topic: str, wanted: set[str] | None, synonyms: bool
+    state: ControllerState,
+    broker_configs: _BrokerConfigs,
+    topic: str,
+    wanted: set[str] | None,
+    synonyms: bool,
 ) -> list[DescribeConfigsResourceResult] | ApiError:
     reason = why_topic_name_invalid(topic)
     if reason is not None:
@@ -111,10 +132,8 @@ def _describe_topic(
         return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
     overrides = state.image.configurations.config(config_resource.TOPIC, topic)
     results: list[DescribeConfigsResourceResult] = []
-    for entry in describe_topic_configs(state.image, state.config, overrides):
+    for entry in describe_topic_configs(state.image, state.config, overrides, wanted=wanted):
         definition = entry.definition
-        if not _wanted(definition.name, wanted):
-            continue
         result = DescribeConfigsResourceResult(
             name=definition.name,
             value=entry.text,
@@ -128,22 +147,33 @@ def _describe_topic(
                     DescribeConfigsSynonym(name=definition.name, value=entry.text, source=entry.source)
                 )
             for name, _ in TOPIC_CONFIG_SYNONYMS.get(definition.name, [])[:1]:
-                result.synonyms += _synonyms(name, _layers(state), definition.sensitive)
+                result.synonyms += broker_configs.synonyms(name, definition.sensitive)
         results.append(result)
     return results
 
 
-def _layers(state: ControllerState) -> list[ConfigLayer]:
-    """All layers of broker configs, Kafka's defaults last."""
-    defaults = {
-        name: definition.default
-        for name, definition in BROKER_CONFIG_KEYS.items()
-        if definition.default is not None
-    }
-    return [
-        *broker_layers(state.image, state.config),
-        ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
-    ]
+class _BrokerConfigs:
+    """What the answers of one request repeat: `layers` of broker configs, Kafka's defaults last."""
+
+    def __init__(self, state: ControllerState) -> None:
+        defaults = {
+            name: definition.default
+            for name, definition in BROKER_CONFIG_KEYS.items()
+            if definition.default is not None
+        }
+        self.layers = [
+            *broker_layers(state.image, state.config),
+            ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
+        ]
+        self._synonyms: dict[tuple[str, bool], list[DescribeConfigsSynonym]] = {}
+
+    def synonyms(self, name: str, sensitive: bool) -> list[DescribeConfigsSynonym]:
+        """The values in all layers; the list and what is in it are not changed."""
+        found = self._synonyms.get((name, sensitive))
+        if found is None:
+            found = _synonyms(name, self.layers, sensitive)
+            self._synonyms[(name, sensitive)] = found
+        return found
 
 
 def _synonym_names(name: str) -> tuple[str, ...]:
@@ -169,24 +199,24 @@ def _synonyms(name: str, layers: list[ConfigLayer], sensitive: bool) -> list[Des
 
 
 def _describe_node(
-    state: ControllerState, node: str, wanted: set[str] | None, synonyms: bool
+    broker_configs: _BrokerConfigs, node: str, wanted: set[str] | None, synonyms: bool
 ) -> list[DescribeConfigsResourceResult]:
     """The cluster default has only what was set for it; this node has all keys."""
-    layers = _layers(state)
+    layers = broker_configs.layers
     cluster_only = node == config_resource.CLUSTER_DEFAULT
     if cluster_only:
         layers = [layer for layer in layers if layer.source == config_source.DYNAMIC_DEFAULT_BROKER_CONFIG]
-    names = set(layers[0].values) if cluster_only else set(BROKER_CONFIG_KEYS)
+    known = layers[0].values.keys() if cluster_only else BROKER_CONFIG_KEYS.keys()
     results: list[DescribeConfigsResourceResult] = []
-    for name in sorted(names):
-        if not _wanted(name, wanted):
-            continue
+    for name in sorted(known if wanted is None else wanted & known):
         definition = BROKER_CONFIG_KEYS.get(name)
         if definition is not None and definition.internal:
             continue
         # An unknown key may hold a secret.
         sensitive = definition is None or definition.type == PASSWORD
-        found = _synonyms(name, layers, sensitive)
+        found = (
+            _synonyms(name, layers, sensitive) if cluster_only else broker_configs.synonyms(name, sensitive)
+        )
         results.append(
             DescribeConfigsResourceResult(
                 name=name,

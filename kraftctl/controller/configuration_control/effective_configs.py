@@ -120,17 +120,23 @@ def _in_topic_unit(value: str, factor: int) -> str | None:
 
 
 def describe_topic_configs(
-    image: MetadataImage, config: ControllerConfig, own: dict[str, str], *, as_stored: bool = False
+    image: MetadataImage,
+    config: ControllerConfig,
+    own: dict[str, str],
+    *,
+    as_stored: bool = False,
+    wanted: set[str] | None = None,
 ) -> list[EffectiveConfig]:
-    """All configs of a topic whose own are `own`, sorted by name; sensitive values are left out.
+    """The configs of a topic whose own are `own`, sorted by name; sensitive values are left out.
 
-    `as_stored`: inherited values are those that are stored, also if they cannot be used.
+    `as_stored`: inherited values are those that are stored, also if they cannot be used. `wanted`: only these
+    keys; None is all.
 
     Internal keys are listed only when the topic sets them.
     """
     layers = broker_layers(image, config)
     result: list[EffectiveConfig] = []
-    for name in sorted(TOPIC_CONFIG_KEYS):
+    for name in sorted(TOPIC_CONFIG_KEYS if wanted is None else wanted & TOPIC_CONFIG_KEYS.keys()):
         definition = TOPIC_CONFIG_KEYS[name]
         if name in own:
             value = usable_value(name, own[name])

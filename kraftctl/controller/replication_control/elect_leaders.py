@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.answer_entries import AnswerEntries
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_PREFERRED,
@@ -37,7 +39,11 @@ ELECTIONS_PER_RUN_MAX: Final = 1_000
 def elect_leaders(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Elects leaders of the requested partitions. Null requests all; then those in order are not listed."""
+    """Elects leaders of the requested partitions. Null requests all; then those in order are not listed.
+
+    Kafka then lists each topic, with no partition for most of them. As in Kafka, more elections than a batch
+    of the log can have records are refused with POLICY_VIOLATION.
+    """
     assert isinstance(request, ElectLeadersRequest)
     entries = AnswerEntries()
     entries.add_items(len(request.topic_partitions or ()))
@@ -48,19 +54,29 @@ def elect_leaders(
     election = _Elections(state, request.election_type)
     response = ElectLeadersResponse()
     if request.topic_partitions is None:
-        for topic in _by_name(state):
+        for topic in election.topics_in_need():
             result = ReplicaElectionResult(topic=topic.name)
+            entries.add_items(1)
             for index in sorted(topic.partitions):
                 error = election.elect(topic.name, index)
                 if error.error != Errors.ELECTION_NOT_NEEDED:
+                    entries.add(1)
                     result.partition_result.append(_partition_result(index, error))
             response.replica_election_results.append(result)
+            if len(election.records) > RECORDS_PER_BATCH_MAX:
+                break
     else:
         for asked in request.topic_partitions:
             result = ReplicaElectionResult(topic=asked.topic)
             for index in asked.partitions:
                 result.partition_result.append(_partition_result(index, election.elect(asked.topic, index)))
             response.replica_election_results.append(result)
+            if len(election.records) > RECORDS_PER_BATCH_MAX:
+                break
+    if len(election.records) > RECORDS_PER_BATCH_MAX:
+        reason = f"Unable to elect more than {RECORDS_PER_BATCH_MAX} leaders in one operation."
+        refusal = error_response(context.api_key, request, context.version, Errors.POLICY_VIOLATION, reason)
+        return ControllerResult.of([], refusal)
     return ControllerResult.of(election.records, response)
 
 
@@ -106,6 +122,12 @@ class _Elections:
         self._elected: set[tuple[str, int]] = set()
         self.records: list[RecordAndVersion] = []
 
+    def topics_in_need(self) -> list[TopicImage]:
+        """Topics with a partition whose leader is to be elected, sorted by id; the others are in order."""
+        if self._type == PREFERRED:
+            return self._topics.imbalanced_topics()
+        return self._topics.leaderless_topics()
+
     def unclean_election_enabled(self, topic_name: str) -> bool:
         return self._changes.settings.unclean_election_enabled(topic_name)
 
@@ -129,11 +151,6 @@ class _Elections:
         self.records.append(record)
         self._elected.add((topic_name, index))
         return ApiError(Errors.NONE)
-
-
-def _by_name(state: ControllerState) -> list[TopicImage]:
-    topics = state.image.topics
-    return [topics.topics[topic_id] for _, topic_id in sorted(topics.ids_by_name.items())]
 
 
 def _refused(request: ElectLeadersRequest) -> ElectLeadersResponse:

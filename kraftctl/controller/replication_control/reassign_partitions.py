@@ -150,25 +150,37 @@ class _Reassignments:
 def list_partition_reassignments(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """The running reassignments of the requested partitions or, with null topics, of all."""
+    """The running reassignments of the requested partitions or, with null topics, of all.
+
+    A request may name a partition any number of times: what is listed counts, not what is named.
+    """
     assert isinstance(request, ListPartitionReassignmentsRequest)
     response = ListPartitionReassignmentsResponse(error_message=None)
+    entries = AnswerEntries()
+    topics = state.image.topics
     if request.topics is None:
-        for topic in state.image.topics.reassigning_topics():
-            _list_topic(response, topic, sorted(topic.partitions))
+        for topic in topics.reassigning_topics():
+            _list_topic(response, entries, topic, sorted(topic.partitions))
     else:
         for asked in request.topics:
-            named = state.image.topics.topic_by_name(asked.name)
-            if named is not None:
-                _list_topic(response, named, asked.partition_indexes)
+            # Tools ask for all partitions of a cluster; hardly ever is any of a topic reassigned.
+            topic_id = topics.ids_by_name.get(asked.name)
+            if topic_id is not None and topic_id in topics.reassigning_counts:
+                _list_topic(response, entries, topics.topics[topic_id], asked.partition_indexes)
     return ControllerResult.of([], response)
 
 
-def _list_topic(response: ListPartitionReassignmentsResponse, topic: TopicImage, indexes: list[int]) -> None:
+def _list_topic(
+    response: ListPartitionReassignmentsResponse,
+    entries: AnswerEntries,
+    topic: TopicImage,
+    indexes: list[int],
+) -> None:
     ongoing = OngoingTopicReassignment(name=topic.name)
     for index in indexes:
         partition = topic.partitions.get(index)
         if partition is not None and partition.reassigning:
+            entries.add(1)
             ongoing.partitions.append(
                 OngoingPartitionReassignment(
                     partition_index=index,
@@ -178,4 +190,5 @@ def _list_topic(response: ListPartitionReassignmentsResponse, topic: TopicImage,
                 )
             )
     if ongoing.partitions:
+        entries.add_items(1)
         response.topics.append(ongoing)
