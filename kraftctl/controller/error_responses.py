@@ -276,9 +276,8 @@ def _create_acls(request: Message, version: int, code: int, text: str | None) ->
 
 def _delete_acls(request: Message, version: int, code: int, text: str | None) -> Message:
     assert isinstance(request, DeleteAclsRequest)
-    return DeleteAclsResponse(
-        filter_results=[DeleteAclsFilterResult(error_code=code, error_message=text) for _ in request.filters]
-    )
+    result = DeleteAclsFilterResult(error_code=code, error_message=text)
+    return DeleteAclsResponse(filter_results=[result] * len(request.filters))
 
 
 def _fetch(request: Message, version: int, code: int, text: str | None) -> Message:

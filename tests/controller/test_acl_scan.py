@@ -208,12 +208,46 @@ def readers_of_t(active: ActiveController, count: int) -> None:
 
 
 class TestLimitsOfDeleteAcls:
-    def test_matches(self) -> None:
-        """An entry counts for each filter that matches it: the answer lists it as often."""
+    def test_an_entry_that_many_filters_match_is_one_deletion(self) -> None:
+        """As in Kafka."""
+        active = secured()
+        readers_of_t(active, 600)
+        everyone = exact(0, principal_filter=None)
+        often = acl_control.DELETIONS_PER_REQUEST_MAX // 600 + 10
+        served = active.request(DeleteAclsRequest(filters=[everyone] * often))
+        assert {result.error_code for result in served.filter_results} == {Errors.NONE}
+        assert {len(result.matching_acls) for result in served.filter_results} == {600}
+        assert entries_of(active) == []
+
+    def test_deletions(self) -> None:
+        active = secured()
+        most = acl_control.DELETIONS_PER_REQUEST_MAX
+        readers_of_t(active, most)
+        everything = exact(0, resource_name_filter=None, principal_filter=None)
+        other = AclCreation(
+            resource_type=GROUP,
+            resource_name="g",
+            resource_pattern_type=LITERAL,
+            principal="User:1",
+            host="*",
+            operation=AclOperation.READ,
+            permission_type=ALLOW,
+        )
+        active.request(CreateAclsRequest(creations=[other]))
+        both = [everything, exact(1, resource_type_filter=GROUP, resource_name_filter="g")]
+        refused = active.request(DeleteAclsRequest(filters=both))
+        assert {result.error_code for result in refused.filter_results} == {Errors.INVALID_REQUEST}
+        assert len(entries_of(active)) == most + 1
+        served = active.request(DeleteAclsRequest(filters=both[:1]))
+        assert {result.error_code for result in served.filter_results} == {Errors.NONE}
+        assert len(entries_of(active)) == 1
+
+    def test_entries_to_list(self) -> None:
+        """The answer lists an entry as often as filters match it."""
         active = secured()
         readers_of_t(active, 100)
         everyone = exact(0, principal_filter=None)
-        most = acl_control.MATCHES_PER_REQUEST_MAX // 100
+        most = acl_control.LISTED_PER_REQUEST_MAX // 100
         refused = active.request(DeleteAclsRequest(filters=[everyone] * (most + 1)))
         assert {result.error_code for result in refused.filter_results} == {Errors.INVALID_REQUEST}
         assert len(entries_of(active)) == 100
@@ -224,12 +258,29 @@ class TestLimitsOfDeleteAcls:
     def test_comparisons(self) -> None:
         active = secured()
         readers_of_t(active, 1_000)
-        others = exact(0, resource_name_filter=None, principal_filter="User:other", host_filter=None)
+        others = exact(0, resource_name_filter=None, principal_filter=None, host_filter="10.0.0.9")
         most = acl_control.COMPARISONS_PER_REQUEST_MAX // 1_000
         refused = active.request(DeleteAclsRequest(filters=[others] * (most + 1)))
         assert {result.error_code for result in refused.filter_results} == {Errors.INVALID_REQUEST}
         served = active.request(DeleteAclsRequest(filters=[others] * most))
         assert {result.error_code for result in served.filter_results} == {Errors.NONE}
+
+    def test_filters(self) -> None:
+        active = secured()
+        most = acl_control.FILTERS_PER_REQUEST_MAX
+        refused = active.request(DeleteAclsRequest(filters=[exact(0)] * (most + 1)))
+        assert {result.error_code for result in refused.filter_results} == {Errors.INVALID_REQUEST}
+        served = active.request(DeleteAclsRequest(filters=[exact(0)] * most))
+        assert {result.error_code for result in served.filter_results} == {Errors.NONE}
+
+    def test_filters_by_principal_cost_what_they_find(self) -> None:
+        """A scan of all entries for each of them would be too many comparisons."""
+        active = secured()
+        readers_of_t(active, 2_000)
+        wanted = [exact(number, resource_name_filter=None, host_filter=None) for number in range(2_000)]
+        served = active.request(DeleteAclsRequest(filters=wanted))
+        assert {result.error_code for result in served.filter_results} == {Errors.NONE}
+        assert entries_of(active) == []
 
     def test_filters_that_name_one_entry_each_cost_one_comparison_each(self) -> None:
         active = secured()

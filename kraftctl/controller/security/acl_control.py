@@ -11,6 +11,7 @@ from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
+from kraftctl.controller.security.acl_scan import AclScan
 from kraftctl.controller.security.authorization import CLUSTER_NAME, ResourceType
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import PREFIXED
@@ -37,11 +38,18 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, random_uuid
 
-MATCHES_PER_REQUEST_MAX: Final = 10_000
-"""As Kafka, where one request may not delete more; an entry that several filters match counts each time."""
+DELETIONS_PER_REQUEST_MAX: Final = 10_000
+"""As Kafka, where one request may not delete more entries, whatever number of filters matches them."""
 
-COMPARISONS_PER_REQUEST_MAX: Final = 1_000_000
-"""Of entries with filters; a filter that names no resource is compared with every entry of its type."""
+LISTED_PER_REQUEST_MAX: Final = 100_000
+"""The answer lists an entry for each filter that matches it; so many take 30 ms."""
+
+COMPARISONS_PER_REQUEST_MAX: Final = 500_000
+"""Of entries with filters. A filter that names neither a resource nor a principal is compared with every
+entry of its type."""
+
+FILTERS_PER_REQUEST_MAX: Final = 25_000
+"""Of one DeleteAcls. So many that match nothing take 25 ms."""
 
 DENY: Final = 2
 ALLOW: Final = 3
@@ -98,8 +106,11 @@ def delete_acls(
     assert isinstance(request, DeleteAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
-    doomed: dict[Uuid, bool] = {}
-    matches = comparisons = 0
+    if len(request.filters) > FILTERS_PER_REQUEST_MAX:
+        return _refused(context, request, f"Cannot use {len(request.filters)} filters in one operation.")
+    scan = AclScan(state.image.acls.index)
+    doomed: dict[Uuid, DeleteAclsMatchingAcl] = {}
+    listed = 0
     results: list[DeleteAclsFilterResult] = []
     for wanted in request.filters:
         acl_filter = AclFilter(
@@ -115,22 +126,27 @@ def delete_acls(
             error = int(Errors.INVALID_REQUEST)
             results.append(DeleteAclsFilterResult(error_code=error, error_message="Unknown filter."))
             continue
-        candidates = acl_filter.candidates(state.image.acls.index)
-        comparisons += len(candidates)
-        if comparisons > COMPARISONS_PER_REQUEST_MAX:
+        candidates = scan.candidates(acl_filter)
+        if scan.comparisons > COMPARISONS_PER_REQUEST_MAX:
             reason = f"Cannot compare {len(request.filters)} filters with so many acls in one operation."
             return _refused(context, request, reason)
-        matching = [(acl_id, entry) for acl_id, entry in candidates if acl_filter.matches(entry)]
-        matches += len(matching)
-        if matches > MATCHES_PER_REQUEST_MAX:
-            reason = f"Cannot remove more than {MATCHES_PER_REQUEST_MAX} acls in a single delete operation."
+        matching: list[DeleteAclsMatchingAcl] = []
+        for acl_id, entry in candidates:
+            if not acl_filter.matches(entry):
+                continue
+            deleted = doomed.get(acl_id)
+            if deleted is None:
+                deleted = _deleted(entry)
+                doomed[acl_id] = deleted
+            matching.append(deleted)
+            if len(doomed) > DELETIONS_PER_REQUEST_MAX:
+                reason = f"Cannot remove more than {DELETIONS_PER_REQUEST_MAX} acls in a single operation."
+                return _refused(context, request, reason)
+        listed += len(matching)
+        if listed > LISTED_PER_REQUEST_MAX:
+            reason = f"The filters match the same acls again and again: {LISTED_PER_REQUEST_MAX} are listed."
             return _refused(context, request, reason)
-        doomed.update(dict.fromkeys([acl_id for acl_id, _ in matching], True))
-        results.append(
-            DeleteAclsFilterResult(
-                error_message=None, matching_acls=[_deleted(entry) for _, entry in matching]
-            )
-        )
+        results.append(DeleteAclsFilterResult(error_message=None, matching_acls=matching))
     records = [RecordAndVersion(RemoveAccessControlEntryRecord(id=acl_id), 0) for acl_id in doomed]
     return ControllerResult.atomic_of(records, DeleteAclsResponse(filter_results=results))
 
