@@ -7,8 +7,11 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
+from kraftctl.controller.answer_entries import AnswerEntries
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
@@ -29,6 +32,9 @@ USER: Final = "user"
 CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
 
+ENTITIES_PER_REQUEST_MAX: Final = 20_000
+"""Twice as many as can be changed. What is refused for each of them takes 3 us."""
+
 CLIENT_KEYS: Final = {
     "producer_byte_rate": "LONG",
     "consumer_byte_rate": "LONG",
@@ -47,8 +53,11 @@ HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?
 def alter_client_quotas(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Each entity is altered as a whole or not at all."""
+    """Each entity is altered as a whole or not at all. POLICY_VIOLATION for too many entities, or changes."""
     assert isinstance(request, AlterClientQuotasRequest)
+    AnswerEntries().add_items(len(request.entries))
+    if len(request.entries) > ENTITIES_PER_REQUEST_MAX:
+        return _too_much(context, request, f"{len(request.entries)} entities")
     entities = [_entity(entry) for entry in request.entries]
     counts: dict[QuotaEntity, int] = {}
     for entity in entities:
@@ -63,6 +72,8 @@ def alter_client_quotas(
             error = ApiError(Errors.INVALID_REQUEST, "the request alters this entity twice")
         if error is None:
             records += _records(state.image, entity, entry.ops)
+            if len(records) > RECORDS_PER_BATCH_MAX:
+                return _too_much(context, request, f"more than {RECORDS_PER_BATCH_MAX} quotas")
         response.entries.append(
             wire.EntryData(
                 error_code=0 if error is None else error.code,
@@ -71,6 +82,12 @@ def alter_client_quotas(
             )
         )
     return ControllerResult.atomic_of([] if request.validate_only else records, response)
+
+
+def _too_much(context: RequestContext, request: AlterClientQuotasRequest, what: str) -> ControllerResult:
+    reason = f"Unable to alter {what} in one operation."
+    error = Errors.POLICY_VIOLATION
+    return ControllerResult.of([], error_response(context.api_key, request, context.version, error, reason))
 
 
 def _entity(entry: EntryData) -> QuotaEntity:

@@ -8,6 +8,8 @@ import pytest
 
 from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
 from kraftctl.controller.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
+from kraftctl.controller.client_quota_control import ENTITIES_PER_REQUEST_MAX, alter_client_quotas
 from kraftctl.controller.configuration_control.describe_configs import describe_configs
 from kraftctl.controller.replication_control.delete_topics import delete_topics
 from kraftctl.controller.replication_control.elect_leaders import elect_leaders
@@ -17,6 +19,13 @@ from kraftctl.controller.replication_control.reassign_partitions import (
 )
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kraftctl_protocol.generated.alter_client_quotas_response import AlterClientQuotasResponse
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -66,7 +75,17 @@ def listings(topics: int, partitions: int = 0) -> Message:
     return ListPartitionReassignmentsRequest(topics=asked)
 
 
-HANDLERS = {20: delete_topics, 43: elect_leaders, 45: alter_partition_reassignments, 32: describe_configs}
+def quotas(entities: int, _of_each: int = 0) -> Message:
+    return AlterClientQuotasRequest(entries=[EntryData()] * entities)
+
+
+HANDLERS = {
+    49: alter_client_quotas,
+    20: delete_topics,
+    43: elect_leaders,
+    45: alter_partition_reassignments,
+    32: describe_configs,
+}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +97,7 @@ HANDLERS = {20: delete_topics, 43: elect_leaders, 45: alter_partition_reassignme
         pytest.param(45, reassignments, (1, OF_ONE_TOPIC_MAX), id="partitions-to-reassign"),
         pytest.param(20, deletions, (ITEMS_MAX, 0), id="topics-to-delete"),
         pytest.param(32, resources, (ITEMS_MAX, 0), id="resources-to-describe"),
+        pytest.param(49, quotas, (ITEMS_MAX, 0), id="entities-with-quotas"),
     ],
 )
 def test_as_much_as_may_be_named_is_answered_and_no_more(
@@ -145,3 +165,24 @@ def test_synonyms_are_looked_up_once_for_all_topics_of_a_request() -> None:
     assert any(config.synonyms for config in first)
     for config, same in zip(first, second, strict=True):
         assert all(a is b for a, b in zip(config.synonyms, same.synonyms, strict=True))
+
+
+def test_quotas_of_more_entities_than_may_be_altered_are_refused() -> None:
+    state = MetadataState()
+
+    def ask(request: AlterClientQuotasRequest) -> tuple[set[int], int]:
+        result = alter_client_quotas(state.controller, state.context(49, 1), request, state.moment())
+        assert isinstance(result.response, AlterClientQuotasResponse)
+        assert len(result.response.entries) == len(request.entries)
+        return {entry.error_code for entry in result.response.entries}, len(result.records)
+
+    def of_users(count: int) -> AlterClientQuotasRequest:
+        ops = [OpData(key="producer_byte_rate", value=1.0)]
+        users = [EntityData(entity_type="user", entity_name=f"u{number}") for number in range(count)]
+        return AlterClientQuotasRequest(entries=[EntryData(entity=[user], ops=ops) for user in users])
+
+    assert ask(of_users(RECORDS_PER_BATCH_MAX)) == ({Errors.NONE}, RECORDS_PER_BATCH_MAX)
+    assert ask(of_users(RECORDS_PER_BATCH_MAX + 1)) == ({Errors.POLICY_VIOLATION}, 0)
+    entries = [EntryData()] * ENTITIES_PER_REQUEST_MAX
+    assert ask(AlterClientQuotasRequest(entries=entries)) == ({Errors.INVALID_REQUEST}, 0)
+    assert ask(AlterClientQuotasRequest(entries=[*entries, EntryData()])) == ({Errors.POLICY_VIOLATION}, 0)

@@ -171,6 +171,14 @@ FAULTS = (
         "A request of a few kilobytes for the configurations of 1,000 topics blocks the loop for seconds.",
     ),
     PlantedFault(
+        "quotas-of-any-number-of-entities",
+        "kraftctl/controller/client_quota_control.py",
+        "    if len(request.entries) > ENTITIES_PER_REQUEST_MAX:\n",
+        "    if len(request.entries) > 1 << 40:\n",
+        (LONG_ANSWERS,),
+        "An AlterClientQuotas of 5 MB blocks the loop for 300 ms.",
+    ),
+    PlantedFault(
         "reassignments-to-list-of-any-number",
         "kraftctl/controller/replication_control/reassign_partitions.py",
         "            entries.add(1)\n            ongoing",
