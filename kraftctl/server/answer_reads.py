@@ -19,22 +19,48 @@ READ_BYTES_MAX = 2**31 - 1
 """Of one read while none waits: what the node asks for, which is limited already."""
 
 
+ROOM_SECONDS = 0.01
+"""How long the next read waits for clients that have answers to read; then it runs nevertheless, and one of
+those that hold most may be closed for it."""
+
+
 class AnswerRead:
     """`read` is called with how many bytes it may read; `skip` in its place once nothing may be read."""
 
-    def __init__(self, request_id: int, read: Callable[[int], None], skip: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        request_id: int,
+        read: Callable[[int], None],
+        skip: Callable[[], None],
+        *,
+        of_voter: bool = False,
+    ) -> None:
         self.request_id = request_id
         self.read = read
         self.skip = skip
+        self.of_voter = of_voter
 
 
 class AnswerReads:
-    """Call `ended` after each read. `awaits` says whether a client still waits."""
+    """Call `ended` after each read. `awaits` says whether a client still waits.
 
-    def __init__(self, awaits: Callable[[int], bool]) -> None:
+    `has_room` says whether more answers may wait for clients to take them. While there is no room, only reads
+    of voters begin; `pause` has to call `resume` after ROOM_SECONDS.
+    """
+
+    def __init__(
+        self,
+        awaits: Callable[[int], bool],
+        has_room: Callable[[], bool],
+        pause: Callable[[], object],
+    ) -> None:
         self._awaits = awaits
+        self._has_room = has_room
+        self._pause = pause
         self._waiting: dict[bytes, deque[AnswerRead]] = {}
         self._running_count = 0
+        self._paused = False
+        self._waited = False
 
     def submit(self, address: bytes, read: AnswerRead) -> None:
         """Begin the read when it is its turn, maybe inside."""
@@ -46,6 +72,13 @@ class AnswerReads:
         self._running_count -= 1
         self._begin()
 
+    def resume(self) -> None:
+        """After a pause: one is read even if there is no room."""
+        self._paused = False
+        self._waited = True
+        self._begin()
+        self._waited = False
+
     def skip_all(self) -> None:
         """The files are about to be cut: what waits was found in them before, and might be gone."""
         waiting = [read for reads in self._waiting.values() for read in reads]
@@ -55,7 +88,10 @@ class AnswerReads:
 
     def _begin(self) -> None:
         while self._running_count < READS_MAX and self._waiting:
-            address, reads = next(iter(self._waiting.items()))
+            address = self._next_address()
+            if address is None:
+                return
+            reads = self._waiting[address]
             read = reads.popleft()
             del self._waiting[address]
             if reads:
@@ -63,3 +99,18 @@ class AnswerReads:
             if self._awaits(read.request_id):
                 self._running_count += 1
                 read.read(CONTENDED_READ_BYTES_MAX if self._waiting else READ_BYTES_MAX)
+
+    def _next_address(self) -> bytes | None:
+        """Whose turn it is; None during a pause."""
+        if self._has_room():
+            return next(iter(self._waiting))
+        for address, reads in self._waiting.items():
+            if reads[0].of_voter:
+                return address
+        if self._waited:
+            self._waited = False
+            return next(iter(self._waiting))
+        if not self._paused:
+            self._paused = True
+            self._pause()
+        return None

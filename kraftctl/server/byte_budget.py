@@ -9,6 +9,7 @@ push out those of the others.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Generic, Protocol, TypeVar
 
 SPARED_SHARE = 8
@@ -61,8 +62,20 @@ class ByteBudget(Generic[H]):
         """What it holds."""
         return self._held[holder][0] if holder in self._held else 0
 
-    def losers(self, now: float) -> list[H]:
-        """Those that have to be closed so that the rest is within the budget, the highest rent first."""
+    @property
+    def addresses_count(self) -> int:
+        """Of how many addresses something is known: no more than hold something."""
+        return len(self._by_address)
+
+    def has_room(self, size_bytes: int) -> bool:
+        """Whether so much more can be held."""
+        return self.held_bytes + size_bytes <= self.bytes_max
+
+    def losers(self, now: float, last: Collection[H] = ()) -> list[H]:
+        """Those that have to be closed so that the rest is within the budget, the highest rent first.
+
+        Holders in `last` are closed when no others are left.
+        """
         if self.held_bytes <= self.bytes_max:
             return []
         ranked = sorted(self._held, key=lambda holder: self._rent(holder, now), reverse=True)
@@ -71,16 +84,19 @@ class ByteBudget(Generic[H]):
         room_bytes = self.bytes_max - self.bytes_max // ROOM_SHARE
         losers: list[H] = []
         spared: list[H] = []
+        protected = [holder for holder in ranked if holder in last]
         for holder in ranked:
             if left_bytes <= room_bytes:
                 break
+            if holder in last:
+                continue
             if left[holder.peer_host] <= self.bytes_max // SPARED_SHARE:
                 spared.append(holder)
                 continue
             losers.append(holder)
             left[holder.peer_host] -= self._held[holder][0]
             left_bytes -= self._held[holder][0]
-        for holder in spared:
+        for holder in (*spared, *protected):
             if left_bytes <= self.bytes_max:
                 break
             losers.append(holder)

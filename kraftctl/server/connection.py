@@ -20,6 +20,7 @@ from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.client_address import client_address
 from kraftctl.server.client_requests import ReceivedRequest, Respond, frame_limit, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
@@ -48,6 +49,10 @@ class RequestHandler(Protocol):
 
     def cancel(self, request_id: int) -> None: ...
 
+    def is_voter(self, replica_id: int) -> bool:
+        """Whether a voter of the quorum has this id."""
+        ...
+
 
 class ConnectionOwner(Protocol):
     """The listener, as its connections see it."""
@@ -57,6 +62,7 @@ class ConnectionOwner(Protocol):
     handler: RequestHandler
     budget: ByteBudget[Connection]
     """The bytes of unfinished and waiting requests of all connections."""
+    voters: VoterConnections[Connection]
     unsent: ByteBudget[Connection]
     """The bytes of answers that clients have not read."""
     request_log: RequestLog
@@ -140,6 +146,7 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable = False
+        self._pause_reading()
 
     def resume_writing(self) -> None:
         self._writable = True
@@ -172,7 +179,7 @@ class Connection(asyncio.Protocol):
         while self._frames and self._request is None and self._writable and not self._closed:
             self._start(self._frames.popleft())
         self._serving = False
-        if not self._reading and not self._frames and not self._closed:
+        if not self._reading and self._writable and not self._frames and not self._closed:
             self._reading = True
             self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), anew=True)
             self._transport.resume_reading()
@@ -211,12 +218,18 @@ class Connection(asyncio.Protocol):
         if payload is None:
             self.close()
             return
+        self._note_voter(parsed.body, response)
         self._write(payload)
         self._owner.request_log.completed(
             self.peer, parsed, self._request_bytes, len(payload), self.last_active - self._started_at
         )
         if not self._serving:
             self._serve()
+
+    def _note_voter(self, request: Message, response: Message) -> None:
+        replica_id = fetching_replica(request)
+        if replica_id != NO_REPLICA and is_served(response) and self._owner.handler.is_voter(replica_id):
+            self._owner.voters.note(replica_id, self)
 
     def _write(self, payload: bytes) -> None:
         if len(payload) < GATHERED_BYTES_MIN:
@@ -255,14 +268,20 @@ class Connection(asyncio.Protocol):
         budget.hold(self, held_bytes, self.last_active, anew=has_new_frame)
         self._holds_requests = held_bytes > 0
         if self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
-            self._reading = False
-            self._transport.pause_reading()
+            self._pause_reading()
         if held_bytes > 0:
             self._owner.enforce_budgets()
+
+    def _pause_reading(self) -> None:
+        """Leave later requests to the sender: `_serve` reads on."""
+        if self._reading and not self._closed:
+            self._reading = False
+            self._transport.pause_reading()
 
     def _let_go(self) -> None:
         """Hold nothing any more."""
         self._drop_requests()
+        self._owner.voters.forget(self)
         self._owner.unsent.hold(self, 0, 0.0)
 
     def _drop_requests(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from kraftctl.raft.effects import SendRequest
@@ -18,16 +19,20 @@ class Peers(Protocol):
 class ControllerNetwork:
     """Numbers the requests of all connections and keeps the callback of each until it is answered."""
 
-    def __init__(self, peers: Peers) -> None:
+    def __init__(self, peers: Peers, has_room: Callable[[], bool] = lambda: True) -> None:
         self._peers = peers
-        self._pending: dict[int, tuple[Respond, bytes]] = {}
+        self.has_room = has_room
+        self._pending: dict[int, tuple[Respond, bytes, bool]] = {}
         self._next_request_id = 0
 
-    def accept(self, respond: Respond, address: bytes = b"") -> int:
-        """The id of a new request from `address`; `respond` is called once, unless it is cancelled before."""
+    def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
+        """The id of a new request from `address`; `respond` is called once, unless it is cancelled before.
+
+        `of_voter`: the request has the id of a voter.
+        """
         request_id = self._next_request_id
         self._next_request_id += 1
-        self._pending[request_id] = (respond, address)
+        self._pending[request_id] = (respond, address, of_voter)
         return request_id
 
     def cancel(self, request_id: int) -> bool:
@@ -44,6 +49,10 @@ class ControllerNetwork:
     def address_of(self, request_id: int) -> bytes:
         pending = self._pending.get(request_id)
         return b"" if pending is None else pending[1]
+
+    def is_voter(self, request_id: int) -> bool:
+        pending = self._pending.get(request_id)
+        return pending is not None and pending[2]
 
     def respond(self, request_id: int, response: Message | str | None) -> None:
         pending = self._pending.pop(request_id, None)

@@ -57,6 +57,7 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
             client_id=f"raft-client-{config.node_id}",
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
+            has_room=server.has_room,
         )
         await server.accept(driver)
         driver.start()

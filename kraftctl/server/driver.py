@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
@@ -22,6 +23,7 @@ from kraftctl.server.peers import Peers
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.voter_connections import fetching_replica
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import RequestHead
@@ -34,6 +36,8 @@ RESIGNATION_SECONDS_MAX = 5.0
 
 class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
+
+    `has_room` says whether clients have read most of their answers.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -51,8 +55,10 @@ class Driver:
         client_id: str,
         request_timeout_ms: int,
         retry_backoff_ms: int,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         loop = asyncio.get_running_loop()
+        self._node = node
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = loop.create_future()
         self.probe = TurnProbe(logger, loop.time)
@@ -62,7 +68,7 @@ class Driver:
             backoff_ms=retry_backoff_ms,
             offer=self.offer,
         )
-        self._network = ControllerNetwork(self._peers)
+        self._network = ControllerNetwork(self._peers, has_room)
         self._threads = StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
         self._notices = LoggedNotices(loop.time)
@@ -98,9 +104,14 @@ class Driver:
 
     def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
         """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
-        request_id = self._network.accept(respond, context.client_address)
+        of_voter = isinstance(content, Message) and self.is_voter(fetching_replica(content))
+        request_id = self._network.accept(respond, context.client_address, of_voter=of_voter)
         self._node_loop.offer(client_event(request_id, context, content))
         return request_id
+
+    def is_voter(self, replica_id: int) -> bool:
+        """Whether a voter has this id, as far as this node knows."""
+        return replica_id >= 0 and replica_id in self._node.raft.voter_set.voter_ids()
 
     def cancel(self, request_id: int) -> None:
         """The connection is gone; what the request changes is still changed."""

@@ -31,7 +31,7 @@ from kraftctl.node.events import (
 )
 from kraftctl.raft import effects, events
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.server.answer_reads import AnswerRead, AnswerReads
+from kraftctl.server.answer_reads import ROOM_SECONDS, AnswerRead, AnswerReads
 from kraftctl.server.body_decoding import BodyDecoding
 from kraftctl.server.executor_protocols import (
     Clock,
@@ -91,7 +91,7 @@ class EffectExecutor:
         self._bodies = BodyDecoding(scheduler, network, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
-        self._answer_reads = AnswerReads(network.awaits)
+        self._answer_reads = AnswerReads(network.awaits, network.has_room, self._pause_reads)
         self._stopped = False
         self.paused = False
         self.unreadable: BaseException | None = None
@@ -304,7 +304,12 @@ class EffectExecutor:
                 self._scheduler.run_on_storage_thread(partial(read, bytes_max), done)
 
         address = self._network.address_of(effect.request_id)
-        self._answer_reads.submit(address, AnswerRead(effect.request_id, begin, skip))
+        of_voter = self._network.is_voter(effect.request_id)
+        self._answer_reads.submit(address, AnswerRead(effect.request_id, begin, skip, of_voter=of_voter))
+
+    def _pause_reads(self) -> None:
+        resume = partial(self._inbox.guarded, self._answer_reads.resume)
+        self._scheduler.call_later(ROOM_SECONDS, resume)
 
     def _respond_with(self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, data: bytes) -> None:
         self._network.respond(effect.request_id, effect.response_with(data))

@@ -95,6 +95,14 @@ class Network(Protocol):
         """The address of the client that waits: addresses take turns when files are read."""
         ...
 
+    def is_voter(self, request_id: int) -> bool:
+        """Whether the client that waits says that it is a voter."""
+        ...
+
+    def has_room(self) -> bool:
+        """Whether clients have read most of their answers, so that more may be read from files."""
+        ...
+
     def respond(self, request_id: int, response: Message | str | None) -> None:
         """Send the answer, or close the connection for None or a reason.
 

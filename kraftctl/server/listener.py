@@ -11,17 +11,22 @@ from kraftctl.config.config_values import INT_MAX
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.acceptor import PENDING_MAX, Acceptor
+from kraftctl.server.answer_reads import READS_MAX
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.connection import Connection, RequestHandler
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.voter_connections import VoterConnections
 from kraftctl_protocol.api_keys import ApiKey
 
 logger = logging.getLogger("kraftctl.server.listener")
 
 UNSENT_BYTES_MAX = 64 * 1024 * 1024
 """Of answers that clients have not read: eight of the largest of Fetch, thousands of the usual size."""
+
+READ_ROOM_BYTES = READS_MAX * 8 * 1024 * 1024
+"""For the reads that run, of the largest size each. Beyond it they are put off."""
 
 STOP_SECONDS_MAX = 2.0
 """How long a stopping server waits for slow readers to take their last answers."""
@@ -105,6 +110,7 @@ class Listener:
         self.handler: RequestHandler
         self.budget = server.budget
         self.unsent = server.unsent
+        self.voters = server.voters
         self.enforce_budgets = server.enforce_budgets
         self.request_log = server.request_log
         self.refusals = server.refusals
@@ -141,7 +147,7 @@ class Listener:
 
     def may_accept(self) -> bool:
         """False while an idle connection is closed to make room."""
-        return self._server.has_room()
+        return self._server.may_accept()
 
     def why_not(self, host: str) -> str | None:
         """What quotas have against one more connection."""
@@ -192,6 +198,7 @@ class SocketServer:
         self.quotas = ConnectionQuotas(config)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
+        self.voters: VoterConnections[Connection] = VoterConnections()
         self.leaving: set[Connection] = set()
         """Closed to make room for others; not gone yet."""
         self._make_room_at = 0.0
@@ -243,17 +250,27 @@ class SocketServer:
 
     def enforce_budgets(self) -> None:
         """Close those who hold too many bytes of requests or answers."""
-        if self.unsent.held_bytes > self.unsent.bytes_max:
-            now = self._loop.time()
-            for connection in self.unsent.holders():
-                connection.note_unread(now)
-        for budget, what in ((self.budget, UNFINISHED), (self.unsent, UNREAD)):
-            if budget.held_bytes > budget.bytes_max:
-                self._enforce(budget, what)
+        self._enforce(self.budget, UNFINISHED, self.budget.losers(self._loop.time()))
+        if not self._unsent_has_room(0):
+            voters = self.voters.connections()
+            self._enforce(self.unsent, UNREAD, self.unsent.losers(self._loop.time(), voters))
 
-    def _enforce(self, budget: ByteBudget[Connection], what: str) -> None:
+    def has_room(self) -> bool:
+        """Whether more answers may be read from files: two of the largest fit into the budget."""
+        return self._unsent_has_room(READ_ROOM_BYTES)
+
+    def _unsent_has_room(self, size_bytes: int) -> bool:
+        unsent = self.unsent
+        if unsent.has_room(size_bytes):
+            return True
+        now = self._loop.time()
+        for connection in unsent.holders():
+            connection.note_unread(now)
+        return unsent.has_room(size_bytes)
+
+    def _enforce(self, budget: ByteBudget[Connection], what: str, losers: list[Connection]) -> None:
         held_bytes = budget.held_bytes
-        for connection in budget.losers(self._loop.time()):
+        for connection in losers:
             self.refusals.warning(
                 "Closing connection from %s: it holds %d of %d bytes of %s; all may hold %d together",
                 connection.peer,
@@ -265,7 +282,7 @@ class SocketServer:
             self.metrics.closed_holders_count += 1
             connection.abort()
 
-    def has_room(self) -> bool:
+    def may_accept(self) -> bool:
         """Whether to accept now: a client that is to be turned away is accepted, too.
 
         At the limit of open files, those leave that are idle, of the address with the most connections.

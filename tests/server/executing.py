@@ -29,6 +29,7 @@ class World:
         self.failing: dict[str, BaseException] = {}
         self.calls: list[tuple[Any, ...]] = []
         this: Any = self
+        self.room = True
         self.executor = EffectExecutor(
             storage=this,
             downloads=this,
@@ -101,6 +102,12 @@ class World:
 
     def address_of(self, request_id: int) -> bytes:
         return b"\x7f\x00\x00\x01"
+
+    def is_voter(self, request_id: int) -> bool:
+        return False
+
+    def has_room(self) -> bool:
+        return self.room
 
     def respond(self, request_id: int, response: Message | None) -> None:
         assert request_id not in self.responses

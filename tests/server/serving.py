@@ -43,6 +43,7 @@ class Handler:
     def __init__(self) -> None:
         self.holding = False
         self.refusing = False
+        self.voter_ids: set[int] = set()
         self.contexts: list[RequestContext] = []
         self.requests: list[Message] = []
         self.held: dict[int, Callable[[], None]] = {}
@@ -67,6 +68,9 @@ class Handler:
         self.held.pop(request_id, None)
         self.cancelled.append(request_id)
         self.changed.set()
+
+    def is_voter(self, replica_id: int) -> bool:
+        return replica_id in self.voter_ids
 
     def release(self) -> None:
         """Answer the oldest held request."""

@@ -19,13 +19,21 @@ class Reads:
         self.begun: list[tuple[int, int]] = []
         self.skipped: list[int] = []
         self.gone: set[int] = set()
-        self.queue = AnswerReads(lambda request_id: request_id not in self.gone)
+        self.room = True
+        self.pauses = 0
+        self.queue = AnswerReads(
+            lambda request_id: request_id not in self.gone, lambda: self.room, self.pause
+        )
 
-    def submit(self, address: str, request_id: int) -> None:
+    def pause(self) -> None:
+        self.pauses += 1
+
+    def submit(self, address: str, request_id: int, *, of_voter: bool = False) -> None:
         read = AnswerRead(
             request_id,
             lambda bytes_max: self.begun.append((request_id, bytes_max)),
             lambda: self.skipped.append(request_id),
+            of_voter=of_voter,
         )
         self.queue.submit(address.encode(), read)
 
@@ -85,6 +93,49 @@ def test_what_waits_is_skipped_before_files_are_cut() -> None:
     assert reads.order == list(range(READS_MAX))
     reads.submit("a", 99)
     assert reads.order[-1] == 99
+
+
+def test_while_clients_have_answers_to_read_a_pause_precedes_each_further_read() -> None:
+    reads = Reads()
+    reads.room = False
+    for request_id in range(3):
+        reads.submit("a", request_id)
+    assert (reads.order, reads.pauses) == ([], 1)
+    reads.queue.resume()
+    assert (reads.order, reads.pauses) == ([0], 2)
+    reads.queue.ended()
+    assert (reads.order, reads.pauses) == ([0], 2), "one pause at a time"
+    reads.room = True
+    reads.queue.resume()
+    assert (reads.order, reads.pauses) == ([0, 1, 2], 2)
+
+
+def test_voters_do_not_wait_for_what_others_have_not_read() -> None:
+    reads = Reads()
+    reads.room = False
+    reads.submit("a", 0)
+    reads.submit("b", 1, of_voter=True)
+    assert reads.order == [1]
+
+
+def test_an_unused_pause_does_not_let_a_later_read_pass() -> None:
+    reads = Reads()
+    reads.room = False
+    reads.submit("a", 0)
+    reads.queue.skip_all()
+    reads.queue.resume()
+    reads.submit("a", 1)
+    assert (reads.order, reads.pauses) == ([], 2)
+
+
+def test_the_executor_ends_the_pause() -> None:
+    world = World()
+    world.room = False
+    world.executor.execute(fetch(1))
+    assert world.waiting == []
+    (resume,) = world.timers
+    resume()
+    assert [thread for thread, _, _ in world.waiting] == ["storage"]
 
 
 def fetch(request_id: int, max_bytes: int = 8 << 20) -> effects.RespondFetch:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from kraftctl.server.listener import SocketServer
+from kraftctl.server.listener import READ_ROOM_BYTES, SocketServer
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
-from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_request import FetchRequest, ReplicaState
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.message import Message
 from tests.server.serving import (
@@ -168,6 +169,99 @@ def test_a_connection_that_is_closing_still_counts_until_its_answer_is_gone() ->
             server.enforce_budgets()
             await eventually(lambda: server.quotas.count == 0)
             assert server.unsent.held_bytes == 0
+            drop([client])
+
+    run(scenario)
+
+
+def fetch_of(replica_id: int) -> FetchRequest:
+    return FetchRequest(replica_state=ReplicaState(replica_id=replica_id))
+
+
+@both_loops
+def test_a_voter_is_not_closed_in_place_of_other_slow_readers(loop: str) -> None:
+    """Of each voter the connection over which it fetched last, however many say that they are that voter."""
+
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            handler.voter_ids = {2}
+            server.unsent.bytes_max = 8 * MIB
+            clients = []
+            for number in range(9):
+                client = await connect_from(server)
+                client.request(fetch_of(2), FETCH_VERSION) if number < 2 else client.request(
+                    fetch_of(number + 100), FETCH_VERSION
+                )
+                await handler.until(lambda number=number: len(handler.requests) == number + 1)  # type: ignore[misc]
+                clients.append(client)
+            await eventually(lambda: server.metrics.closed_holders_count > 0)
+            assert len(await clients[1].frame()) > MIB, "the voter"
+            try:
+                await clients[0].frame()
+                raise AssertionError("the one before, which said that it is the same voter")
+            except (asyncio.IncompleteReadError, ConnectionResetError):
+                pass
+            drop(clients)
+            await eventually(lambda: len(server.voters.connections()) == 0)
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_one_without_the_right_is_not_taken_for_a_voter(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            handler.voter_ids = {2}
+            refusal = FetchResponse(error_code=int(Errors.CLUSTER_AUTHORIZATION_FAILED))
+            handler.answer = lambda request: refusal
+            client = await connect(server)
+            client.request(fetch_of(2), FETCH_VERSION)
+            await client.frame()
+            assert len(server.voters.connections()) == 0
+            answer_fetches(handler, 1)
+            client.request(fetch_of(3), FETCH_VERSION)
+            await client.frame()
+            assert len(server.voters.connections()) == 0
+            client.request(fetch_of(2), FETCH_VERSION)
+            await client.frame()
+            assert len(server.voters.connections()) == 1
+            drop([client])
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_nothing_more_is_read_from_a_client_that_has_an_answer_to_read(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, 4 * MIB)
+            client = await ask(server)
+            await eventually(lambda: server.unsent.held_bytes > 0)
+            (connection,) = (each for listener in server.listeners for each in listener.connections)
+            frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(1000)), 0))
+            client.send(frame[:-1])
+            await asyncio.sleep(0.05)
+            assert server.budget.held_by(connection) == 0
+            assert len(await client.frame()) > 4 * MIB
+            client.send(frame[-1:])
+            assert len(await client.frame()) > 0
+            drop([client])
+
+    run(scenario, loop)
+
+
+def test_reads_of_files_are_put_off_before_the_budget_is_used_up() -> None:
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, MIB)
+            server.unsent.bytes_max = READ_ROOM_BYTES + MIB
+            assert server.has_room()
+            client = await ask(server)
+            await eventually(lambda: not server.has_room())
+            assert len(await client.frame()) > MIB
+            await eventually(server.has_room)
+            assert server.metrics.closed_holders_count == 0
             drop([client])
 
     run(scenario)

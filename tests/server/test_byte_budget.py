@@ -33,6 +33,18 @@ def test_what_was_let_go_does_not_count() -> None:
     assert (budget.held_by(first), budget.held_by(second)) == (0, 90)
 
 
+def test_an_address_that_holds_nothing_is_forgotten() -> None:
+    """IPv6 has many."""
+    budget: ByteBudget[Holder] = ByteBudget(100)
+    holders = [Holder("10.0.0.1"), Holder("10.0.0.1"), Holder("10.0.0.2")]
+    for holder in holders:
+        budget.hold(holder, 10, 0.0)
+    assert budget.addresses_count == 2
+    for holder in holders:
+        budget.hold(holder, 0, 1.0)
+    assert budget.addresses_count == 0
+
+
 def test_a_hoarder_loses_and_not_the_honest_client_that_came_last() -> None:
     budget: ByteBudget[Holder] = ByteBudget(200)
     hoarders = [Holder() for _ in range(10)]
@@ -64,6 +76,17 @@ def test_an_address_that_holds_little_is_spared_however_slow_it_is() -> None:
     losers = budget.losers(1_000.0)
     assert losers
     assert slow not in losers
+
+
+def test_voters_lose_after_everybody_else() -> None:
+    budget: ByteBudget[Holder] = ByteBudget(800)
+    voter, spared, greedy = Holder("10.0.0.1"), Holder("10.0.0.2"), Holder("10.0.0.3")
+    budget.hold(voter, 700, 0.0)
+    budget.hold(spared, 50, 0.0)
+    budget.hold(greedy, 300, 9.0)
+    assert budget.losers(10.0, [voter]) == [greedy]
+    budget.hold(voter, 900, 0.0)
+    assert budget.losers(10.0, [voter]) == [greedy, spared, voter]
 
 
 def test_many_addresses_that_each_hold_little_cannot_hold_too_much_together() -> None:

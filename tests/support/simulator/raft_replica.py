@@ -133,6 +133,12 @@ class Clients:
     def address_of(self, request_id: int) -> bytes:
         return b""
 
+    def is_voter(self, request_id: int) -> bool:
+        return False
+
+    def has_room(self) -> bool:
+        return True
+
     def respond(self, request_id: int, response: Message | str | None) -> None:
         assert isinstance(response, Message), "raft closes no connection"
         self.waiting.remove(request_id)
