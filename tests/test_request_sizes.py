@@ -151,6 +151,10 @@ def test_the_largest_that_is_sent_is_within_the_limits(make) -> None:
     assert head.drawn_bytes * SHARE <= size.memory_bytes_max
 
 
+BROKER_REQUEST_BYTES_MAX = 104_857_600
+"""Kafka's default of socket.request.max.bytes."""
+
+
 def test_limits_are_in_proportion() -> None:
     for api in ROWS:
         assert UNCHECKED_BYTES_MAX <= api.size.frame_bytes_max <= 101 * MIB
@@ -163,6 +167,14 @@ def test_an_envelope_has_room_for_every_request_that_may_be_forwarded() -> None:
     largest = max(api.size.frame_bytes_max for api in ROWS if api.forwardable)
     assert envelope.frame_bytes_max >= largest + 64 * 1024
     assert envelope.memory_bytes_max >= envelope.frame_bytes_max
+
+
+def test_an_envelope_has_room_for_the_longest_request_that_a_broker_accepts() -> None:
+    """Closed, the broker would send it again and again, and forward nothing else: see `ENVELOPE`."""
+    envelope = API_TABLE[ApiKey.ENVELOPE].size
+    beside_the_request = 64 * 1024
+    assert envelope.frame_bytes_max >= BROKER_REQUEST_BYTES_MAX + beside_the_request
+    assert frame_limit(b"\x00\x3a\x00\x00") == envelope.frame_bytes_max
 
 
 def test_the_limit_of_a_frame_is_in_its_first_bytes() -> None:

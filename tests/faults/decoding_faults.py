@@ -115,6 +115,14 @@ FAULTS = (
         "In an envelope a request is as long as it wants.",
     ),
     PlantedFault(
+        "long-envelopes-close-the-connection",
+        "kraftctl/apis/request_size.py",
+        "ENVELOPE: Final = RequestSize(100 * MIB + 128 * KIB, 100 * MIB + 512 * KIB)\n",
+        "ENVELOPE: Final = RequestSize(33 * MIB, 34 * MIB)\n",
+        ("tests/test_request_sizes.py",),
+        "A client's long request makes its broker forward nothing for a minute.",
+    ),
+    PlantedFault(
         "the-collector-looks-at-what-was-decoded",
         "kraftctl/server/storage_threads.py",
         "            gc.freeze()\n",

@@ -138,6 +138,14 @@ FAULTS = (
         "A power failure in an election leaves a directory that does not start.",
     ),
     PlantedFault(
+        "all-that-is-cut-is-in-memory-together",
+        "kraftctl/storage/recovery.py",
+        "    if not _was_never_durable(next_offset, map(_content, later), report, durable_end):\n",
+        "    if not _was_never_durable(next_offset, [*map(_content, later)], report, durable_end):\n",
+        ("tests/storage/test_metadata_log.py::test_a_start_looks_at_what_is_cut_one_segment_at_a_time",),
+        "A start after a power failure takes gigabytes, and is ended for lack of memory.",
+    ),
+    PlantedFault(
         "a-later-epoch-is-never-another-program",
         "kraftctl/storage/recovery.py",
         "    return last_epoch <= durable_end.epoch_max\n",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import tracemalloc
 from bisect import bisect_right
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from kraftctl.storage import metadata_log, recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
+from kraftctl.storage.recovery import DurableEnd
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
@@ -394,3 +396,22 @@ def test_an_index_that_cannot_be_written_undoes_what_was_written(
     log.close()
     log = MetadataLog.open(tmp_path)
     assert [log.read(offset, 1) for offset in range(4)] == model
+
+
+def test_a_start_looks_at_what_is_cut_one_segment_at_a_time(tmp_path: Path) -> None:
+    """Segments have up to a gigabyte each."""
+    size_bytes = 1 << 20
+    log = MetadataLog.open(tmp_path, segment_bytes=size_bytes)
+    for offset in range(9):
+        log.append(batch(offset, value=bytes(size_bytes - 1000)))
+    log.flush()
+    log.close()
+    first, *later = sorted(tmp_path.glob("*.log"))
+    assert len(later) == 8
+    first.write_bytes(first.read_bytes()[:-1])
+    tracemalloc.start()
+    log = MetadataLog.open(tmp_path, durable_end=DurableEnd(0, is_exact=True, epoch_max=1))
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert log.end_offset == 0
+    assert peak_bytes < 5 * size_bytes
