@@ -50,6 +50,14 @@ def parse_host_port(address: str) -> tuple[str, int] | None:
     return match.group(1), int(match.group(2))
 
 
+def parse_listener(entry: str) -> tuple[str, str | None, int] | None:
+    """Name, host (None for the wildcard address) and port of `NAME://host:port`; None when it is not one."""
+    match = _LISTENER.fullmatch(entry)
+    if match is None:
+        return None
+    return match.group(1).upper(), match.group(2) or None, int(match.group(3))
+
+
 def read_security_protocol_map(values: ConfigValues, controller_listeners: list[str]) -> dict[str, str]:
     """Listener name -> security protocol; names are upper case as Kafka normalises them.
 
@@ -87,11 +95,11 @@ def read_listeners(values: ConfigValues, key: str, protocols: dict[str, str]) ->
 
 
 def _parse_listener(values: ConfigValues, key: str, entry: str, protocols: dict[str, str]) -> Endpoint | None:
-    match = _LISTENER.fullmatch(entry)
-    if match is None:
+    listener = parse_listener(entry)
+    if listener is None:
         values.refuse(key, values.text(key), f"'{entry}' is not of the form NAME://host:port")
         return None
-    name, host, port = match.group(1).upper(), match.group(2), int(match.group(3))
+    name, host, port = listener
     protocol = protocols.get(name)
     if protocol is None:
         values.refuse(key, values.text(key), f"No security protocol defined for listener {name}")
@@ -99,7 +107,7 @@ def _parse_listener(values: ConfigValues, key: str, entry: str, protocols: dict[
     if not 0 <= port <= PORT_MAX:
         values.refuse(key, values.text(key), f"port {port} of '{entry}' is not within 0..{PORT_MAX}")
         return None
-    return Endpoint(name, protocol, host or None, port)
+    return Endpoint(name, protocol, host, port)
 
 
 def require_different_ports(values: ConfigValues, endpoints: list[Endpoint]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 CLIENT = "tests/cli/test_admin_client.py"
+CHANGES = "tests/cli/test_voter_changes.py"
 DESCRIBE = "tests/cli/test_quorum_describe.py"
 
 FAULTS = (
@@ -39,5 +40,21 @@ FAULTS = (
         "min(reversed(quorum.voters), key=",
         (f"{DESCRIBE}::test_the_text_is_kafkas",),
         "MaxFollowerLagTimeMs is another voter's than Kafka prints.",
+    ),
+    PlantedFault(
+        "add-controller-with-the-bind-address",
+        "kraftctl/cli/quorum/controller_properties.py",
+        '("listeners", "advertised.listeners")',
+        '("advertised.listeners", "listeners")',
+        (f"{CHANGES}::test_add_controller",),
+        "A voter is added with an address that others cannot connect to.",
+    ),
+    PlantedFault(
+        "a-dry-run-removes",
+        "kraftctl/cli/quorum/command.py",
+        "    if not args.dry_run:\n        remove_voter",
+        "    if args.controller_id >= 0:\n        remove_voter",
+        (f"{CHANGES}::test_a_dry_run_sends_nothing",),
+        "A dry run removes a voter.",
     ),
 )

@@ -75,6 +75,10 @@ def test_describe(quorum: Cluster, door: str, flags: tuple[str, ...]) -> None:
         ("describe", "--status", "--human-readable"),
         ("describe", "--unknown"),
         ("--command-config", "no-such-file", "describe", "--status"),
+        ("add-controller",),
+        ("remove-controller", "-i", "7"),
+        ("remove-controller", "-i", "-7", "-d", "bGzDaR4ySNmJaPXzonU2CA"),
+        ("remove-controller", "-i", "7", "-d", "no-uuid"),
     ],
     ids=" ".join,
 )
@@ -84,3 +88,39 @@ def test_wrong_arguments(quorum: Cluster, arguments: tuple[str, ...]) -> None:
     theirs = quorum.tools().run("kafka-metadata-quorum", *controllers, *arguments)
     ours = kraftctl_quorum(*controllers, *arguments)
     assert ours.exit_code == theirs.exit_code == 1, ours.output + theirs.output
+
+
+def own_file(cluster: Cluster) -> str:
+    return str(cluster.controller.properties_file)
+
+
+def test_dry_runs(quorum: Cluster) -> None:
+    """The same text, from the same properties file and directory."""
+    controllers = ("--bootstrap-controller", quorum.bootstrap_controllers)
+    connection = (*controllers, "--command-config", own_file(quorum))
+    for operation in (
+        ("add-controller", "--dry-run"),
+        ("remove-controller", "-i", "7", "-d", "bGzDaR4ySNmJaPXzonU2CA", "--dry-run"),
+    ):
+        theirs = quorum.tools().run("kafka-metadata-quorum", *connection, *operation)
+        ours = kraftctl_quorum(*connection, *operation)
+        assert (ours.output, ours.exit_code) == (theirs.output, theirs.exit_code)
+        assert ours.output.startswith("DRY RUN of ")
+
+
+@pytest.mark.parametrize("door", ["--bootstrap-server", "--bootstrap-controller"])
+@pytest.mark.parametrize(
+    ("operation", "error"),
+    [
+        (("add-controller",), "DUPLICATE_VOTER"),
+        (("remove-controller", "-i", "7", "-d", "bGzDaR4ySNmJaPXzonU2CA"), "VOTER_NOT_FOUND"),
+    ],
+    ids=["duplicate", "not-found"],
+)
+def test_refusals(quorum: Cluster, door: str, operation: tuple[str, ...], error: str) -> None:
+    connection = (door, addresses(quorum, door), "--command-config", own_file(quorum))
+    theirs = quorum.tools().run("kafka-metadata-quorum", *connection, *operation)
+    ours = kraftctl_quorum(*connection, *operation)
+    assert ours.exit_code == theirs.exit_code == 1, ours.output + theirs.output
+    assert error in ours.output
+    assert "".join(word.capitalize() for word in error.split("_")) + "Exception" in theirs.output

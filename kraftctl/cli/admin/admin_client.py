@@ -62,6 +62,11 @@ class AdminClient:
         self._problems: dict[Endpoint, str] = {}
         """Why a node has not given a usable answer."""
 
+    @property
+    def timeout_ms(self) -> int:
+        """How long an operation may take."""
+        return self._config.default_api_timeout_ms
+
     def close(self) -> None:
         """Never raises."""
         for connection in self._connections.values():

@@ -1,4 +1,4 @@
-"""`kraftctl quorum`: the flags and exit statuses of kafka-metadata-quorum.
+"""`kraftctl quorum`: the flags and exit statuses of kafka-metadata-quorum, and replace-voter.
 
 Kafka's tool takes the flags of the connection before the operation; here they may also follow it.
 """
@@ -15,14 +15,21 @@ from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
 from kraftctl.cli.admin.client_config import parse_client_config
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
+from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.cli.quorum.quorum_info import describe_quorum
+from kraftctl.cli.quorum.replace_voter import VoterReplacement
+from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
+from kraftctl_protocol.uuids import uuid_from_string
 
 NAME = "quorum"
+
+STALL_TIMEOUT_MS = 600_000
+"""Long enough to start a process by hand."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,13 @@ def add_arguments(parser: Parser) -> None:
         dest="operation", metavar="OPERATION", required=True, parser_class=KafkaToolParser
     )
     _add_describe(operations.add_parser("describe", help="describe the quorum"))
+    _add_add_controller(operations.add_parser("add-controller", help="add a controller to the voters"))
+    _add_remove_controller(
+        operations.add_parser("remove-controller", help="remove a controller from the voters")
+    )
+    _add_replace_voter(
+        operations.add_parser("replace-voter", help="make a controller a voter again after its disk was lost")
+    )
     for operation in operations.choices.values():
         # Without a default of its own, an operation keeps what precedes it.
         _add_connection_flags(operation, default=argparse.SUPPRESS)
@@ -109,6 +123,68 @@ def _describe(args: argparse.Namespace, session: Session) -> None:
         return
     quorum = describe_quorum(session.client)
     print(replication_text(quorum, session.clock.wall_ms(), human_readable=args.human_readable))
+
+
+def _add_add_controller(parser: argparse.ArgumentParser) -> None:
+    _add_dry_run(parser)
+    parser.set_defaults(run_operation=_add_controller)
+
+
+def _add_controller(args: argparse.Namespace, session: Session) -> None:
+    if session.properties is None:
+        raise AdminError("add-controller needs --command-config, the properties file of that controller.")
+    controller = read_controller_properties(session.properties)
+    directory_id = controller.formatted_directory_id()
+    if not args.dry_run:
+        add_voter(session.client, controller.node_id, directory_id, controller.endpoints)
+    print(added_text(controller.node_id, directory_id, controller.endpoints, dry_run=args.dry_run))
+
+
+def _add_remove_controller(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-i", "--controller-id", type=int, required=True, help="its node id")
+    parser.add_argument("-d", "--controller-directory-id", required=True, help="its directory id")
+    _add_dry_run(parser)
+    parser.set_defaults(run_operation=_remove_controller)
+
+
+def _remove_controller(args: argparse.Namespace, session: Session) -> None:
+    if args.controller_id < 0:
+        raise AdminError(f"--controller-id {args.controller_id} is negative.")
+    try:
+        directory_id = uuid_from_string(args.controller_directory_id)
+    except ValueError as error:
+        raise AdminError(f"--controller-directory-id: {error}") from error
+    if not args.dry_run:
+        remove_voter(session.client, args.controller_id, directory_id)
+    print(removed_text(args.controller_id, directory_id, dry_run=args.dry_run))
+
+
+def _add_replace_voter(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="print the next step, without making it")
+    parser.add_argument(
+        "--timeout-ms",
+        type=int,
+        default=STALL_TIMEOUT_MS,
+        metavar="MS",
+        help="how long to wait without any progress (default %(default)s)",
+    )
+    parser.set_defaults(run_operation=_replace_voter)
+
+
+def _replace_voter(args: argparse.Namespace, session: Session) -> None:
+    if session.properties is None:
+        raise AdminError("replace-voter needs --command-config, the properties file of that controller.")
+    VoterReplacement(
+        session.client,
+        read_controller_properties(session.properties),
+        clock=session.clock,
+        say=lambda line: print(line, flush=True),
+        stall_timeout_ms=args.timeout_ms,
+    ).run(dry_run=args.dry_run)
+
+
+def _add_dry_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, without doing it")
 
 
 def _bootstrap(args: argparse.Namespace) -> tuple[list[tuple[str, int]], bool]:

@@ -1,0 +1,172 @@
+"""KIP-853: a voter whose directory is lost becomes a new voter; each step follows from what is there.
+
+| # | what is there | step |
+|---|---|---|
+| 1 | voters without directory ids: a static quorum | refuse |
+| 2 | the directory of the node is a voter's | wait until it has caught up: done |
+| 3 | the node is the only voter | refuse: no other has the data |
+| 4 | the directory is not formatted | format it, with a new directory id |
+| 5 | the old directory of the node is a voter, and still fetches or leads | wait: it is not lost |
+| 6 | the other voters have no majority that is caught up | wait: the removal could stop the quorum |
+| 7 | the old directory of the node is a voter | remove it |
+| 8 | the new directory does not fetch, or is behind | wait |
+| 9 | otherwise | add it |
+
+Nothing is remembered between two runs, so an interrupted replacement continues where it was. Formatting comes
+before the removal: a directory that cannot be written, or the wrong properties file, costs no voter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kraftctl.cli.quorum.quorum_info import QuorumInfo, ReplicaState
+from kraftctl_protocol.uuids import ZERO_UUID, uuid_to_string
+
+SILENT_MS = 10_000
+"""Five times the default of controller.quorum.fetch.timeout.ms, within which followers fetch."""
+
+LOST_DISK_PAGE = "docs/operations/lost-disk.md"
+
+
+@dataclass(frozen=True)
+class Situation:
+    """`directory_id` is None while the directory is not formatted.
+
+    `committed_offset` is a high watermark of some time ago: a healthy replica has reached it.
+    """
+
+    quorum: QuorumInfo
+    node_id: int
+    directory_id: bytes | None
+    committed_offset: int
+
+
+@dataclass(frozen=True)
+class Refuse:
+    reason: str
+
+
+@dataclass(frozen=True)
+class FormatDirectory:
+    pass
+
+
+@dataclass(frozen=True)
+class Await:
+    """Look again later. `progress` changes while what is waited for advances; None: only `reason` does."""
+
+    reason: str
+    progress: int | None = None
+
+    def mark(self) -> int | str:
+        """What changes with any progress."""
+        return self.reason if self.progress is None else self.progress
+
+
+@dataclass(frozen=True)
+class RemoveVoter:
+    directory_id: bytes
+
+
+@dataclass(frozen=True)
+class AddVoter:
+    directory_id: bytes
+
+
+@dataclass(frozen=True)
+class Done:
+    directory_id: bytes
+
+
+Step = Refuse | FormatDirectory | Await | RemoveVoter | AddVoter | Done
+
+
+def next_step(now: Situation) -> Step:
+    """The first row of the table above that applies. Raises AdminError while the leader is no voter."""
+    voters, new = now.quorum.voters, now.directory_id
+    old = next((voter for voter in voters if voter.replica_id == now.node_id), None)
+    if any(voter.directory_id == ZERO_UUID for voter in voters):
+        return Refuse(
+            "The quorum is static: its voters are known by their node ids alone, so none can be replaced by"
+            f" another directory. Next step: {LOST_DISK_PAGE} says what to do with a static quorum."
+        )
+    if old is not None and old.directory_id == new:
+        return _follow(now, old) or Done(new)
+    if old is not None and len(voters) == 1:
+        return Refuse(
+            f"Controller {now.node_id} is the only voter, so no other has its data. Next step: restore its"
+            f" directory from a backup ({LOST_DISK_PAGE})."
+        )
+    if new is None:
+        return FormatDirectory()
+    if old is not None:
+        return _why_not_lost(now, old) or _why_no_majority(now) or RemoveVoter(old.directory_id)
+    observer = next(
+        (
+            observer
+            for observer in now.quorum.observers
+            if (observer.replica_id, observer.directory_id) == (now.node_id, new)
+        ),
+        None,
+    )
+    return _follow(now, observer) or AddVoter(new)
+
+
+def _why_not_lost(now: Situation, old: ReplicaState) -> Await | None:
+    does = "leads" if old.replica_id == now.quorum.leader_id else "still fetches"
+    if does == "leads" or not _is_silent(now.quorum, old):
+        return Await(
+            f"Controller {old.replica_id} {does} with directory id {uuid_to_string(old.directory_id)}, which"
+            " is not that of the directory here: waiting until that process has stopped"
+        )
+    return None
+
+
+def _why_no_majority(now: Situation) -> Await | None:
+    others = [voter for voter in now.quorum.voters if voter.replica_id != now.node_id]
+    healthy = [voter for voter in others if _is_caught_up(now, voter)]
+    needed = len(others) // 2 + 1
+    if len(healthy) >= needed:
+        return None
+    return Await(
+        f"Removing controller {now.node_id} leaves the voters {_ids(others)}, of which {needed} are needed,"
+        f" but only {_ids(healthy)} fetch and are caught up: waiting for more of them"
+    )
+
+
+def _follow(now: Situation, replica: ReplicaState | None) -> Await | None:
+    """Why the new directory is not caught up; None when it is."""
+    if replica is None or _is_silent(now.quorum, replica):
+        return Await(
+            f"Waiting until controller {now.node_id} fetches with the directory id of the directory here: it"
+            " has to be running"
+        )
+    if not _is_caught_up(now, replica):
+        return Await(
+            f"Controller {now.node_id} has fetched up to offset {replica.log_end_offset} of"
+            f" {now.quorum.high_watermark}",
+            progress=replica.log_end_offset,
+        )
+    return None
+
+
+def _is_caught_up(now: Situation, replica: ReplicaState) -> bool:
+    """Fetches, and has what had been committed some time ago. The leader has it by definition."""
+    if replica.replica_id == now.quorum.leader_id:
+        return True
+    return not _is_silent(now.quorum, replica) and replica.log_end_offset >= now.committed_offset
+
+
+def _is_silent(quorum: QuorumInfo, replica: ReplicaState) -> bool:
+    """By the leader's clock alone: the leader reports its own last fetch as now."""
+    leader = quorum.leader()
+    if replica is leader:
+        return False
+    if replica.last_fetch_ms is None or leader.last_fetch_ms is None:
+        return True
+    return leader.last_fetch_ms - replica.last_fetch_ms >= SILENT_MS
+
+
+def _ids(replicas: list[ReplicaState]) -> str:
+    return ", ".join(str(replica.replica_id) for replica in replicas) or "none"

@@ -1,0 +1,148 @@
+"""`kraftctl quorum add-controller` and `remove-controller`: what is sent, printed and refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kraftctl.cli import main
+from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.quorum.controller_properties import read_controller_properties
+from kraftctl.storage.meta_properties import write_meta_properties
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_protocol.uuids import uuid_to_string
+from tests.cli.quorum_cases import CLUSTER_ID, Replica, ScriptedQuorum, directory_id, leader_node
+from tests.cli.test_quorum_describe import status_of
+
+NODE_ID = 3
+OWN_DIRECTORY = uuid_to_string(directory_id(77))
+
+
+def properties_of(tmp_path: Path, **changes: str | None) -> dict[str, str]:
+    properties: dict[str, str | None] = {
+        "process.roles": "broker,controller",
+        "node.id": str(NODE_ID),
+        "controller.listener.names": "controller,OTHER",
+        "listeners": "CONTROLLER://0.0.0.0:9093,OTHER://:9094,PLAINTEXT://:9092",
+        "advertised.listeners": "CONTROLLER://[::1]:19093,PLAINTEXT://three:9092",
+        "log.dirs": f"{tmp_path / 'a'},{tmp_path / 'b'}",
+        **{key.replace("__", "."): value for key, value in changes.items()},
+    }
+    return {key: value for key, value in properties.items() if value is not None}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The properties file of a controller whose first directory is formatted."""
+    write_meta_properties(tmp_path / "a", MetaProperties(CLUSTER_ID, NODE_ID, directory_id(77)), 0)
+    path = tmp_path / "controller.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in properties_of(tmp_path).items()))
+    return path
+
+
+def quorum() -> ScriptedQuorum:
+    return ScriptedQuorum(1, [Replica(1, 9)])
+
+
+def test_add_controller(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with leader_node(quorum()) as node:
+        connection = ["--bootstrap-controller", node.address, "--command-config", str(file)]
+        assert main(["quorum", *connection, "add-controller"]) == 0
+        (request,) = [sent for sent in node.requests if isinstance(sent, AddRaftVoterRequest)]
+    assert (request.voter_id, request.voter_directory_id) == (NODE_ID, directory_id(77))
+    listeners = [(listener.name, listener.host, listener.port) for listener in request.listeners]
+    assert listeners == [("CONTROLLER", "::1", 19093), ("OTHER", "localhost", 9094)]
+    assert request.ack_when_committed
+    assert capsys.readouterr().out == (
+        f"Added controller {NODE_ID} with directory id {OWN_DIRECTORY} and endpoints:"
+        " CONTROLLER://[::1]:19093, OTHER://localhost:9094\n"
+    )
+
+
+def test_remove_controller(capsys: pytest.CaptureFixture[str]) -> None:
+    with leader_node(quorum()) as node:
+        removal = ["remove-controller", "-i", "3", "-d", OWN_DIRECTORY]
+        assert main(["quorum", "--bootstrap-controller", node.address, *removal]) == 0
+        (request,) = [sent for sent in node.requests if isinstance(sent, RemoveRaftVoterRequest)]
+    assert (request.voter_id, request.voter_directory_id) == (NODE_ID, directory_id(77))
+    assert capsys.readouterr().out == f"Removed  KRaft controller 3 with directory id {OWN_DIRECTORY}\n"
+
+
+def test_a_dry_run_sends_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    connection = ["--bootstrap-controller", "127.0.0.1:1", "--command-config", str(file)]
+    removal = ["remove-controller", "-i", "3", "-d", OWN_DIRECTORY]
+    for operation in (["add-controller"], removal):
+        assert main(["quorum", *connection, *operation, "--dry-run"]) == 0
+    assert [line.split("3 ")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "DRY RUN of adding controller ",
+        "DRY RUN of removing  KRaft controller ",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["add-controller"], "add-controller needs --command-config"),
+        (["remove-controller", "-i", "3"], "--controller-directory-id"),
+        (["remove-controller", "-i", "x", "-d", OWN_DIRECTORY], "invalid int value"),
+        (["remove-controller", "-i=-1", "-d", OWN_DIRECTORY], "-1 is negative"),
+        (["remove-controller", "-i", "3", "-d", "short"], "not a Kafka UUID: 'short'"),
+    ],
+    ids=["no-file", "no-directory", "id-is-text", "id-is-negative", "directory-is-no-uuid"],
+)
+def test_wrong_arguments(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status_of(["quorum", "--bootstrap-controller", "127.0.0.1:1", *arguments]) == 1
+    assert reason in capsys.readouterr().err
+
+
+def test_refusals_of_the_cluster(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refusing = ScriptedQuorum(
+        1, [Replica(1, 9)], add_error=Errors.DUPLICATE_VOTER, remove_error=Errors.VOTER_NOT_FOUND
+    )
+    with leader_node(refusing) as node:
+        connection = ["--bootstrap-controller", node.address, "--command-config", str(file)]
+        assert main(["quorum", *connection, "add-controller"]) == 1
+        assert "AddRaftVoterRequest" in (error := capsys.readouterr().err)
+        assert "DUPLICATE_VOTER" in error
+        assert main(["quorum", *connection, "remove-controller", "-i", "3", "-d", OWN_DIRECTORY]) == 1
+        assert "VOTER_NOT_FOUND" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"node__id": None}, "node.id is ''"),
+        ({"node__id": "-3"}, "node.id is '-3'"),
+        ({"process__roles": "broker"}, "process.roles"),
+        ({"log__dirs": None}, "neither metadata.log.dir nor log.dirs"),
+        ({"controller__listener__names": None}, "controller.listener.names is not set"),
+        ({"controller__listener__names": "GONE"}, "GONE is neither in listeners"),
+        ({"listeners": "CONTROLLER"}, "'CONTROLLER' is not of the form"),
+    ],
+    ids=[
+        "no-id",
+        "negative-id",
+        "no-controller",
+        "no-directory",
+        "no-listener",
+        "unknown-listener",
+        "no-url",
+    ],
+)
+def test_properties_that_are_not_a_controllers(
+    changes: dict[str, str | None], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(AdminError) as refusal:
+        read_controller_properties(properties_of(tmp_path, **changes))
+    assert reason in str(refusal.value)
+
+
+def test_a_directory_that_is_not_formatted(tmp_path: Path) -> None:
+    controller = read_controller_properties(properties_of(tmp_path, metadata__log__dir=str(tmp_path / "m")))
+    assert controller.log_dirs == [tmp_path / "a", tmp_path / "b", tmp_path / "m"]
+    with pytest.raises(AdminError, match=r"m/meta.properties has no directory.id"):
+        controller.formatted_directory_id()
