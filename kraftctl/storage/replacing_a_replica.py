@@ -9,9 +9,8 @@ from __future__ import annotations
 
 REPLACE_THIS_REPLICA = (
     "Next step: while a majority of the other voters is healthy, let this node fetch everything from them, as"
-    " docs/operations/lost-disk.md describes. Dynamic quorum: kafka-metadata-quorum remove-controller, stop"
-    " this node, kraftctl format --no-initial-controllers in an empty directory, start, kafka-metadata-quorum"
-    " add-controller. Static quorum: move only __cluster_metadata-0 away; meta.properties and"
+    " docs/operations/lost-disk.md describes. Dynamic quorum: stop this node, move its directory away, run"
+    " kraftctl quorum replace-voter. Static quorum: move only __cluster_metadata-0 away; meta.properties and"
     " metadata-recovery-point must stay, they keep this node from voting until it has everything again."
     " Without such a majority restore the directory from a backup."
 )

@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CLIENT = "tests/cli/test_admin_client.py"
 CHANGES = "tests/cli/test_voter_changes.py"
+STEPS = "tests/cli/test_replacement_steps.py"
 DESCRIBE = "tests/cli/test_quorum_describe.py"
 
 FAULTS = (
@@ -56,5 +57,37 @@ FAULTS = (
         "    if args.controller_id >= 0:\n        remove_voter",
         (f"{CHANGES}::test_a_dry_run_sends_nothing",),
         "A dry run removes a voter.",
+    ),
+    PlantedFault(
+        "a-voter-is-removed-without-a-majority",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        "needed = len(others) // 2 + 1",
+        "needed = len(others) // 2",
+        (f"{STEPS}::test_waiting",),
+        "A removal is appended that the remaining voters cannot commit: nothing commits any more.",
+    ),
+    PlantedFault(
+        "a-voter-that-is-behind-counts-as-healthy",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        " and replica.log_end_offset >= now.committed_offset",
+        "",
+        (f"{STEPS}::test_waiting",),
+        "A voter is removed while the others are behind, or one is added that delays commits.",
+    ),
+    PlantedFault(
+        "a-voter-in-use-is-replaced",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        "return _why_not_lost(now, old) or _why_no_majority",
+        "return _why_no_majority",
+        (f"{STEPS}::test_waiting",),
+        "With the wrong properties file, a healthy voter is removed.",
+    ),
+    PlantedFault(
+        "a-voter-is-removed-before-its-directory-is-formatted",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        "    if new is None:\n        return FormatDirectory()\n    if old is not None:\n",
+        "    if new is None and old is None:\n        return FormatDirectory()\n    if old is not None:\n",
+        (f"{STEPS}::test_steps",),
+        "A disk that cannot be written costs a voter.",
     ),
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -124,3 +126,39 @@ def test_refusals(quorum: Cluster, door: str, operation: tuple[str, ...], error:
     assert ours.exit_code == theirs.exit_code == 1, ours.output + theirs.output
     assert error in ours.output
     assert "".join(word.capitalize() for word in error.split("_")) + "Exception" in theirs.output
+
+
+def test_a_voter_of_kafkas_own_quorum_is_replaced(tmp_path: Path) -> None:
+    """Three of Kafka's controllers; one loses its directory, which kraftctl formats anew."""
+    cluster = Cluster(kafka(), tmp_path, brokers=0, controllers=3, java_controller=True)
+    try:
+        cluster.format()
+        cluster.start_controllers()
+        *_, victim = cluster.controllers
+        controllers = ("--bootstrap-controller", cluster.bootstrap_controllers)
+        voters = voters_of(kraftctl_quorum(*controllers, "describe", "--status"))
+        assert set(voters) == {controller.node_id for controller in cluster.controllers}
+
+        victim.kill()
+        shutil.rmtree(victim.log_directory)
+        replacement = (*controllers, "--command-config", str(victim.properties_file), "replace-voter")
+        refused = kraftctl_quorum(*replacement, "--timeout-ms", "15000")
+        assert refused.exit_code == 1
+        assert f"Waiting until controller {victim.node_id} fetches" in refused.output, refused.output
+        victim.start()
+        replaced = kraftctl_quorum(*replacement)
+        assert replaced.exit_code == 0, replaced.output
+        now = voters_of(kraftctl_quorum(*controllers, "describe", "--status"))
+        assert set(now) == set(voters)
+        assert {node_id for node_id in now if now[node_id] != voters[node_id]} == {victim.node_id}
+        assert f"with directory id {now[victim.node_id]} is a voter, and caught up" in replaced.output
+    finally:
+        cluster.kill()
+
+
+def voters_of(status: ToolResult) -> dict[int, str]:
+    """Node id to directory id."""
+    assert status.exit_code == 0, status.output
+    line = next(line for line in status.output.splitlines() if line.startswith("CurrentVoters"))
+    found = re.findall(r'"id": (\d+), "directoryId": "([^"]+)"', line)
+    return {int(node_id): name for node_id, name in found}
