@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from kraftctl.apis.api import Api, Owner
 from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
+from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, UndecodedRequest
 from kraftctl_protocol.api_keys import ApiKey
@@ -27,6 +29,10 @@ from kraftctl_protocol.requests import (
 
 Respond = Callable[[Message | str | None], None]
 """Takes the answer; or None, or the reason, when the connection has to be closed instead."""
+
+
+REFUSED_BYTES_MAX: Final = 1024 * 1024
+"""Of a request whose sender has no right to it. Answered up to here; of a longer one nothing is received."""
 
 
 class ReceivedRequest:
@@ -79,6 +85,44 @@ def frame_limit(kind: bytes) -> int:
     """How long a request may be that begins with this API key and version."""
     api = API_TABLE.get(int.from_bytes(kind[:2], "big", signed=True))
     return SMALL.frame_bytes_max if api is None else api.size.frame_bytes_max
+
+
+class FrameLimits:
+    """How long the requests of one client may be, by their first bytes.
+
+    Has no reference to its connection, which would be a cycle otherwise.
+    """
+
+    __slots__ = ("_client_address", "_lacks_right", "_listener_name")
+
+    def __init__(
+        self, listener_name: str, client_address: bytes, lacks_right: Callable[[RequestContext], bool]
+    ) -> None:
+        self._listener_name = listener_name
+        self._client_address = client_address
+        self._lacks_right = lacks_right
+
+    def __call__(self, kind: bytes) -> int:
+        limit = frame_limit(kind)
+        if limit > REFUSED_BYTES_MAX and self._lacks_right(self._context(kind)):
+            return REFUSED_BYTES_MAX
+        return limit
+
+    def _context(self, kind: bytes) -> RequestContext:
+        return RequestContext(
+            api=API_TABLE[int.from_bytes(kind[:2], "big", signed=True)],
+            version=int.from_bytes(kind[2:], "big", signed=True),
+            client_id=None,
+            principal=ANONYMOUS,
+            listener=self._listener_name,
+            client_address=self._client_address,
+        )
+
+
+def lacks_right(controller: QuorumController, context: RequestContext) -> bool:
+    """Whether the right on the cluster is denied that the API needs; False while that is not known."""
+    error = controller.why_refused(context)
+    return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED
 
 
 def receive_request(frame: bytes) -> ReceivedRequest | str:

@@ -18,7 +18,7 @@ from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.client_address import client_address
-from kraftctl.server.client_requests import ReceivedRequest, Respond, frame_limit, receive_request
+from kraftctl.server.client_requests import FrameLimits, ReceivedRequest, Respond, receive_request
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
 from kraftctl_protocol.errors import Errors
@@ -48,6 +48,10 @@ class RequestHandler(Protocol):
     def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int: ...
 
     def cancel(self, request_id: int) -> None: ...
+
+    def lacks_right(self, context: RequestContext) -> bool:
+        """Whether the right on the cluster is denied that every request of this API needs."""
+        ...
 
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter of the quorum has this id."""
@@ -87,7 +91,7 @@ class Connection(asyncio.Protocol):
         self._owner = owner
         self._loop = loop
         self._frames: deque[bytes] = deque()
-        self._decoder = FrameDecoder(owner.max_frame_bytes, frame_limit)
+        self._decoder = FrameDecoder(owner.max_frame_bytes)
         self._transport: asyncio.Transport
         self._request: ReceivedRequest | None = None
         self._request_id = -1
@@ -113,6 +117,8 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.peer_host, self.client_address = client_address(peer[0] if peer else "")
+        limits = FrameLimits(self._owner.listener_name, self.client_address, self._owner.handler.lacks_right)
+        self._decoder = FrameDecoder(self._owner.max_frame_bytes, limits)
         self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
         # As in Kafka, a request is not processed before the answer to the one before it has been sent.
         self._transport.set_write_buffer_limits(high=0)

@@ -13,7 +13,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
-from kraftctl.server.client_requests import Respond, client_event
+from kraftctl.server.client_requests import Respond, client_event, lacks_right
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.effect_executor import EffectExecutor
@@ -108,6 +108,10 @@ class Driver:
         request_id = self._network.accept(respond, context.client_address, of_voter=of_voter)
         self._node_loop.offer(client_event(request_id, context, content))
         return request_id
+
+    def lacks_right(self, context: RequestContext) -> bool:
+        """Whether requests of this API and client are refused for lack of a right on the cluster."""
+        return lacks_right(self._node.controller, context)
 
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter has this id, as far as this node knows."""

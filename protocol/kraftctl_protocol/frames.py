@@ -112,4 +112,6 @@ class FrameDecoder:
     def _check_kind(self, size: int, kind: bytes, frame_limit: Callable[[bytes], int]) -> None:
         limit = frame_limit(kind)
         if size > limit:
-            raise DecodeError(f"frame of {size} bytes, more than the {limit} that its API may have")
+            raise DecodeError(
+                f"frame of {size} bytes, more than the {limit} that this client may send of its API"
+            )

@@ -100,6 +100,22 @@ FAULTS = (
         "A follower that is behind waits for clients that never read.",
     ),
     PlantedFault(
+        "anybody-may-send-a-hundred-megabytes",
+        "kraftctl/server/client_requests.py",
+        "            return REFUSED_BYTES_MAX\n",
+        "            return limit\n",
+        (BUDGETS,),
+        "Clients without any right fill the memory for unfinished requests.",
+    ),
+    PlantedFault(
+        "rights-are-denied-before-they-are-known",
+        "kraftctl/server/client_requests.py",
+        "    return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED\n",
+        "    return error is not None\n",
+        ("tests/node/test_long_requests.py",),
+        "A controller that starts, or a standby, closes the connections of brokers.",
+    ),
+    PlantedFault(
         "addresses-are-remembered",
         "kraftctl/server/byte_budget.py",
         "            if self._by_address[holder.peer_host] == 0:\n",

@@ -9,7 +9,9 @@ from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX, DECODED_ON_LOOP_BYTES
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.controller.answer_entries import AnswerEntries, AnswerTooLongError
 from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.server.client_requests import lacks_right
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
@@ -113,6 +115,30 @@ def test_without_the_right_the_body_is_not_decoded() -> None:
     answer = node.answers[send(node, data, ApiKey.ALTER_PARTITION, 1)]
     assert isinstance(answer, AlterPartitionResponse)
     assert answer.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_a_right_is_lacking_only_if_it_is_denied() -> None:
+    """A standby, and one that has not read the ACLs, refuse for other reasons, and brokers ask again."""
+
+    def is_denied(node: LoneNode, api_key: ApiKey) -> bool:
+        context = RequestContext(
+            api=API_TABLE[api_key],
+            version=0,
+            client_id=None,
+            principal=ANONYMOUS,
+            listener="CONTROLLER",
+            client_address=b"\x7f\x00\x00\x01",
+        )
+        return lacks_right(node.controller, context)
+
+    denying = without_rights()
+    assert is_denied(denying, ApiKey.ENVELOPE)
+    assert not is_denied(denying, ApiKey.CREATE_TOPICS), "its rights are on topics"
+    denying.restart()
+    assert not is_denied(denying, ApiKey.ENVELOPE), "the ACLs are not read yet"
+    standby = started()
+    standby.restart()
+    assert not is_denied(standby, ApiKey.ALTER_PARTITION)
 
 
 def test_a_standby_does_not_decode_the_body() -> None:

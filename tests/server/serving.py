@@ -44,6 +44,7 @@ class Handler:
         self.holding = False
         self.refusing = False
         self.voter_ids: set[int] = set()
+        self.denied_api_keys: set[int] = set()
         self.contexts: list[RequestContext] = []
         self.requests: list[Message] = []
         self.held: dict[int, Callable[[], None]] = {}
@@ -68,6 +69,9 @@ class Handler:
         self.held.pop(request_id, None)
         self.cancelled.append(request_id)
         self.changed.set()
+
+    def lacks_right(self, context: RequestContext) -> bool:
+        return context.api_key in self.denied_api_keys
 
     def is_voter(self, replica_id: int) -> bool:
         return replica_id in self.voter_ids

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 
+import pytest
+
+from kraftctl.server.client_requests import REFUSED_BYTES_MAX
 from kraftctl.server.listener import READ_ROOM_BYTES, SocketServer
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
@@ -285,6 +288,31 @@ def test_unfinished_requests_within_the_budget_are_kept(loop: str) -> None:
             await eventually(lambda: server.budget.held_bytes == 9_000_000)
             assert (server.metrics.closed_holders_count, server.quotas.count) == (0, 10)
             drop(clients)
+
+    run(scenario, loop)
+
+
+@both_loops
+@pytest.mark.parametrize("denied", [False, True])
+def test_of_a_long_request_without_the_right_nothing_is_received(loop: str, denied: bool) -> None:
+    """Up to a megabyte it is received, and refused in an answer."""
+
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            answer_fetches(handler, 1)
+            handler.denied_api_keys = {EnvelopeRequest.API_KEY} if denied else set()
+            client = await connect(server)
+            client.request(EnvelopeRequest(request_data=bytes(REFUSED_BYTES_MAX - 1000)), 0)
+            assert (await client.frame())[:4] == (7).to_bytes(4, "big")
+            frame = encode_frame(request_bytes(EnvelopeRequest(request_data=bytes(REFUSED_BYTES_MAX)), 0))
+            client.send(frame[:100])
+            if denied:
+                await client.expect_closed()
+                assert server.budget.held_bytes == 0
+            else:
+                client.send(frame[100:])
+                assert (await client.frame())[:4] == (7).to_bytes(4, "big")
+            drop([client])
 
     run(scenario, loop)
 
