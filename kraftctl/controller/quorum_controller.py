@@ -357,8 +357,7 @@ class QuorumController:
         what = f"{request.NAME} version {context.version} of {who}"
         if isinstance(error, AnswerTooLongError):
             short = refusal_without_items(context, Errors.POLICY_VIOLATION, str(error))
-            outcome = CLOSED if short is None else "answered POLICY_VIOLATION"
-            self.failures.note_request(what, outcome, error)
+            self.failures.note_request(what, "answered POLICY_VIOLATION" if short else CLOSED, error)
             return short
         try:
             refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
