@@ -6,6 +6,7 @@
 #   make test-quick   the pure core, uncompiled, in seconds
 #   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
+#   make test-chaos   real controllers and brokers, with faults of all kinds and clients that check what is lost
 #   make attack     attacks a compiled controller with hand-made bytes, and measures what its brokers see
 #   make fuzz       frames, batches and directories that no program writes, with limits for each
 #   make faults     plants known defects, one at a time, and expects a test to notice each
@@ -169,6 +170,13 @@ CALM ?=
 simulate: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/soak/simulate.py --runs $(RUNS) --profile $(PROFILE) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(KEEP),--keep $(KEEP)) $(if $(CALM),--calm $(CALM))
+
+# Real controllers and brokers, with faults; a find prints the line that repeats it, and keeps the directories.
+.PHONY: test-chaos
+PLANT ?=
+test-chaos: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/chaos/run.py --minutes $(or $(MINUTES),1) $(if $(SEED),--seed $(SEED)) \
+		$(if $(PLANT),--plant $(PLANT))
 
 # Attacks a compiled controller with hand-made bytes, and fails when its brokers notice: ATTACK_ARGS="--only quotas".
 .PHONY: attack

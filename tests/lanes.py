@@ -57,7 +57,7 @@ EXPORTS = tuple(
 )
 """Half of the time that tests with Spark take."""
 
-APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack")
+APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/chaos")
 """The folders that no other lane names."""
 
 SIMULATION = "tests/simulator/test_random_seeds.py"
@@ -70,7 +70,7 @@ ALL = (
     Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
     Lane("faults", ("tests/faults",), "32000-32500"),
-    Lane("attacks", ("-s", "tests/attack"), "32500-32700"),
+    Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
     Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
 )
 """The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled

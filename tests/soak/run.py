@@ -55,6 +55,8 @@ SOAKS = (
          (ROUNDS, "tests/server/test_quorum.py")),
     Soak("disk", "controllers as processes, whose disks forget what was not forced when the power fails",
          (ROUNDS, "tests/server/test_lying_disk.py")),
+    Soak("chaos", "real controllers and brokers that are killed, paused, cut off, without space or power",
+         ("tests/chaos/run.py",)),
     Soak("hostile", "hostile requests to a whole controller",
          ("tests/soak/hostile_requests.py",), sources=True),
     Soak("fuzz", "damaged and dense frames, batches and directories, with limits of time and memory",
