@@ -6,7 +6,8 @@ Each update is refused by the first of these that fails:
 2. this controller, every registered broker and every registered controller can run the level, and every
    static voter has registered (a dead old broker must be unregistered first);
 3. lowering needs a downgrade type, raising needs UPGRADE;
-4. metadata.version is not lowered across a level that changed metadata; kraft.version is never lowered;
+4. metadata.version is not lowered across a level that changed metadata; kraft.version is never lowered, and
+   raised when raft knows that all voters are ready for it (KIP-853);
 5. every other feature depends on a metadata.version that is finalized, or in the same request.
 """
 

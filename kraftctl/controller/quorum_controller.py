@@ -403,15 +403,15 @@ class QuorumController:
         self.state.notices += prepared.notices
         self.state.refusals += prepared.refusals
 
-    def replay(self, records: list[RecordAndVersion], base_offset: int) -> None:
-        """Apply own records, which begin at `base_offset` and may never be committed."""
+    def replay(self, records: list[RecordAndVersion], base_offset: int, is_answered: bool = False) -> None:
+        """Apply own records, which may never be committed. An answer waits for a NoOpRecord, too."""
         assert self.active, "a standby replays committed records"
         assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
         offset = base_offset
         for entry in records:
             record = entry.record
             replay(self.image, record, offset)
-            if not isinstance(record, NoOpRecord):
+            if is_answered or not isinstance(record, NoOpRecord):
                 self._last_change_offset = offset
                 self._follow_registration(record)
             offset += 1

@@ -31,6 +31,7 @@ from kraftctl.node.events import (
     UndecodedRequest,
     WriteSnapshot,
 )
+from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
 from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
@@ -80,6 +81,8 @@ class ControllerNode:
         self._effects: list[NodeEffect] = []
         self._envelopes: dict[int, Envelope] = {}
         self._registration = NodeRegistration()
+        self._upgrader = RaftKRaftVersionUpgrader(raft)
+        controller.state.kraft_version_upgrader = self._upgrader
         self._reading = False
         self._led_epoch = NO_EPOCH
         self._led_epoch_start = 0
@@ -275,9 +278,12 @@ class ControllerNode:
         Nothing in here may fail: what is in the log may be committed, so it must also be in the image.
         """
         self._controller.begin_append(prepared)
+        level = self._upgrader.take_requested()
+        if level != NO_LEVEL:
+            self._carry_out(self._raft.upgrade_kraft_version(level, now_ms, wall_ms), now_ms)
         for batch in prepared.batches:
             base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
-            self._controller.replay(batch.records, base_offset)
+            self._controller.replay(batch.records, base_offset, prepared.response is not None)
             self._snapshots.note(sum(map(len, batch.values)))
             self._carry_out(effects_of_append, now_ms)
 

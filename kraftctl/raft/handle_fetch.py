@@ -132,6 +132,7 @@ def _compare_logs(core: RaftCore, fetch: ParkedFetch) -> tuple[int, OffsetAndEpo
 def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
     """Note what the replica has on disk. Returns whether it repeats the same Fetch."""
     replica = leader.replica(fetch.key, core.now_ms)
+    replica.fetched_directory_id = fetch.key.directory_id
     replica.update(
         fetch_offset=fetch.fetch_offset,
         leader_end_offset=core.log.end_offset,

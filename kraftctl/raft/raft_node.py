@@ -27,6 +27,7 @@ from kraftctl.raft.events import (
 )
 from kraftctl.raft.fetch_answer import redirect_trimmed_fetches
 from kraftctl.raft.handle_responses import handle_response
+from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.peer_requests import send_requests
 from kraftctl.raft.raft_config import RaftConfig
@@ -99,6 +100,19 @@ class RaftNode:
         assert leader is not None, "only a leader appends"
         base_offset = append_records(core, leader, values)
         return base_offset, core.take_effects()
+
+    def why_kraft_version_not_upgraded(self, level: int) -> str | None:
+        """Why the voters cannot run `level`, which is above the present one; None if they can."""
+        return why_not_upgraded(self._core, level)
+
+    def upgrade_kraft_version(self, level: int, now_ms: int, wall_ms: int) -> list[RaftEffect]:
+        """Append the level and the voters; leader only, and when nothing prevents it."""
+        core = self._core
+        core.begin_step(now_ms, wall_ms)
+        leader = core.leader()
+        assert leader is not None, "only a leader appends"
+        upgrade(core, leader, level)
+        return core.take_effects()
 
     def take_send_id(self) -> int:
         """For a `SendRequest` that is not raft's own; its response must not be given to `step`."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
-from kraftctl.raft.replica_key import ReplicaKey, is_same_replica
+from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey, is_same_replica
 from kraftctl.raft.voter_set import Endpoints
 
 
 class ReplicaState:
-    """`end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for people."""
+    """`end_offset` is exclusive. Times are -1 until the first fetch; `_wall_ms` ones are for people.
+
+    `fetched_directory_id` is that of its latest Fetch: of a static voter, `key` has none (kraft.version 0).
+    """
 
     def __init__(self, key: ReplicaKey, endpoints: Endpoints) -> None:
         self.key = key
         self.endpoints = endpoints
+        self.fetched_directory_id = NO_DIRECTORY_ID
         self.end_offset = UNKNOWN_OFFSET
         self.last_fetch_ms = -1
         self.last_fetch_wall_ms = -1

@@ -17,9 +17,12 @@ from kraftctl.raft.effects import (
 )
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import LogFlushed, LogStartChanged
+from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import CorruptLogError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated import fetch_response, vote_response
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.allocate_producer_ids_request import AllocateProducerIdsRequest
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
 from kraftctl_protocol.generated.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -383,6 +386,23 @@ def two_voters_added(quorum: ScriptedQuorum) -> None:
     quorum.leader.carry_out(control_batch(1, 1, voter_set(*NODES, 4, 5)))
 
 
+def voter_without_a_directory(quorum: ScriptedQuorum) -> None:
+    nameless = VoterNode(ReplicaKey(THIRD), {"CONTROLLER": ("host", THIRD)})
+    voters = voter_set(*NODES).updated_voter_by_id(nameless)
+    quorum.leader.carry_out(control_batch(1, 1, voters))
+
+
+def voter_that_joins_again(quorum: ScriptedQuorum) -> None:
+    key = quorum.third.key
+    request = AddRaftVoterRequest(voter_id=key.id, voter_directory_id=key.directory_id)
+    quorum.third.carry_out(SendRequest(1, LEADER, "host", 1, request.API_KEY, request))
+
+
+def node_that_joins_beside_its_former_directory(quorum: ScriptedQuorum) -> None:
+    quorum.third.raft.voter_set = VoterSet([VoterNode(ReplicaKey(THIRD, bytes(15) + b"x"), {})])
+    voter_that_joins_again(quorum)
+
+
 def two_uncommitted_changes(quorum: ScriptedQuorum) -> None:
     quorum.leader.carry_out(control_batch(1, 1, voter_set(*NODES, 4)))
     quorum.leader.carry_out(control_batch(2, 1, voter_set(*NODES)))
@@ -463,6 +483,9 @@ QUORUM_VIOLATIONS: list[tuple[str, Violation]] = [
     ("ObserversNeverVote", candidate_that_is_no_voter),
     ("ObserversNeverVote", candidate_that_recovers),
     ("NextVoterSetOverlaps", two_voters_added),
+    ("VotersHaveDirectories", voter_without_a_directory),
+    ("ObserversJoinOnce", voter_that_joins_again),
+    ("ObserversJoinOnce", node_that_joins_beside_its_former_directory),
     ("AtMostOneUncommittedVoterChange", two_uncommitted_changes),
     ("AtMostOneUncommittedVoterChange", change_before_the_first_commit_of_the_epoch),
     ("SnapshotAtLogStart", log_without_its_past),

@@ -29,6 +29,8 @@ from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersRespo
 from kraftctl_protocol.generated.incremental_alter_configs_response import IncrementalAlterConfigsResponse
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
+from kraftctl_protocol.generated.update_features_request import UpdateFeaturesRequest
+from kraftctl_protocol.generated.update_features_response import UpdateFeaturesResponse
 from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.message import Message
 from tests.support.simulator import isr_change_checks
@@ -73,6 +75,7 @@ ACKNOWLEDGES: Final[dict[type, Callable[[Any], bool]]] = {
     ElectLeadersResponse: _any_election,
     IncrementalAlterConfigsResponse: _any_response,
     UnregisterBrokerResponse: _without_error,
+    UpdateFeaturesResponse: _without_error,
 }
 """Responses that report success -> whether this one does. A refusal promises nothing."""
 
@@ -88,6 +91,7 @@ ALWAYS_APPEND: Final = frozenset(
         DeleteTopicsRequest,
         ElectLeadersRequest,
         UnregisterBrokerRequest,
+        UpdateFeaturesRequest,
     )
 )
 """Requests that never succeed without a record, unless they only validate."""

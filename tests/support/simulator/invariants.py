@@ -23,6 +23,8 @@ INVARIANTS: Final[dict[str, str]] = {
     "StableLeadership": "neither a pre-vote nor a follower that fetches a snapshot ends a leadership",
     "NextVoterSetOverlaps": "at most one voter is added or removed at a time",
     "AtMostOneUncommittedVoterChange": "a change of voters waits until the one before is committed",
+    "VotersHaveDirectories": "the log names every voter with its directory id",
+    "ObserversJoinOnce": "a node asks to vote while its id does not, after its former directory has left",
     "SnapshotAtLogStart": "a log that does not start at 0 has a snapshot of the records before its start",
     "LeaderNeverLoadSnapshot": "neither a leader nor an active controller replaces its state by a snapshot",
     "NoIllegalState": "no node ends itself because its state contradicts the log",

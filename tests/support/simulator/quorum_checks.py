@@ -33,27 +33,24 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
 )
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.simulator import acknowledgements, announcements, quorum_claims, recovery_checks
+from tests.support.simulator import (
+    acknowledgements,
+    announcements,
+    quorum_claims,
+    recovery_checks,
+    voter_changes,
+)
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.commit_checks import CommitChecks
 from tests.support.simulator.invariants import broken
 from tests.support.simulator.log_history import Batch, LogHistory
 from tests.support.simulator.process_view import ProcessView
+from tests.support.simulator.voter_changes import is_same, majorities_overlap
 
 LEADER = "Leader"
 STATES_OF_VOTERS = frozenset(["Prospective", "Candidate"])
-
-
-def keys_of(voters: VoterSet) -> set[ReplicaKey]:
-    return {node.key for node in voters.nodes.values()}
-
-
-def majorities_overlap(one: VoterSet, other: VoterSet) -> bool:
-    """At most one voter was added or removed: any two majorities then share a voter."""
-    return len(keys_of(one) ^ keys_of(other)) <= 1
 
 
 class QuorumChecks:
@@ -356,8 +353,9 @@ class QuorumChecks:
         before = None if batch.previous is None else batch.previous.voters_batch
         former, voters = self.commits.voters_of(before), batch.voters
         assert voters is not None
+        voter_changes.check_directories(replica, voters)
         begins_epoch = batch.previous is None or batch.previous.epoch < batch.epoch
-        if (begins_epoch and keys_of(voters) == keys_of(former)) or (before is None and len(former) == 0):
+        if (begins_epoch and is_same(voters, former)) or (before is None and len(former) == 0):
             return
         if not majorities_overlap(former, voters):
             broken("NextVoterSetOverlaps", f"{replica.name} at {batch}: {former!r}, then {voters!r}")

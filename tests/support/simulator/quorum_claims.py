@@ -6,13 +6,16 @@ from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest
 from kraftctl_protocol.generated.begin_quorum_epoch_request import BeginQuorumEpochRequest
 from kraftctl_protocol.generated.end_quorum_epoch_request import EndQuorumEpochRequest
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
 from kraftctl_protocol.generated.vote_request import PartitionData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
+from tests.support.simulator import voter_changes
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.invariants import broken
 
@@ -37,6 +40,8 @@ def check_request(replica: CheckedReplica, effect: NodeEffect) -> None:
         _check_claim(replica, asked.last_offset, asked.last_offset_epoch, "Vote")
     elif isinstance(request, BeginQuorumEpochRequest | EndQuorumEpochRequest):
         _check_promise(replica, request.topics[0].partitions[0].leader_epoch)
+    elif isinstance(request, AddRaftVoterRequest | RemoveRaftVoterRequest):
+        voter_changes.check_own_request(replica, request)
     elif isinstance(request, FetchSnapshotRequest):
         _check_promise(replica, request.topics[0].partitions[0].current_leader_epoch)
 
