@@ -20,7 +20,6 @@ MINIMAL = {
 }
 
 KEYS_OF_TEST_KITS = Path(__file__).parent / "data" / "controller-properties-seen.csv"
-AUTO_JOIN = "controller.quorum.auto.join.enable"
 
 
 def config(**changes: str | None) -> ControllerConfig:
@@ -284,16 +283,8 @@ def test_every_key_that_kafkas_test_kits_pass_is_accepted() -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) >= 50
     for row in rows:
-        if row["key"] == AUTO_JOIN:
-            continue
         for value in row["values"].split(" | "):
             ControllerConfig({**MINIMAL, row["key"]: value})
-
-
-def test_auto_join_is_refused_while_it_has_no_effect() -> None:
-    (error,) = errors(**{AUTO_JOIN: "true"})
-    assert error.startswith(f"Invalid value true for configuration {AUTO_JOIN}: ")
-    assert not config(**{AUTO_JOIN: "false"}).controller_quorum_auto_join_enable
 
 
 @pytest.mark.parametrize(

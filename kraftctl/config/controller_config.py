@@ -174,10 +174,6 @@ class ControllerConfig:
         self.controller_quorum_request_timeout_ms = values.int32(prefix + "request.timeout.ms", 2_000, 0)
         self.controller_quorum_retry_backoff_ms = values.int32(prefix + "retry.backoff.ms", 20, 0)
         self.controller_quorum_auto_join_enable = values.boolean(prefix + "auto.join.enable", False)
-        if self.controller_quorum_auto_join_enable:
-            values.refuse(
-                prefix + "auto.join.enable", "true", "not supported: use kafka-metadata-quorum add-controller"
-            )
         self.controller_quorum_fetch_max_bytes = values.int32(prefix + "fetch.max.bytes", MIB, 1)
         self.controller_quorum_fetch_snapshot_max_bytes = values.int32(
             prefix + "fetch.snapshot.max.bytes", MIB, 1

@@ -6,6 +6,7 @@ in it (`learn`). Unexpected errors are logged, and the peer gets no request for 
 
 from __future__ import annotations
 
+from kraftctl.raft.auto_join import take_join_answer
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
 from kraftctl.raft.effects import ERROR, INFO
@@ -18,10 +19,12 @@ from kraftctl.raft.validation import uses_epochs_up
 from kraftctl.raft.voter_change import take_versions
 from kraftctl.raft.voter_set import Endpoints
 from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.begin_quorum_epoch_response import BeginQuorumEpochResponse
 from kraftctl_protocol.generated.end_quorum_epoch_response import EndQuorumEpochResponse
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
+from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
 from kraftctl_protocol.generated.update_raft_voter_response import UpdateRaftVoterResponse
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.metadata_topic import (
@@ -67,6 +70,8 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
         usable = _handle(core, peer, response)
     elif isinstance(response, UpdateRaftVoterResponse):
         usable = _take_update(core, peer, response)
+    elif isinstance(response, AddRaftVoterResponse | RemoveRaftVoterResponse):
+        usable = take_join_answer(core, response)
     else:
         usable = take_versions(core, event.send_id, response)
     if not usable:

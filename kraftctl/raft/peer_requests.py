@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.raft.auto_join import is_to_join, join_request
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.epoch_election import EpochElection
@@ -91,7 +92,9 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
     leader = core.peers.peer(state.leader_id, endpoint[0], endpoint[1])
     if leader.is_backing_off():
         _send_fetch_to_any_bootstrap(core)
-    elif is_to_update(core, state) and send(core, leader, update_raft_voter_request(core)):
+        return
+    request = _change_of_voters_due(core, state)
+    if request is not None and send(core, leader, request) != NOTHING_IN_FLIGHT:
         state.consider_update_at(core.next_update_voter_ms())
     elif not core.peers.has_any_in_flight() and _may_fetch(core):
         download = state.download
@@ -99,6 +102,12 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
             send(core, leader, _fetch_request_of(core))
         elif not download.is_complete:
             send(core, leader, _fetch_snapshot_request_of(core, download))
+
+
+def _change_of_voters_due(core: RaftCore, state: Follower) -> Message | None:
+    if is_to_update(core, state):
+        return update_raft_voter_request(core)
+    return join_request(core) if is_to_join(core, state) else None
 
 
 def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:

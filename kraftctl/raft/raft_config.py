@@ -54,3 +54,5 @@ class RaftConfig:
     supported_kraft_version_min: int = 0
     supported_kraft_version_max: int = 1
     bootstrap_servers: list[tuple[str, int]] | None = None
+    auto_join: bool = False
+    """KIP-1186: whether this replica makes itself a voter while it observes."""

@@ -107,7 +107,12 @@ def build_node(
     history = read_control_history(partition.log, partition.snapshots)
     if history.voters:
         replica = ReplicaKey(config.node_id, meta.directory_id)
-        observes = why_observer(Path(config.metadata_log_dir), replica, history.voters[-1][1])
+        observes = why_observer(
+            Path(config.metadata_log_dir),
+            replica,
+            history.voters[-1][1],
+            auto_join=config.controller_quorum_auto_join_enable,
+        )
         if observes is not None:
             logger.warning("%s", observes)
     raft = RaftNode(
@@ -179,4 +184,5 @@ def raft_config(config: ControllerConfig) -> RaftConfig:
         fetch_bytes_max=config.controller_quorum_fetch_max_bytes,
         fetch_snapshot_bytes_max=config.controller_quorum_fetch_snapshot_max_bytes,
         bootstrap_servers=config.controller_quorum_bootstrap_servers,
+        auto_join=config.controller_quorum_auto_join_enable,
     )

@@ -7,6 +7,7 @@ replica: an observer that neither votes nor leads. Kafka's controllers become on
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
@@ -14,8 +15,13 @@ from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 from kraftctl_protocol.uuids import uuid_to_string
 
+ADD_IT: Final = "kafka-metadata-quorum add-controller, once it has caught up"
+AUTOMATIC: Final = "none, it asks to be made a voter (controller.quorum.auto.join.enable)"
 
-def why_observer(log_dir: Path, replica: ReplicaKey, voters: VoterSet) -> str | None:
+
+def why_observer(
+    log_dir: Path, replica: ReplicaKey, voters: VoterSet, *, auto_join: bool = False
+) -> str | None:
     """A line for the operator of a replica that is no voter, None for a voter.
 
     Raises StorageError when the voters are this node alone, in another directory: no election can end.
@@ -26,8 +32,7 @@ def why_observer(log_dir: Path, replica: ReplicaKey, voters: VoterSet) -> str | 
     if known is None:
         return (
             f"This node, {replica}, is an observer: it neither votes nor leads. The voters in the log are"
-            f" {_text(voters)}. Next step: to make it a voter, kafka-metadata-quorum add-controller, once it"
-            " has caught up"
+            f" {_text(voters)}. Next step: {AUTOMATIC if auto_join else 'to make it a voter, ' + ADD_IT}"
         )
     file = log_dir / META_PROPERTIES
     here, there = uuid_to_string(replica.directory_id), uuid_to_string(known.key.directory_id)
@@ -37,12 +42,15 @@ def why_observer(log_dir: Path, replica: ReplicaKey, voters: VoterSet) -> str | 
             f" never lead, and no other can. Next step: if {META_PROPERTIES} was changed or restored, set"
             f" directory.id={there}; if the log was copied from another directory, start that one."
         )
+    by_hand = (
+        f"kafka-metadata-quorum remove-controller --controller-id {replica.id} --controller-directory-id"
+        f" {there}, then {ADD_IT}"
+    )
     return (
         f"{file} has directory.id {here}, but the voter in the log is {known.key}: this node is an observer,"
         f" it neither votes nor leads. The voters are {_text(voters)}. Next step: if {META_PROPERTIES} was"
         f" changed or restored, stop and set directory.id={there}; if this is a new directory,"
-        f" kafka-metadata-quorum remove-controller --controller-id {replica.id} --controller-directory-id"
-        f" {there}, then add-controller, once this node has caught up"
+        f" {AUTOMATIC if auto_join else by_hand}"
     )
 
 

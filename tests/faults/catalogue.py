@@ -16,11 +16,13 @@ from tests.faults import (
     request_faults,
     socket_faults,
     storage_faults,
+    voter_faults,
 )
 from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
+    *voter_faults.FAULTS,
     *storage_faults.FAULTS,
     *controller_faults.FAULTS,
     *request_faults.FAULTS,

@@ -29,6 +29,10 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("check-quorum-takes-one-voter-for-itself", "sequences"),
     known("fetch-snapshot-is-no-sign-of-life", "sequences"),
     known("snapshot-of-one-offset-is-written-again", "sequences"),
+    known("upgrade-without-the-directory-of-a-voter", "upgrades"),
+    known("upgrade-is-answered-before-its-commit", "upgrades"),
+    known("joins-beside-its-former-directory", "joins"),
+    known("joins-twice", "joins"),
     planted(
         "pre-vote-election-forgets-the-vote",
         "kraftctl/raft/elections.py",

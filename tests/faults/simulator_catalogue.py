@@ -25,6 +25,13 @@ NOT_SIMULATED: Final[dict[str, str]] = {
         " answers in a row, or for 500 ms, at a leader that has committed nothing yet. Retention and a commit"
         " have to come in that time. The leader stops then, and nothing is lost."
     ),
+    "upgrade-with-a-lost-directory": (
+        "Static voters do not lose their directories where the quorum is upgraded: without a backup there is"
+        " no safe way back for them (docs/operations/lost-disk.md)."
+    ),
+    "joins-without-a-pause": (
+        "A refused observer asks too often, and nothing else is wrong; a test counts its requests."
+    ),
     "leader-without-endpoint-is-named": (
         "It takes a leader whose listeners differ from those of the node that names it; all simulated"
         " controllers have one and the same. Brokers stop then, and nothing is lost."

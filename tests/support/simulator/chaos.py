@@ -109,6 +109,7 @@ class Chaos:
             "add voter": self._add_voter,
             "remove voter": self._remove_voter,
             "change voters twice": self._change_voters_twice,
+            "upgrade kraft.version": self._operator.upgrade_kraft_version,
             "snapshot": self._snapshot,
             "leaders in turn": lambda: self._begin(self._sequences.leaders_in_turn),
             "candidate loses records": lambda: self._begin(self._sequences.candidate_loses_records),
@@ -311,12 +312,16 @@ class Chaos:
     # Disks that lose what they held.
 
     def _victim(self) -> ControllerProcess | None:
-        """A machine that may lose its data: never more than a minority of the voters in one run."""
+        """A machine that may lose its data: never more than a minority of the voters in one run.
+
+        Where observers make themselves voters, they count.
+        """
         damaged = self._operator.damaged
-        voters = [voter_id for voter_id in self._plan.voter_ids if voter_id in damaged]
+        voter_ids = self._plan.node_ids if self._plan.joins else self._plan.voter_ids
+        voters = [voter_id for voter_id in voter_ids if voter_id in damaged]
         room = (len(self._plan.voter_ids) - 1) // 2 - len(voters)
         node_id = self._rng.choice(self._plan.node_ids)
-        if node_id in self._plan.voter_ids and node_id not in damaged and room <= 0:
+        if node_id in voter_ids and node_id not in damaged and room <= 0:
             return None
         return self._cluster.processes[node_id]
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from kraftctl.metadata import features
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.durable_files import fsync_directory, replace_file
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
+from kraftctl_protocol.generated.update_features_response import UpdateFeaturesResponse
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from tests.support.simulator.backup import Backup
@@ -233,6 +236,20 @@ class Operator:
             overlaps=overlaps,
         )
 
+    def upgrade_kraft_version(self) -> bool:
+        """Ask the leader for kraft.version 1; it may refuse, or the answer may be lost."""
+        update = FeatureUpdateKey(feature=features.KRAFT_VERSION, max_version_level=1)
+        return self._ask_leader(UpdateFeaturesRequest(feature_updates=[update]))
+
+    def has_upgraded(self) -> bool:
+        """Whether kraft.version is 1; if not, ask for it."""
+        leader = self._cluster.leader()
+        if leader is None:
+            return False
+        if leader.raft.kraft_version == 0:
+            self.upgrade_kraft_version()
+        return leader.raft.kraft_version > 0
+
     def at_next_election(self, call: Callable[[], object]) -> None:
         """As soon as a leader is elected, before it can have committed anything."""
         self._at_next_election = call
@@ -254,6 +271,10 @@ class Operator:
 
     def _answered(self, response: Message | None) -> None:
         self._in_flight = False
+        if isinstance(response, UpdateFeaturesResponse):
+            refused = response.error_code != 0
+            self._cluster.counts["upgrades refused" if refused else "upgrades to kraft.version 1"] += 1
+            return
         if response is not None and getattr(response, "error_code", -1) == 0:
             self._cluster.counts["voters changed"] += 1
 
@@ -267,12 +288,14 @@ class Operator:
         for node_id, lost in list(self._lost_voters.items()):
             present = ReplicaKey(node_id, self._cluster.directory_ids[node_id])
             leaving = [key for key in lost if voters.is_voter(key)]
-            if leaving:
-                self.remove_voter(node_id, leaving[0])
-            elif not voters.is_voter(present):
-                self.add_voter(node_id)
-            else:
+            if voters.is_voter(present):
                 del self._lost_voters[node_id]
+            elif self._cluster.processes[node_id].config.controller_quorum_auto_join_enable:
+                continue
+            elif leaving:
+                self.remove_voter(node_id, leaving[0])
+            else:
+                self.add_voter(node_id)
 
 
 def _carry_out(call: Callable[[], object]) -> None:

@@ -47,6 +47,8 @@ class Plan:
     broker_count: int
     dynamic: bool
     changes_voters: bool
+    upgrades: bool
+    joins: bool
     destroys_disks: bool
     metadata_version: int
     duration_ms: int
@@ -65,7 +67,9 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        quorum = "dynamic" if self.dynamic else "static"
+        quorum = "dynamic" if self.dynamic else "static, upgraded" if self.upgrades else "static"
+        if self.joins:
+            return f"{quorum}, nodes join"
         return f"{quorum}, voters change" if self.changes_voters else quorum
 
     def with_only(self, kept: tuple[int, ...]) -> Plan:
@@ -84,7 +88,7 @@ class Plan:
         if "releases" in names:
             calm = replace(calm, old_releases=(), broker_profiles=(KAFKA_4_3,) * self.broker_count)
         if "snapshots" in names:
-            calm = replace(calm, properties={})
+            calm = replace(calm, properties=AUTO_JOIN if self.joins else {})
         return calm
 
 
@@ -100,6 +104,10 @@ class Profile:
     properties: dict[str, str] = field(default_factory=dict)
     """In the place of those that are drawn."""
     stresses_isrs: bool = False
+    upgrades: bool = False
+    """A static quorum is raised to kraft.version 1; after that its voters may change."""
+    joins: float = 0.0
+    """How often controllers make themselves voters."""
 
 
 ALWAYS = {"restart": 6, "join": 4}
@@ -135,6 +143,7 @@ ROT = {
 }
 DESTRUCTION = ROT | {"log lost": 1, "votes lost": 1, "directory lost": 1, "old log restored": 1}
 MEMBERSHIP = {"add voter": 3, "remove voter": 3, "change voters twice": 2}
+UPGRADES = {"upgrade kraft.version": 3}
 LOAD = {"snapshot": 2}
 SEQUENCES = {
     "leaders in turn": 2,
@@ -168,6 +177,17 @@ PROFILES = {
         voter_counts=(3, 3, 5),
     ),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
+    "upgrades": Profile(
+        (0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | UPGRADES | LOAD, 0.0, 0.5, upgrades=True, joins=0.3
+    ),
+    "joins": Profile(
+        (0, 0, 3),
+        PROCESSES | NETWORK | {"directory lost": 3} | LOAD,
+        0.7,
+        0.0,
+        voter_counts=(1, 3, 3, 3, 4, 5),
+        joins=1.0,
+    ),
     "isrs": Profile((3, 4, 5), {"kill": 1, "isolate leader": 1} | BROKERS, 0.0, 0.0, stresses_isrs=True),
     "sequences": Profile(
         (0,),
@@ -183,6 +203,8 @@ PROFILES = {
     "calm": Profile((0, 3), LOAD, 0.0, 0.0),
 }
 
+AUTO_JOIN = {"controller.quorum.auto.join.enable": "true"}
+
 DISK_SPEEDS: dict[str, DiskSpeed] = {ALL_FAST: fast_disk, ALL_SLOW: slow_disk, STALLING: stalling_disk}
 
 
@@ -195,10 +217,14 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
     node_ids = voter_ids + observer_ids
     dynamic = rng.random() < 0.65
     changes_voters = rng.random() < profile.changes_voters
-    if changes_voters:
+    upgrades = profile.upgrades
+    joins = profile.joins > 0 and rng.random() < profile.joins
+    if changes_voters or joins:
         dynamic = True
         observer_ids = observer_ids or (11,)
         node_ids = voter_ids + observer_ids
+    if upgrades:
+        dynamic = False
     destroys_disks = not changes_voters and rng.random() < profile.destroys_disks
     duration_ms = rng.choice(RUN_MS)
     broker_count = rng.choice(profile.brokers)
@@ -210,6 +236,8 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
         broker_count=broker_count,
         dynamic=dynamic,
         changes_voters=changes_voters,
+        upgrades=upgrades,
+        joins=joins,
         destroys_disks=destroys_disks,
         metadata_version=rng.choice((features.LATEST_PRODUCTION,) * 3 + (features.IBP_3_9_IV0,)),
         duration_ms=duration_ms,
@@ -221,7 +249,7 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
         ),
         old_releases=tuple(id_ for id_ in node_ids if rng.random() < 0.4) if rng.random() < 0.25 else (),
         broker_profiles=_draw_broker_profiles(rng, broker_count),
-        properties=_draw_properties(rng) | profile.properties,
+        properties=_draw_properties(rng) | profile.properties | (AUTO_JOIN if joins else {}),
     )
     return replace(plan, happenings=_draw_happenings(rng, plan, profile))
 

@@ -28,7 +28,9 @@ from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.primitives import EncodeError
@@ -199,8 +201,13 @@ class ControllerProcess:
         self.loop.attach(self.watched)
 
     def _offer_response(self, event: events.ResponseReceived) -> None:
-        if self.forge is not None and event.response is not None:
-            self.forge(event.response)
+        response = event.response
+        if self.forge is not None and response is not None:
+            self.forge(response)
+        if isinstance(response, AddRaftVoterResponse) and response.error_code == 0:
+            self.counts["voters that joined by themselves"] += 1
+        elif isinstance(response, RemoveRaftVoterResponse) and response.error_code == 0:
+            self.counts["lost directories that their nodes removed"] += 1
         self.loop.offer(event)
 
     def note(self, line: str) -> None:

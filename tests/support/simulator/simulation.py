@@ -120,7 +120,7 @@ class Simulation:
         if node_id not in self.plan.old_releases:
             return {}
         versions = dict(OLD_VERSIONS)
-        if self.plan.changes_voters:
+        if self.plan.changes_voters or self.plan.upgrades or self.plan.joins:
             del versions[VOTE]
         return versions
 
@@ -180,6 +180,10 @@ class Simulation:
         self.admin.stop()
         committed = self.checks.committed_end
         cluster.run_until(self._all_follow, LIVENESS_MS, "EventuallyLeaderElected")
+        if self.plan.upgrades:
+            cluster.run_until(self.operator.has_upgraded, LIVENESS_MS, "ReconfigurationNotStuck")
+        if self.plan.joins:
+            cluster.run_until(self._all_vote, LIVENESS_MS, "ReconfigurationNotStuck")
         cluster.run_until(lambda: self.admin.is_idle, LIVENESS_MS, "EventuallyAnswered")
         self._settle_brokers()
         wanted = max([committed + 1, *[process.raft.end_offset for process in cluster.running()]])
@@ -233,6 +237,15 @@ class Simulation:
         return all(
             process.raft.leader_id == leader.node_id and process.partition.recovering_epoch is None
             for process in self.cluster.running()
+        )
+
+    def _all_vote(self) -> bool:
+        """All controllers have made themselves voters."""
+        leader = self.cluster.active()
+        return (
+            self._all_follow()
+            and leader is not None
+            and len(leader.raft.voter_set) == len(self.plan.node_ids)
         )
 
     def _all_have(self, end_offset: int) -> bool:

@@ -1,0 +1,76 @@
+"""KIP-853, KIP-1186: a controller with `controller.quorum.auto.join.enable` makes itself a voter.
+
+Only while it observes a quorum of kraft.version 1, and as Kafka's once per fetch timeout, the first time that
+long after it began to follow, instead of a Fetch. It sends the leader
+
+1. RemoveRaftVoter while its id votes with another directory id: its own former directory is lost;
+2. AddRaftVoter once its id does not vote. The answer does not wait for the commit, which may need its Fetch.
+
+The leader decides; whatever it answers, the log says what to send next, a fetch timeout later.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.raft.core import RaftCore
+from kraftctl.raft.effects import INFO, WARN
+from kraftctl.raft.states import Follower
+from kraftctl_protocol.errors import Errors, error_of
+from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
+from kraftctl_protocol.generated.add_raft_voter_response import AddRaftVoterResponse
+from kraftctl_protocol.generated.remove_raft_voter_request import RemoveRaftVoterRequest
+from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVoterResponse
+
+JoinResponse = AddRaftVoterResponse | RemoveRaftVoterResponse
+
+PASSING_ERRORS: Final = frozenset(
+    [Errors.REQUEST_TIMED_OUT, Errors.DUPLICATE_VOTER, Errors.VOTER_NOT_FOUND, Errors.NOT_LEADER_OR_FOLLOWER]
+)
+"""The leader is not ready for it, this replica lags behind, or the log here is older than the leader's."""
+
+
+def is_to_join(core: RaftCore, state: Follower) -> bool:
+    """Whether the leader has to be asked now."""
+    return (
+        core.config.auto_join
+        and core.now_ms >= state.update_voter_at_ms
+        and core.history.kraft_version() >= 1
+        and not core.is_voter()
+    )
+
+
+def join_request(core: RaftCore) -> AddRaftVoterRequest | RemoveRaftVoterRequest:
+    known = core.voters.nodes.get(core.key.id)
+    if known is not None:
+        return RemoveRaftVoterRequest(
+            cluster_id=core.cluster_id,
+            voter_id=known.key.id,
+            voter_directory_id=known.key.directory_id,
+        )
+    return AddRaftVoterRequest(
+        cluster_id=core.cluster_id,
+        timeout_ms=core.config.request_timeout_ms,
+        voter_id=core.key.id,
+        voter_directory_id=core.key.directory_id,
+        listeners=[
+            Listener(name=name, host=host, port=port) for name, (host, port) in core.endpoints.items()
+        ],
+        ack_when_committed=False,
+    )
+
+
+def take_join_answer(core: RaftCore, response: JoinResponse) -> bool:
+    """Whether the leader may be asked for records without a pause."""
+    error = error_of(response.error_code)
+    joins = isinstance(response, AddRaftVoterResponse)
+    what = "add this node to the voters" if joins else "remove this node's former directory from the voters"
+    if error == Errors.NONE:
+        core.notice(INFO, f"Auto-join: the leader agrees to {what}")
+        return True
+    reason = f"{error.name}: {response.error_message}"
+    if error in PASSING_ERRORS:
+        core.limited_notice("auto-join", INFO, f"Auto-join: the leader does not {what} yet: {reason}")
+        return error != Errors.NOT_LEADER_OR_FOLLOWER
+    core.limited_notice("auto-join", WARN, f"Auto-join: the leader refuses to {what}: {reason}")
+    return False
