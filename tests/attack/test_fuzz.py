@@ -31,7 +31,7 @@ def test_what_was_found_stays_fixed(name: str) -> None:
     assert [(file.name, found) for file, found in replayed(CORPUS, name) if found] == []
 
 
-@pytest.mark.parametrize("size_bytes", [60_000, 1_200_000])
+@pytest.mark.parametrize("size_bytes", [10_000, 60_000])
 @pytest.mark.parametrize("name", DENSE)
 def test_the_worst_message_of_each_api_stays_below_the_ceiling(name: str, size_bytes: int) -> None:
     make, ceiling, _ = TARGETS["requests"]

@@ -29,7 +29,7 @@ FAULTS = (
         "            self.budget_bytes -= ARRAY_START_COST + length * element_cost\n"
         "            if self.budget_bytes < -UNLIMITED:\n",
         (FUZZ_DENSE,),
-        "A frame of 2 MB takes several times the memory of its API.",
+        "A frame of 60 kB takes several times the memory of its API.",
     ),
     PlantedFault(
         "text-that-is-not-utf-8-escapes",

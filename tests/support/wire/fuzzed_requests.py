@@ -30,7 +30,7 @@ BASES = 3
 
 COPIES = 1_500
 
-DENSE_CHANCE = 0.03
+DENSE_CHANCE = 0.015
 """Of each kind of dense frame, per block."""
 
 DENSE_BYTES_MAX = 5_000_000
