@@ -15,7 +15,7 @@ from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.log_file_names import META_PROPERTIES
 from kraftctl_protocol.uuids import uuid_to_string
 
-ADD_IT: Final = "kafka-metadata-quorum add-controller, once it has caught up"
+ADD_IT: Final = "kraftctl quorum add-controller, once it has caught up"
 AUTOMATIC: Final = "none, it asks to be made a voter (controller.quorum.auto.join.enable)"
 
 
@@ -43,7 +43,7 @@ def why_observer(
             f" directory.id={there}; if the log was copied from another directory, start that one."
         )
     by_hand = (
-        f"kafka-metadata-quorum remove-controller --controller-id {replica.id} --controller-directory-id"
+        f"kraftctl quorum remove-controller --controller-id {replica.id} --controller-directory-id"
         f" {there}, then {ADD_IT}"
     )
     return (

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kraftctl.dev.cluster import Cluster
-from kraftctl.dev.nodes import Controller, JavaController, KraftctlController, quorum_properties
+from kraftctl.dev.nodes import (
+    Controller,
+    JavaController,
+    KraftctlController,
+    kraftctl_command,
+    quorum_properties,
+)
 from tests.support.processes.cluster import await_live, metadata_records
 from tests.support.processes.kafka import await_result, kafka
 from tests.support.processes.steady_clients import SteadyClients
@@ -52,27 +59,29 @@ def java_in_place_of(cluster: Cluster, other: Controller) -> Controller:
 
 @dataclass(frozen=True)
 class Replica:
-    """A row of `describe --replication`."""
+    """A row of `describe --replication`. Replicas are equal if the rows say the same, apart from offsets."""
 
     node_id: int
-    lag: int
+    directory_id: str
     status: str
+    lag: int = field(compare=False)
 
 
-def replicas(cluster: Cluster) -> list[Replica]:
-    """None, while there is no leader."""
-    described = cluster.tools().run(
-        "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--replication"
-    )
-    rows = [line.split() for line in described.output.splitlines()] if described.exit_code == 0 else []
-    return [Replica(int(row[0]), int(row[3]), row[-1]) for row in rows if row and row[0].isdigit()]
+def replicas(output: str) -> list[Replica]:
+    """The rows of `describe --replication`; none while there is no leader."""
+    rows = [line.split() for line in output.splitlines()]
+    return [Replica(int(row[0]), row[1], row[-1], int(row[3])) for row in rows if row and row[0].isdigit()]
 
 
 def have_caught_up(cluster: Cluster) -> list[Replica] | None:
-    """The voters, if there is a leader and the others are close behind it."""
-    voters = [replica for replica in replicas(cluster) if replica.status in ("Leader", "Follower")]
+    """The voters, if there is a leader, the others are close behind it, and both tools say the same."""
+    arguments = ("--bootstrap-server", cluster.bootstrap_servers, "describe", "--replication")
+    ours = subprocess.run(kraftctl_command("quorum", *arguments), capture_output=True, text=True, timeout=60)
+    theirs = cluster.tools().run("kafka-metadata-quorum", *arguments)
+    described = replicas(theirs.output)
+    voters = [replica for replica in described if replica.status in ("Leader", "Follower")]
     is_complete = len(voters) == len(cluster.controllers) and all(voter.lag <= LAG_MAX for voter in voters)
-    return voters if is_complete else None
+    return voters if is_complete and replicas(ours.stdout) == described else None
 
 
 def move(
