@@ -32,6 +32,9 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "joins-without-a-pause": (
         "A refused observer asks too often, and nothing else is wrong; a test counts its requests."
     ),
+    "all-that-is-cut-is-in-memory-together": (
+        "Only the memory that a start takes differs; a test measures it."
+    ),
     "leader-without-endpoint-is-named": (
         "It takes a leader whose listeners differ from those of the node that names it; all simulated"
         " controllers have one and the same. Brokers stop then, and nothing is lost."

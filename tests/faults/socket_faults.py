@@ -159,8 +159,8 @@ FAULTS = (
     PlantedFault(
         "addresses-do-not-take-turns",
         "kraftctl/server/answer_reads.py",
-        "            address, reads = next(iter(self._waiting.items()))\n",
-        "            address, reads = max(self._waiting.items(), key=lambda item: len(item[1]))\n",
+        "        if self._has_room():\n            return next(iter(self._waiting))\n",
+        "        if self._has_room():\n            return max(self._waiting, key=lambda a: len(self._waiting[a]))\n",
         (READS,),
         "A follower waits until all requests of another address were read.",
     ),
