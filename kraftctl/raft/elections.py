@@ -234,6 +234,9 @@ def join_epoch(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpoints)
     if leader_id >= 0 and leader_id != core.key.id and endpoints:
         if epoch > state.epoch or not state.has_leader() or _is_better_known(core, endpoints):
             become_follower(core, epoch, leader_id, endpoints)
+        elif isinstance(state, Follower) and not state.has_reached_leader:
+            # The log may lack its latest address. No new state: that would put our own election off.
+            state.find_leader_at(endpoints)
     elif epoch > state.epoch:
         become_unattached(core, epoch, leader_id if leader_id != core.key.id else -1)
 

@@ -59,6 +59,8 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     if peer is None:
         return
     response = event.response
+    if response is not None:
+        _note_reached(core, peer)
     if isinstance(
         response,
         FetchResponse
@@ -76,6 +78,16 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
         usable = take_versions(core, event.send_id, response)
     if not usable:
         peer.back_off(core.now_ms + core.config.retry_backoff_ms)
+
+
+def _note_reached(core: RaftCore, peer: Peer) -> None:
+    """The leader of this epoch answers at the address that we know."""
+    state = core.state
+    address = (peer.host, peer.port)
+    if not isinstance(state, Follower) or peer.id != state.leader_id:
+        return
+    if state.leader_endpoints.get(core.default_listener()) == address:
+        state.leader_reached()
 
 
 def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:

@@ -95,6 +95,7 @@ class Follower(EpochState):
         )
         self.update_voter_at_ms = update_voter_at_ms
         self.has_updated_leader = False
+        self.has_reached_leader = False
         self.has_fetched_from_leader = False
         self.last_answer_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
@@ -114,6 +115,15 @@ class Follower(EpochState):
         self.has_fetched_from_leader = True
         self.last_answer_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
+
+    def leader_reached(self) -> None:
+        """At `leader_endpoints`: they are right, as long as the epoch lasts."""
+        self.has_reached_leader = True
+
+    def find_leader_at(self, endpoints: Endpoints) -> None:
+        """Nothing has answered at the former ones, which may be those of an older voter set."""
+        assert not self.has_reached_leader
+        self.leader_endpoints = endpoints
 
     def consider_update_at(self, at_ms: int) -> None:
         self.update_voter_at_ms = at_ms

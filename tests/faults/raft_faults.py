@@ -246,6 +246,14 @@ FAULTS = (
         "An answer is no promise: with another leader, or a log that was cut, the update is not in it.",
     ),
     PlantedFault(
+        "former-address-of-a-leader-stays",
+        "kraftctl/raft/elections.py",
+        "            state.find_leader_at(endpoints)\n",
+        "            pass\n",
+        (f"{UPDATES}::test_a_follower_takes_another_address_of_a_leader_that_it_has_not_reached",),
+        "A voter that was restarted asks where the leader listens no longer, as long as its epoch lasts.",
+    ),
+    PlantedFault(
         "broker-becomes-a-voter",
         "kraftctl/raft/voter_change.py",
         "    if all(api.api_key != ApiKey.VOTE for api in response.api_keys):\n",

@@ -39,6 +39,10 @@ NOT_SIMULATED: Final[dict[str, str]] = {
         "It takes a leader whose listeners differ from those of the node that names it; all simulated"
         " controllers have one and the same. Brokers stop then, and nothing is lost."
     ),
+    "update-of-a-voter-takes-any-directory": (
+        "A replica on a new disk is no voter by its own log, and voters alone send UpdateRaftVoter."
+    ),
+    "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""
 
@@ -50,6 +54,7 @@ OPEN: Final[frozenset[str]] = frozenset(
         "a-snapshot-does-not-count-as-flushed",
         "an-empty-slice-ends-the-download",
         "unreadable-truncation-stays-in-service",
+        "update-of-a-voter-is-not-repeated-after-an-error",
         "waiting-requests-prolong-the-backoff",
     )
 )

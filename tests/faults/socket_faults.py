@@ -160,7 +160,8 @@ FAULTS = (
         "addresses-do-not-take-turns",
         "kraftctl/server/answer_reads.py",
         "        if self._has_room():\n            return next(iter(self._waiting))\n",
-        "        if self._has_room():\n            return max(self._waiting, key=lambda a: len(self._waiting[a]))\n",
+        "        if self._has_room():\n"
+        "            return max(self._waiting, key=lambda address: len(self._waiting[address]))\n",
         (READS,),
         "A follower waits until all requests of another address were read.",
     ),

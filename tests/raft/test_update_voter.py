@@ -6,8 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from kraftctl.raft.elections import join_epoch
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
+from kraftctl.raft.states import Follower
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.update_raft_voter_response import UpdateRaftVoterResponse
@@ -15,6 +17,7 @@ from kraftctl_protocol.message import Message
 from tests.support.simulator.cluster import LISTENER, PORT, host
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
+from tests.support.simulator.raft_transcript import RaftTranscript
 
 VOTERS = [1, 2, 3]
 NEW_PORT = 9193
@@ -67,6 +70,24 @@ def test_a_leader_that_moved_writes_that_when_it_leads_again_and_asks_when_it_fo
     move(quorum, former)
     quorum.run_for(10_000)
     assert [port_of(process, former.node_id) for process in quorum.running()] == [NEW_PORT] * 3
+
+
+def test_a_follower_takes_another_address_of_a_leader_that_it_has_not_reached() -> None:
+    """Its log may have a former address; once reached, the leader stays where it is for its epoch."""
+    transcript = RaftTranscript()
+    transcript.run("quorum-state epoch=3 leader=2")
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    assert "to 2@host-2" in transcript.run("start")
+    follower = transcript.node._core.state
+    assert isinstance(follower, Follower)
+    follower.find_leader_at({LISTENER: ("former-host", 1)})
+    deadline_ms = follower.deadline_ms
+    transcript.run("begin-quorum-epoch leader=2 epoch=3 voter=1")
+    assert transcript.node._core.state is follower, "its election is not put off"
+    assert (follower.leader_endpoints, follower.deadline_ms) == ({LISTENER: ("host-2", 9093)}, deadline_ms)
+    follower.leader_reached()
+    join_epoch(transcript.node._core, 3, 2, {LISTENER: ("former-host", 1)})
+    assert follower.leader_endpoints == {LISTENER: ("host-2", 9093)}
 
 
 def test_a_change_in_progress_puts_an_update_off(start_quorum: StartQuorum) -> None:

@@ -110,6 +110,7 @@ class Chaos:
             "remove voter": self._remove_voter,
             "change voters twice": self._change_voters_twice,
             "upgrade kraft.version": self._operator.upgrade_kraft_version,
+            "move voter": lambda: self._operator.move_voter(self._any().node_id),
             "snapshot": self._snapshot,
             "leaders in turn": lambda: self._begin(self._sequences.leaders_in_turn),
             "candidate loses records": lambda: self._begin(self._sequences.candidate_loses_records),

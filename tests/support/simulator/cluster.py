@@ -134,7 +134,7 @@ class Cluster:
 
     def _voter_node(self, node_id: int) -> VoterNode:
         key = ReplicaKey(node_id, self.directory_ids[node_id])
-        return VoterNode(key, {LISTENER: (host(node_id), PORT)}, 0, 1)
+        return VoterNode(key, {LISTENER: (host(node_id), self.ports[node_id])}, 0, 1)
 
     def start(self) -> None:
         """Format and start every machine."""

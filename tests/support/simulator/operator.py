@@ -17,8 +17,9 @@ from kraftctl_protocol.generated.update_features_response import UpdateFeaturesR
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from tests.support.simulator.backup import Backup
-from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, PORT, Cluster, host
+from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, Cluster, host
 from tests.support.simulator.disk_faults import Damage
+from tests.support.simulator.moves import Moves
 from tests.support.simulator.process import ControllerProcess
 
 CLIENT = "operator"
@@ -42,6 +43,7 @@ class Operator:
         self._lost_voters: dict[int, list[ReplicaKey]] = {}
         """By node id: replicas whose directory is gone for good. A new one of the node takes their place."""
         self._has_lost_epochs = False
+        self._moves = Moves(cluster, self.start)
         self._misled = (-1, -1)
         self._in_flight = False
         self._at_next_election: Callable[[], object] | None = None
@@ -108,9 +110,11 @@ class Operator:
         return [process for process in self._cluster.running() if wanted(process.key)]
 
     @property
-    def has_open_replacements(self) -> bool:
-        """Whether a lost voter is still in the voter set, or its successor is not."""
-        return bool(self._lost_voters)
+    def has_open_changes(self) -> bool:
+        """Whether a lost voter is still in the voter set, its successor is not, or one that moved is at its
+        former address there.
+        """
+        return bool(self._lost_voters) or self._moves.is_open
 
     def _repair(self, process: ControllerProcess) -> None:
         """In a static quorum with its identity: it fetches everything again before it votes."""
@@ -221,7 +225,7 @@ class Operator:
                 timeout_ms=3_000,
                 voter_id=key.id,
                 voter_directory_id=key.directory_id,
-                listeners=[Listener(name=LISTENER, host=host(node_id), port=PORT)],
+                listeners=[Listener(name=LISTENER, host=host(node_id), port=self._cluster.ports[node_id])],
                 ack_when_committed=waits,
             ),
             overlaps=overlaps,
@@ -249,6 +253,10 @@ class Operator:
         if leader.raft.kraft_version == 0:
             self.upgrade_kraft_version()
         return leader.raft.kraft_version > 0
+
+    def move_voter(self, node_id: int) -> bool:
+        """Restart it with another port."""
+        return self._moves.move(node_id)
 
     def at_next_election(self, call: Callable[[], object]) -> None:
         """As soon as a leader is elected, before it can have committed anything."""
@@ -281,6 +289,7 @@ class Operator:
     def _look_after(self) -> None:
         """The next step of each replacement: the lost voter leaves, then the new replica joins."""
         self._cluster.time.call_after(CHECK_MS * 1000, self._look_after)
+        self._moves.look_after()
         leader = self._cluster.leader()
         if leader is None:
             return

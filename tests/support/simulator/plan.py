@@ -188,6 +188,14 @@ PROFILES = {
         voter_counts=(1, 3, 3, 3, 4, 5),
         joins=1.0,
     ),
+    "moves": Profile(
+        (0,),
+        {"move voter": 8, "add voter": 2, "remove voter": 1, "kill": 1, "isolate": 1, "isolate leader": 1}
+        | LOAD,
+        0.0,
+        1.0,
+        voter_counts=(3, 3, 4, 5),
+    ),
     "isrs": Profile((3, 4, 5), {"kill": 1, "isolate leader": 1} | BROKERS, 0.0, 0.0, stresses_isrs=True),
     "sequences": Profile(
         (0,),

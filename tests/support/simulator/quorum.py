@@ -31,7 +31,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from tests.support.file_states import Aftermath
 from tests.support.simulator.checks import Checks
-from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, PORT, Cluster, host
+from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, Cluster, host
 from tests.support.simulator.direct_client import DirectClient
 from tests.support.simulator.operator import Operator
 from tests.support.simulator.process import ControllerProcess
@@ -160,7 +160,7 @@ class Quorum(Cluster):
             timeout_ms=30_000,
             voter_id=key.id,
             voter_directory_id=key.directory_id,
-            listeners=[Listener(name=LISTENER, host=host(voter_id), port=PORT)],
+            listeners=[Listener(name=LISTENER, host=host(voter_id), port=self.ports[voter_id])],
             ack_when_committed=ack_when_committed,
         )
         return self.ask(self.led(), request)

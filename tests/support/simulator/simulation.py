@@ -27,6 +27,7 @@ LIVENESS_MS = 60_000
 """Many election timeouts without any fault: enough for candidates that disturb each other."""
 
 VOTE = 52
+UPDATE_RAFT_VOTER = 82
 OLD_VERSIONS = {1: 17, VOTE: 1, 53: 1, 54: 1, 59: 1, 62: 4}
 """Fetch, Vote, BeginQuorumEpoch, EndQuorumEpoch, FetchSnapshot and BrokerRegistration of Kafka 3.9."""
 
@@ -120,6 +121,8 @@ class Simulation:
         if node_id not in self.plan.old_releases:
             return {}
         versions = dict(OLD_VERSIONS)
+        if not self.plan.dynamic and not self.plan.upgrades:
+            versions[UPDATE_RAFT_VOTER] = -1  # before Kafka 3.9
         if self.plan.changes_voters or self.plan.upgrades or self.plan.joins:
             del versions[VOTE]
         return versions
@@ -227,7 +230,7 @@ class Simulation:
         """A process whose disk turns out to be damaged is repaired."""
         for process in self.cluster.down():
             self.operator.start(process)
-        return not self.operator.has_open_replacements
+        return not self.operator.has_open_changes
 
     def _all_follow(self) -> bool:
         leader = self.cluster.active()
