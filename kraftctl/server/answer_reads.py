@@ -45,7 +45,8 @@ class AnswerReads:
     """Call `ended` after each read. `awaits` says whether a client still waits.
 
     `has_room` says whether more answers may wait for clients to take them. While there is no room, only reads
-    of voters begin; `pause` has to call `resume` after ROOM_SECONDS.
+    of voters begin; `pause` has to call `resume` after ROOM_SECONDS. Voters have a turn of their own: brokers
+    may have the same address.
     """
 
     def __init__(
@@ -57,14 +58,15 @@ class AnswerReads:
         self._awaits = awaits
         self._has_room = has_room
         self._pause = pause
-        self._waiting: dict[bytes, deque[AnswerRead]] = {}
+        self._waiting: dict[tuple[bool, bytes], deque[AnswerRead]] = {}
+        """By whether they are of voters, and address."""
         self._running_count = 0
         self._paused = False
         self._waited = False
 
     def submit(self, address: bytes, read: AnswerRead) -> None:
         """Begin the read when it is its turn, maybe inside."""
-        self._waiting.setdefault(address, deque()).append(read)
+        self._waiting.setdefault((read.of_voter, address), deque()).append(read)
         self._begin()
 
     def ended(self) -> None:
@@ -75,6 +77,7 @@ class AnswerReads:
     def resume(self) -> None:
         """After a pause: one is read even if there is no room."""
         self._paused = False
+        self._forget_gone()
         self._waited = True
         self._begin()
         self._waited = False
@@ -88,25 +91,34 @@ class AnswerReads:
 
     def _begin(self) -> None:
         while self._running_count < READS_MAX and self._waiting:
-            address = self._next_address()
-            if address is None:
+            turn = self._next_turn()
+            if turn is None:
                 return
-            reads = self._waiting[address]
+            reads = self._waiting[turn]
             read = reads.popleft()
-            del self._waiting[address]
+            del self._waiting[turn]
             if reads:
-                self._waiting[address] = reads  # behind the other addresses
+                self._waiting[turn] = reads  # behind the other addresses
             if self._awaits(read.request_id):
                 self._running_count += 1
                 read.read(CONTENDED_READ_BYTES_MAX if self._waiting else READ_BYTES_MAX)
 
-    def _next_address(self) -> bytes | None:
+    def _forget_gone(self) -> None:
+        """Clients may leave, and others come, faster than reads begin."""
+        for turn, reads in list(self._waiting.items()):
+            awaited = deque(read for read in reads if self._awaits(read.request_id))
+            if awaited:
+                self._waiting[turn] = awaited
+            else:
+                del self._waiting[turn]
+
+    def _next_turn(self) -> tuple[bool, bytes] | None:
         """Whose turn it is; None during a pause."""
         if self._has_room():
             return next(iter(self._waiting))
-        for address, reads in self._waiting.items():
-            if reads[0].of_voter:
-                return address
+        for turn in self._waiting:
+            if turn[0]:
+                return turn
         if self._waited:
             self._waited = False
             return next(iter(self._waiting))

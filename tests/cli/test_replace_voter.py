@@ -45,7 +45,7 @@ def replaced(address: str, file: Path, *flags: str) -> int:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"controller__quorum__voters": "3@localhost:9093"}, "so the quorum is static"),
+        ({"controller__quorum__voters": "3@localhost:9093"}, "starts as a voter of a static quorum"),
         (
             {"listeners": "CONTROLLER://0.0.0.0:9093"},
             "Other nodes cannot connect to CONTROLLER://0.0.0.0:9093",
@@ -101,6 +101,18 @@ def test_waiting_without_progress_ends(tmp_path: Path, capsys: pytest.CaptureFix
     assert printed.out.count("of which 2 are needed, but only 1 fetch") == 1
     assert "Nothing has changed for 600 ms" in printed.err
     assert "the same command continues from here" in printed.err
+
+
+def test_a_voter_that_a_new_leader_has_not_heard_from_is_not_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may be running: followers fetch a moment after an election."""
+    write_meta_properties(tmp_path / "data", MetaProperties(CLUSTER_ID, 3, directory_id(31)), 0)
+    quorum = ScriptedQuorum(1, [Replica(1, 90), Replica(2, 90), Replica(3, -1, None)])
+    with leader_node(quorum) as node:
+        assert replaced(node.address, controller_file(tmp_path), "--timeout-ms", "600") == 1
+        assert not any(isinstance(sent, RemoveRaftVoterRequest) for sent in node.requests)
+    assert "has not fetched from the leader 1 yet" in capsys.readouterr().out
 
 
 def directory_text(node: KraftctlController) -> str:

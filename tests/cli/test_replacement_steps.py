@@ -13,6 +13,7 @@ from kraftctl.cli.quorum.replacement_steps import (
     Await,
     Done,
     FormatDirectory,
+    LeaderTime,
     Refuse,
     RemoveVoter,
     Situation,
@@ -43,7 +44,7 @@ def quorum(*voters: ReplicaState, observers: tuple[ReplicaState, ...] = ()) -> Q
 
 
 def at(described: QuorumInfo, directory: bytes | None = NEW) -> Situation:
-    return Situation(described, NODE, directory, COMMITTED)
+    return Situation(described, NODE, directory, COMMITTED, SILENT_MS)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,11 @@ def test_steps(now: Situation, step: Step) -> None:
             at(quorum(LEADER, replica(2), replica(NODE, 40, SILENT_MS - 1, OLD))),
             "Controller 3 still fetches with directory id",
             id="the-old-directory-is-in-use",
+        ),
+        pytest.param(
+            replace(at(quorum(LEADER, replica(2), NEVER_SEEN)), leader_seen_ms=SILENT_MS - 1),
+            "Controller 3 has not fetched from the leader 1 yet",
+            id="the-leader-was-just-elected",
         ),
         pytest.param(
             at(replace(quorum(LEADER, replica(2), LOST), leader_id=NODE)),
@@ -151,6 +157,14 @@ def test_refusals(now: Situation, reason: str) -> None:
     step = next_step(now)
     assert isinstance(step, Refuse)
     assert reason in step.reason
+
+
+def test_another_epoch_is_another_leader() -> None:
+    time = LeaderTime()
+    seventh = quorum(LEADER)
+    eighth = replace(seventh, leader_epoch=8)
+    times = [(seventh, 100), (seventh, 9_000), (eighth, 9_500), (eighth, 9_501)]
+    assert [time.seen_ms(described, now_ms) for described, now_ms in times] == [0, 8_900, 0, 1]
 
 
 def test_what_counts_as_progress() -> None:

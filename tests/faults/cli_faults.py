@@ -7,6 +7,8 @@ from tests.faults.planted_fault import PlantedFault
 CLIENT = "tests/cli/test_admin_client.py"
 CHANGES = "tests/cli/test_voter_changes.py"
 STEPS = "tests/cli/test_replacement_steps.py"
+REPLACE = "tests/cli/test_replace_voter.py"
+JUST_ELECTED = "test_a_voter_that_a_new_leader_has_not_heard_from_is_not_removed"
 DESCRIBE = "tests/cli/test_quorum_describe.py"
 
 FAULTS = (
@@ -81,6 +83,22 @@ FAULTS = (
         "return _why_no_majority",
         (f"{STEPS}::test_waiting",),
         "With the wrong properties file, a healthy voter is removed.",
+    ),
+    PlantedFault(
+        "a-new-leader-has-heard-from-everybody",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        "    if old.last_fetch_ms is None and now.leader_seen_ms < SILENT_MS:\n",
+        "    if False:\n",
+        (f"{STEPS}::test_waiting", f"{REPLACE}::{JUST_ELECTED}"),
+        "After an election, a voter is removed that runs, and is about to fetch.",
+    ),
+    PlantedFault(
+        "leaders-lead-since-the-command-began",
+        "kraftctl/cli/quorum/replacement_steps.py",
+        "        if quorum.leader_epoch != self._epoch:\n",
+        "        if self._epoch < 0:\n",
+        (STEPS,),
+        "After an election, a voter is removed that runs, and is about to fetch.",
     ),
     PlantedFault(
         "a-voter-is-removed-before-its-directory-is-formatted",

@@ -94,10 +94,26 @@ FAULTS = (
     PlantedFault(
         "voters-wait-for-slow-readers",
         "kraftctl/server/answer_reads.py",
-        "            if reads[0].of_voter:\n",
+        "            if turn[0]:\n",
         "            if False:\n",
         (READS,),
         "A follower that is behind waits for clients that never read.",
+    ),
+    PlantedFault(
+        "voters-wait-for-others-of-their-address",
+        "kraftctl/server/answer_reads.py",
+        "        self._waiting.setdefault((read.of_voter, address), deque()).append(read)\n",
+        "        self._waiting.setdefault((False, address), deque()).append(read)\n",
+        (READS,),
+        "A follower waits for clients that never read, if a broker on its machine does.",
+    ),
+    PlantedFault(
+        "reads-of-clients-that-left-are-kept",
+        "kraftctl/server/answer_reads.py",
+        "        self._forget_gone()\n",
+        "",
+        (READS,),
+        "Clients that ask and leave fill the memory while others do not read their answers.",
     ),
     PlantedFault(
         "anybody-may-send-a-hundred-megabytes",

@@ -133,6 +133,8 @@ def test_kafka_features_upgrades_a_static_quorum(
             node.stop()
             await_result(partial(leader_id, cluster), "another controller leads")
             node.start()
+        else:
+            raise AssertionError(f"none of the kind {kind.__name__} has led")
         assert finalized_level(cluster) == "0"
         await_result(partial(has_upgraded, cluster), "kraft.version is 1", UPGRADED_SECONDS_MAX)
         assert finalized_level(cluster) == "1"

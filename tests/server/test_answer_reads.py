@@ -118,6 +118,24 @@ def test_voters_do_not_wait_for_what_others_have_not_read() -> None:
     assert reads.order == [1]
 
 
+def test_a_voter_does_not_wait_for_a_broker_of_the_same_address() -> None:
+    reads = Reads()
+    reads.room = False
+    reads.submit("a", 0)
+    reads.submit("a", 1, of_voter=True)
+    assert reads.order == [1]
+
+
+def test_clients_that_leave_during_a_pause_are_forgotten_and_take_no_turn() -> None:
+    reads = Reads()
+    reads.room = False
+    for request_id in range(100):
+        reads.submit("a", request_id)
+    reads.gone = set(range(99))
+    reads.queue.resume()
+    assert (reads.order, reads.pauses) == ([99], 1), "nothing waits any more"
+
+
 def test_an_unused_pause_does_not_let_a_later_read_pass() -> None:
     reads = Reads()
     reads.room = False

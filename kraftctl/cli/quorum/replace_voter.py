@@ -17,6 +17,7 @@ from kraftctl.cli.quorum.replacement_steps import (
     Await,
     Done,
     FormatDirectory,
+    LeaderTime,
     Refuse,
     RemoveVoter,
     Situation,
@@ -55,8 +56,9 @@ class VoterReplacement:
         """`stall_timeout_ms`: how long to wait without any progress."""
         if controller.has_static_quorum:
             raise AdminError(
-                "The properties file has controller.quorum.voters, so the quorum is static. Next step:"
-                f" {LOST_DISK_PAGE} says what to do with a static quorum."
+                "The properties file has controller.quorum.voters, so this controller starts as a voter of a"
+                f" static quorum. Next step: {LOST_DISK_PAGE} says what to do if kraft.version is 0; if it is"
+                " 1, replace that key by controller.quorum.bootstrap.servers."
             )
         for endpoint in controller.endpoints:
             if endpoint.host in WILDCARD_HOSTS:
@@ -69,6 +71,7 @@ class VoterReplacement:
         self._clock = clock
         self._say = say
         self._stall_timeout_ms = stall_timeout_ms
+        self._leader_time = LeaderTime()
         self._removed: bytes | None = None
         self._waiting_for = Await("")
         self._progress_ms = clock.now_ms()
@@ -86,7 +89,10 @@ class VoterReplacement:
             self._check_directories(cluster_id)
             quorum = describe_quorum(self._client)
             directory_id = self._controller.directory_id()
-            step = next_step(Situation(quorum, self._controller.node_id, directory_id, committed_offset))
+            leader_seen_ms = self._leader_time.seen_ms(quorum, self._clock.now_ms())
+            step = next_step(
+                Situation(quorum, self._controller.node_id, directory_id, committed_offset, leader_seen_ms)
+            )
             if isinstance(step, Refuse):
                 raise AdminError(step.reason)
             if dry_run:

@@ -6,7 +6,8 @@
 | 2 | the directory of the node is a voter's | wait until it has caught up: done |
 | 3 | the node is the only voter | refuse: no other has the data |
 | 4 | the directory is not formatted | format it, with a new directory id |
-| 5 | the old directory of the node is a voter, and still fetches or leads | wait: it is not lost |
+| 5 | the old directory of the node is a voter, and leads or still fetches | wait: it is not lost |
+| | it has never fetched from this leader, who may just have been elected | wait: the same |
 | 6 | the other voters have no majority that is caught up | wait: the removal could stop the quorum |
 | 7 | the old directory of the node is a voter | remove it |
 | 8 | the new directory does not fetch, or is behind | wait |
@@ -34,12 +35,28 @@ class Situation:
     """`directory_id` is None while the directory is not formatted.
 
     `committed_offset` is a high watermark of some time ago: a healthy replica has reached it.
+    `leader_seen_ms`: for how long this leader has been seen to lead.
     """
 
     quorum: QuorumInfo
     node_id: int
     directory_id: bytes | None
     committed_offset: int
+    leader_seen_ms: int
+
+
+class LeaderTime:
+    """For how long the same leader has been seen."""
+
+    def __init__(self) -> None:
+        self._epoch = -1
+        self._since_ms = 0
+
+    def seen_ms(self, quorum: QuorumInfo, now_ms: int) -> int:
+        """0 for the first `quorum` of its epoch. `now_ms` is monotonic."""
+        if quorum.leader_epoch != self._epoch:
+            self._epoch, self._since_ms = quorum.leader_epoch, now_ms
+        return now_ms - self._since_ms
 
 
 @dataclass(frozen=True)
@@ -119,6 +136,11 @@ def _why_not_lost(now: Situation, old: ReplicaState) -> Await | None:
         return Await(
             f"Controller {old.replica_id} {does} with directory id {uuid_to_string(old.directory_id)}, which"
             " is not that of the directory here: waiting until that process has stopped"
+        )
+    if old.last_fetch_ms is None and now.leader_seen_ms < SILENT_MS:
+        return Await(
+            f"Controller {old.replica_id} has not fetched from the leader {now.quorum.leader_id} yet: waiting"
+            f" until it has been silent for {SILENT_MS} ms"
         )
     return None
 
