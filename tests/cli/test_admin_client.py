@@ -134,10 +134,18 @@ def test_without_an_answer_every_node_and_its_reason_is_named(asked: Asked) -> N
     assert "127.0.0.1:1: [Errno" in text
 
 
-def test_a_node_without_the_api_is_named() -> None:
+def test_nodes_without_the_api_are_named_and_not_asked_again() -> None:
     with ScriptedNode({DescribeClusterRequest: refused}) as node, client(node, to_controllers=False) as admin:
-        with pytest.raises(UnavailableError, match="it does not serve this DescribeQuorumRequest"):
+        with pytest.raises(UnavailableError, match="it does not serve this DescribeQuorumRequest") as noticed:
             describe_quorum(admin)
+        assert "No node serves DescribeQuorumRequest" in str(noticed.value)
+
+
+def test_a_node_that_may_serve_the_api_is_awaited() -> None:
+    with ScriptedNode({DescribeClusterRequest: refused}) as node:
+        with client(node, CLOSED, to_controllers=False) as admin:
+            with pytest.raises(UnavailableError, match="No node answered DescribeQuorumRequest"):
+                describe_quorum(admin)
 
 
 def test_client_keys() -> None:

@@ -61,6 +61,22 @@ FAULTS = (
         "A dry run removes a voter.",
     ),
     PlantedFault(
+        "an-api-that-no-node-serves-is-awaited",
+        "kraftctl/cli/admin/admin_client.py",
+        "            if self._without_api.issuperset(endpoints):\n",
+        "            if False:\n",
+        (CLIENT,),
+        "With an older release the command waits a minute before it says so.",
+    ),
+    PlantedFault(
+        "one-node-without-an-api-speaks-for-all",
+        "kraftctl/cli/admin/admin_client.py",
+        "            if self._without_api.issuperset(endpoints):\n",
+        "            if self._without_api:\n",
+        (CLIENT,),
+        "While brokers are upgraded, those that are being restarted are not asked.",
+    ),
+    PlantedFault(
         "a-voter-is-removed-without-a-majority",
         "kraftctl/cli/quorum/replacement_steps.py",
         "needed = len(others) // 2 + 1",

@@ -61,6 +61,8 @@ class AdminClient:
         """What DescribeCluster has named, the active controller first."""
         self._problems: dict[Endpoint, str] = {}
         """Why a node has not given a usable answer."""
+        self._without_api: set[Endpoint] = set()
+        """Nodes that do not serve the present request."""
 
     @property
     def timeout_ms(self) -> int:
@@ -90,12 +92,15 @@ class AdminClient:
         """The response without an error.
 
         `error_in` takes code and message from a response. Raises RefusedError for an error other than "not
-        the active controller", and UnavailableError when no node gives another answer in time.
+        the active controller", and UnavailableError when no node gives another answer in time, or no node
+        serves the request.
         """
         deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
         self._problems.clear()
+        self._without_api.clear()
         while True:
-            for endpoint in self._endpoints(deadline_ms):
+            endpoints = self._endpoints(deadline_ms)
+            for endpoint in endpoints:
                 response = self._attempt(endpoint, request, deadline_ms)
                 if response is None:
                     continue
@@ -106,6 +111,11 @@ class AdminClient:
                 if error not in NOT_ACTIVE:
                     raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
                 self._problems[endpoint] = error.name
+            if self._without_api.issuperset(endpoints):
+                raise UnavailableError(
+                    f"No node serves {request.NAME}: {self._reasons()}."
+                    " Next step: ask nodes of a later release."
+                )
             if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
                 raise UnavailableError(self._why_unavailable(request))
             self._known = []
@@ -147,6 +157,7 @@ class AdminClient:
             return connection.ask(request, timeout_s)
         except UnsupportedRequestError as error:
             self._problems[endpoint] = str(error)
+            self._without_api.add(endpoint)
         except (OSError, DecodeError) as error:
             self._problems[endpoint] = str(error) or type(error).__name__
             dropped = self._connections.pop(endpoint, None)
@@ -155,11 +166,14 @@ class AdminClient:
         return None
 
     def _why_unavailable(self, request: Message) -> str:
-        reasons = "; ".join(f"{endpoint_text(node)}: {why}" for node, why in self._problems.items())
         return (
-            f"No node answered {request.NAME} within {self._config.default_api_timeout_ms} ms: {reasons}."
+            f"No node answered {request.NAME} within {self._config.default_api_timeout_ms} ms:"
+            f" {self._reasons()}."
             " Next step: check the addresses, and that a majority of the voters is running."
         )
+
+    def _reasons(self) -> str:
+        return "; ".join(f"{endpoint_text(node)}: {why}" for node, why in self._problems.items())
 
 
 def _error_of_cluster(response: DescribeClusterResponse) -> tuple[Errors, str | None]:
