@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from kraftctl.raft.damaged_downloads import DamagedDownloads
+from kraftctl.raft.early_election_limit import EarlyElectionLimit
 from kraftctl.raft.effects import RAFT, HighWatermarkUpdated, Notice, RaftEffect, Respond
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.high_watermark import UNKNOWN_OFFSET
@@ -59,6 +60,7 @@ class RaftCore:
         self.peers = Peers()
         self.voter_change: VoterChange | None = None
         self.damaged_downloads = DamagedDownloads()
+        self.early_elections = EarlyElectionLimit()
         self.high_watermark = UNKNOWN_OFFSET
         self.shutting_down = False
         self._effects: list[RaftEffect] = []

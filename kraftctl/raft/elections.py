@@ -1,6 +1,7 @@
 """KIP-595, KIP-996: how a replica moves between following, elections and leading.
 
-1. A voter that misses its leader, or knows none, becomes Prospective and asks for pre-votes.
+1. A voter that misses its leader, or knows none, becomes Prospective and asks for pre-votes. Before its fetch
+   timeout it does so when the leader has resigned or refuses connections (`early_elections`).
 2. With a majority of them it becomes Candidate of the next epoch, votes for itself, asks for votes.
 3. With a majority of those it leads: it writes LeaderChange, and knows the high watermark only when that
    is committed.
@@ -123,7 +124,11 @@ def become_follower(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpo
 def become_prospective(core: RaftCore) -> None:
     """Ask for pre-votes in the current epoch (KIP-996)."""
     assert core.may_vote()
-    transition(core, _prospective(core, core.state.voted_key))
+    old = core.state
+    if isinstance(old, Follower) and old.has_early_election() and old.download is None:
+        transition(core, _early_prospective(core, old))
+    else:
+        transition(core, _prospective(core, old.voted_key))
     _continue_if_won(core)
 
 
@@ -244,6 +249,8 @@ def join_epoch(core: RaftCore, epoch: int, leader_id: int, endpoints: Endpoints)
 def _continue_if_won(core: RaftCore) -> None:
     state = core.state
     if isinstance(state, Prospective) and state.election.is_won():
+        if state.interrupted is not None:
+            core.early_elections.won(core.now_ms, core.config.fetch_timeout_ms)
         become_candidate(core)
     elif isinstance(state, Candidate) and state.election.is_won():
         become_leader(core)
@@ -251,7 +258,10 @@ def _continue_if_won(core: RaftCore) -> None:
 
 def end_lost_pre_election(core: RaftCore, state: Prospective) -> None:
     """Follow the known leader again, if there is one."""
-    if state.leader_id >= 0 and state.leader_endpoints:
+    if state.interrupted is not None:
+        state.interrupted.early_election_lost()
+        transition(core, state.interrupted)
+    elif state.leader_id >= 0 and state.leader_endpoints:
         become_follower(core, state.epoch, state.leader_id, state.leader_endpoints)
     else:
         become_unattached(core, state.epoch, state.leader_id)
@@ -273,6 +283,26 @@ def _prospective(core: RaftCore, voted_key: ReplicaKey | None) -> Prospective:
         voted_key=voted_key,
         deadline_ms=core.election_deadline_ms(),
         election=EpochElection(core.voters, core.key.id),
+    )
+
+
+def _early_prospective(core: RaftCore, old: Follower) -> Prospective:
+    """Shorter than others, as the leader may be there after all: meanwhile nothing is fetched from it.
+
+    The vote of a leader that refuses connections is not waited for. One that has resigned still votes.
+    """
+    election = EpochElection(core.voters, core.key.id)
+    if old.leader_refuses and not old.leader_has_resigned and old.leader_id in election.votes:
+        election.record(old.leader_id, False)
+    deadline_ms = core.now_ms + core.config.election_timeout_ms // 2
+    return Prospective(
+        old.epoch,
+        leader_id=old.leader_id,
+        leader_endpoints=old.leader_endpoints,
+        voted_key=old.voted_key,
+        deadline_ms=min(deadline_ms, old.fetch_deadline_ms),
+        election=election,
+        interrupted=old,
     )
 
 

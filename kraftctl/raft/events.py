@@ -40,11 +40,16 @@ class RequestCancelled(Value):
 
 
 class ResponseReceived(Value):
-    """A peer answered the `SendRequest` of this `send_id`; `response` is None when there will be none."""
+    """A peer answered the `SendRequest` of this `send_id`; `response` is None when there will be none.
 
-    def __init__(self, send_id: int, response: Message | None) -> None:
+    `refused`: because a new connection was refused, or closed before the peer said anything. A connection
+    that breaks later is not refused, nor is one that takes too long.
+    """
+
+    def __init__(self, send_id: int, response: Message | None, *, refused: bool = False) -> None:
         self.send_id = send_id
         self.response = response
+        self.refused = refused
 
 
 class LogFlushed(Value):

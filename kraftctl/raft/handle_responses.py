@@ -9,6 +9,7 @@ from __future__ import annotations
 from kraftctl.raft.auto_join import take_join_answer
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.download_snapshot import take_slice
+from kraftctl.raft.early_elections import connection_refused
 from kraftctl.raft.effects import ERROR, INFO
 from kraftctl.raft.elections import become_candidate, is_consistent_leader, join_epoch, record_vote
 from kraftctl.raft.events import ResponseReceived
@@ -78,6 +79,8 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
         usable = take_versions(core, event.send_id, response)
     if not usable:
         peer.back_off(core.now_ms + core.config.retry_backoff_ms)
+    if event.refused:
+        connection_refused(core, peer)
 
 
 def _note_reached(core: RaftCore, peer: Peer) -> None:
@@ -150,8 +153,10 @@ def _take(core: RaftCore, peer: Peer, response: PeerResponse, leader_id: int) ->
         if isinstance(state, Leader) and peer.id in state.voter_states:
             state.voter_states[peer.id].has_acknowledged_leader = True
     elif isinstance(response, EndQuorumEpochResponse):
-        if isinstance(state, Resigned) and peer.id in state.unacked_voter_ids:
-            state.unacked_voter_ids.remove(peer.id)
+        if isinstance(state, Resigned):
+            state.acked_by(peer.id)
+            if core.shutting_down and not state.unacked_voter_ids:
+                state.wait_for_election(core.now_ms + core.config.election_timeout_ms)
     elif not isinstance(state, Follower) or state.leader_id != leader_id:
         # This is how a follower finds its leader: a replica that does not lead names the one it knows.
         return False

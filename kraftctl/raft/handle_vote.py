@@ -102,10 +102,13 @@ def _vote(core: RaftCore, partition: PartitionData) -> bool:
 
 
 def may_grant_pre_vote(state: EpochState) -> bool:
-    """KIP-996: not while the leader is active. To a follower that never fetched in this epoch it is not."""
+    """KIP-996: not while the leader is active. To a follower that never fetched in this epoch it is not.
+
+    Nor to one whose leader has resigned or refuses connections: there Kafka's followers refuse.
+    """
     if isinstance(state, Leader):
         return False
-    return not (isinstance(state, Follower) and state.has_fetched_from_leader)
+    return not (isinstance(state, Follower) and state.has_fetched_from_leader and not state.is_leader_gone())
 
 
 def may_grant_vote(state: EpochState, candidate: ReplicaKey, log_is_up_to_date: bool) -> bool:

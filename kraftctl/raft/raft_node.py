@@ -148,11 +148,14 @@ class RaftNode:
 
     @property
     def may_stop(self) -> bool:
-        """After `ShutdownRequested`: whether every voter knows that it has to elect another leader."""
+        """After `ShutdownRequested`: whether the next epoch has begun, if this node led and there are others.
+
+        It begins at the latest an election timeout after all other voters know that they have to elect.
+        """
         state = self._core.state
         if not self._core.shutting_down or self.is_leader:
             return False
-        return not isinstance(state, Resigned) or not state.unacked_voter_ids
+        return not isinstance(state, Resigned) or not state.has_successors
 
     @property
     def high_watermark(self) -> int:

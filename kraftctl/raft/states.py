@@ -68,8 +68,9 @@ class SnapshotDownload:
 
 
 class Follower(EpochState):
-    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter.
+    """Fetches from a known leader. `deadline_ms` is the fetch timeout of a voter, or an earlier election.
 
+    `fetch_deadline_ms` is the fetch timeout alone;
     `update_voter_at_ms` is when it next checks what the leader knows of it (UpdateRaftVoter);
     `has_updated_leader` whether the leader has answered that.
     """
@@ -96,7 +97,11 @@ class Follower(EpochState):
         self.update_voter_at_ms = update_voter_at_ms
         self.has_updated_leader = False
         self.has_reached_leader = False
+        self.fetch_deadline_ms = deadline_ms
         self.has_fetched_from_leader = False
+        self.leader_has_resigned = False
+        self.leader_refuses = False
+        """Its address has refused a connection since its last answer."""
         self.last_answer_ms = 0
         self.leader_high_watermark = UNKNOWN_OFFSET
         """As of the last answer that continued this log."""
@@ -104,15 +109,37 @@ class Follower(EpochState):
         self._useless_answers = 0
         self.retry_at_ms = 0
 
+    def is_leader_gone(self) -> bool:
+        """Whether there is a reason not to wait for the fetch timeout."""
+        return self.leader_has_resigned or self.leader_refuses
+
     def restart_fetch_timer(self, deadline_ms: int) -> None:
-        self.deadline_ms = deadline_ms
+        """An answer that overtook the resignation of its leader does not take that back."""
+        self.fetch_deadline_ms = deadline_ms
+        if not self.leader_has_resigned:
+            self.deadline_ms = deadline_ms
 
     def leader_resigned(self, election_at_ms: int) -> None:
         """Do not wait for the fetch timeout: the leader itself has ended its epoch."""
+        self.leader_has_resigned = True
         self.deadline_ms = election_at_ms
+
+    def leader_refused(self, election_at_ms: int) -> None:
+        """Do not wait for the fetch timeout: no process listens where the leader did."""
+        self.leader_refuses = True
+        self.deadline_ms = min(self.deadline_ms, election_at_ms)
+
+    def has_early_election(self) -> bool:
+        """Whether `deadline_ms` is an election before the fetch timeout."""
+        return self.deadline_ms < self.fetch_deadline_ms
+
+    def early_election_lost(self) -> None:
+        """Wait for the fetch timeout as if there had been none."""
+        self.deadline_ms = self.fetch_deadline_ms
 
     def leader_answered(self, now_ms: int, deadline_ms: int) -> None:
         self.has_fetched_from_leader = True
+        self.leader_refuses = False
         self.last_answer_ms = now_ms
         self.restart_fetch_timer(deadline_ms)
 
@@ -147,7 +174,10 @@ class Follower(EpochState):
 
 
 class Prospective(EpochState):
-    """KIP-996: asks for pre-votes before it raises the epoch."""
+    """KIP-996: asks for pre-votes before it raises the epoch.
+
+    `interrupted` is the follower that did not wait for its fetch timeout, and waits for it when this is lost.
+    """
 
     name: ClassVar[str] = "Prospective"
 
@@ -160,6 +190,7 @@ class Prospective(EpochState):
         voted_key: ReplicaKey | None,
         deadline_ms: int,
         election: EpochElection,
+        interrupted: Follower | None = None,
     ) -> None:
         super().__init__(
             epoch,
@@ -169,6 +200,7 @@ class Prospective(EpochState):
             deadline_ms=deadline_ms,
         )
         self.election = election
+        self.interrupted = interrupted
 
 
 class Candidate(EpochState):
@@ -203,6 +235,16 @@ class Resigned(EpochState):
         )
         self.unacked_voter_ids = unacked_voter_ids
         self.preferred_successors = preferred_successors
+        self.has_successors = bool(unacked_voter_ids)
+
+    def acked_by(self, voter_id: int) -> None:
+        """That voter knows. Repeated answers are ignored."""
+        if voter_id in self.unacked_voter_ids:
+            self.unacked_voter_ids.remove(voter_id)
+
+    def wait_for_election(self, until_ms: int) -> None:
+        """All know, and elect now. They need this vote where a follower refuses pre-votes (KIP-996)."""
+        self.deadline_ms = min(self.deadline_ms, until_ms)
 
 
 class Leader(EpochState):

@@ -3,8 +3,8 @@
 | state | its deadline | then |
 |---|---|---|
 | Unattached | election timeout | Prospective |
-| Follower | fetch timeout, or the backoff that EndQuorumEpoch gives | Prospective |
-| Prospective | election timeout | Follower of the known leader, else Unattached |
+| Follower | fetch timeout, or an earlier election (EndQuorumEpoch, `early_elections`) | Prospective |
+| Prospective | election timeout; half of it, if early | Follower of the known leader, else Unattached |
 | Candidate | election timeout | Prospective |
 | Leader | check-quorum | Resigned |
 | Resigned | election timeout | Unattached in the next epoch |

@@ -2,7 +2,7 @@
 
 The node decides what a request says, where it goes and when it is retried. Here it is sent in the highest
 version that both sides know, and reported as `ResponseReceived` exactly once: with None when there was no
-answer in time, or there will be none.
+answer in time, or there will be none; as refused when no process listens there.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
+from kraftctl.server.connecting import RefusedError, connect
 from kraftctl.server.peer_codec import PeerCodec
 from kraftctl.server.peer_versions import unsupported
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
@@ -94,7 +95,7 @@ class Destination:
     def send(self, effect: SendRequest) -> None:
         self._waiting.append(Waiting(effect, self._loop.time() + self._peers.request_timeout_seconds))
         if len(self._waiting) > WAITING_MAX:
-            self._answer(self._waiting.popleft(), None)
+            self._peers.offer(ResponseReceived(self._waiting.popleft().effect.send_id, None))
         if self._worker is None:
             self._worker = asyncio.ensure_future(self._work())
 
@@ -105,31 +106,28 @@ class Destination:
         self._disconnect()
         return self._worker
 
-    def _answer(self, waiting: Waiting, response: Message | None) -> None:
-        self._peers.offer(ResponseReceived(waiting.effect.send_id, response))
-
     async def _work(self) -> None:
         while self._waiting:
-            waiting = self._waiting.popleft()
-            self._answer(waiting, await self._exchange(waiting))
+            self._peers.offer(await self._exchange(self._waiting.popleft()))
         self._worker = None
 
-    async def _exchange(self, waiting: Waiting) -> Message | None:
+    async def _exchange(self, waiting: Waiting) -> ResponseReceived:
+        send_id = waiting.effect.send_id
         if not await self._may_connect_before(waiting.deadline):
-            return None
+            return ResponseReceived(send_id, None)
         try:
             async with asyncio.timeout_at(waiting.deadline):
                 connection = await self._connected()
                 response = await connection.call_in_common_version(waiting.effect.request)
         except Failure as error:
             self._failed(error)
-            return None
+            return ResponseReceived(send_id, None, refused=isinstance(error, RefusedError))
         except Exception as error:  # noqa: BLE001 - otherwise nothing would be sent to this address again
             logger.error("Request to %s:%d failed: %s", self._host, self._port, reason_of(error))
             self._failed(error)
-            return None
+            return ResponseReceived(send_id, None)
         self._failures = 0
-        return response
+        return ResponseReceived(send_id, response)
 
     async def _may_connect_before(self, deadline: float) -> bool:
         """Wait until the backoff is over, or until `deadline`.
@@ -148,9 +146,13 @@ class Destination:
         if self._connection is not None and self._connection.is_open():
             return self._connection
         self._disconnect()
-        reader, writer = await asyncio.open_connection(self._host, self._port)
+        reader, writer = await connect(self._host, self._port)
         self._connection = PeerConnection(self._peers.client_id, reader, writer)
-        await self._connection.learn_versions()
+        try:
+            await self._connection.learn_versions()
+        except (ConnectionError, EOFError) as error:
+            # A process that ends accepts no connection, or closes it; so does a proxy in front of it.
+            raise RefusedError("closed before an answer") from error
         return self._connection
 
     def _failed(self, error: Exception) -> None:

@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 BUGS = "tests/raft/test_kafkas_bugs.py"
 CLUSTER = "tests/raft/test_cluster.py"
+EARLY = "tests/raft/test_early_elections.py"
 PROMISES = "tests/raft/test_promises.py"
 UPDATES = "tests/raft/test_update_voter.py"
 VOTES = "tests/raft/test_votes.py"
@@ -51,6 +52,61 @@ FAULTS = (
         "    if stored.leader_id == core.key.id:\n        return Resigned(",
         ("tests/raft/test_datadriven.py",),
         "KAFKA-10527: (epoch, offset) would name two different records.",
+    ),
+    PlantedFault(
+        "refusal-by-a-former-leader-counts",
+        "kraftctl/raft/handle_responses.py",
+        "    peer = core.peers.answered(event.send_id)\n    if peer is None:\n        return\n",
+        "    peer = core.peers.answered(event.send_id)\n"
+        "    if peer is None:\n"
+        "        if event.refused and isinstance(core.state, Follower) and core.may_vote():\n"
+        "            core.state.leader_refused(core.now_ms)\n"
+        "        return\n",
+        (f"{EARLY}::test_a_refusal_that_concerns_a_former_leader_says_nothing",),
+        "A leader just elected is suspected for the end of the one before it.",
+    ),
+    PlantedFault(
+        "early-elections-without-limit",
+        "kraftctl/raft/early_election_limit.py",
+        "        if self._attempts >= ATTEMPTS_PER_EPOCH_MAX or now_ms < self._pause_until_ms:\n",
+        "        if self._attempts < 0:\n",
+        (f"{EARLY}::test_a_network_that_refuses_all_again_and_again_raises_few_epochs", EARLY),
+        "A network that refuses connections now and then ends one leadership after the other.",
+    ),
+    PlantedFault(
+        "follower-without-leader-votes-in-its-epoch",
+        "kraftctl/raft/handle_vote.py",
+        "    if isinstance(state, Leader | Candidate | Follower | Resigned):\n        return False\n",
+        "    if isinstance(state, Follower) and state.is_leader_gone():\n"
+        "        return log_is_up_to_date\n"
+        "    if isinstance(state, Leader | Candidate | Follower | Resigned):\n        return False\n",
+        (f"{VOTES}::test_votes",),
+        "A hint is worth a pre-vote. A real vote in an epoch that has a leader is not to be given.",
+    ),
+    PlantedFault(
+        "followers-of-a-leader-that-is-gone-refuse",
+        "kraftctl/raft/handle_vote.py",
+        " and state.has_fetched_from_leader and not state.is_leader_gone())\n",
+        " and state.has_fetched_from_leader)\n",
+        (f"{VOTES}::test_votes",),
+        "All wait for the fetch timeout, although the leader refuses connections.",
+    ),
+    PlantedFault(
+        "lost-early-election-forgets-the-fetch-timeout",
+        "kraftctl/raft/elections.py",
+        "    if state.interrupted is not None:\n        state.interrupted.early_election_lost()\n",
+        "    if state.interrupted is not None:\n"
+        "        state.interrupted.restart_fetch_timer(core.fetch_deadline_ms())\n",
+        (f"{EARLY}::test_a_lost_attempt_leaves_the_fetch_timeout_as_it_was",),
+        "Beside Kafka's controllers each lost attempt postpones the election.",
+    ),
+    PlantedFault(
+        "stopping-leader-leaves-before-the-election",
+        "kraftctl/raft/raft_node.py",
+        "not isinstance(state, Resigned) or not state.has_successors\n",
+        "not isinstance(state, Resigned) or not state.unacked_voter_ids\n",
+        (f"{EARLY}::test_a_stopping_leader_stays_to_vote",),
+        "Where other followers refuse pre-votes until their fetch timeout, the successor needs this vote.",
     ),
     PlantedFault(
         "vote-without-comparing-logs",

@@ -11,6 +11,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("leader-resumes-its-epoch"),
     known("vote-without-comparing-logs"),
     known("two-votes-in-an-epoch"),
+    known("early-elections-without-limit", "flaps"),
     known("candidate-claims-what-is-not-flushed"),
     known("won-with-half-of-the-votes"),
     known("votes-while-it-recovers", "disks"),

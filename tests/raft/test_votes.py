@@ -35,11 +35,13 @@ def prospective(leader_id: int = -1, voted_key: ReplicaKey | None = None) -> Epo
     )
 
 
-def follower(*, has_fetched: bool) -> EpochState:
+def follower(*, has_fetched: bool, resigned: bool = False, refused: bool = False) -> EpochState:
     state = Follower(
         5, leader_id=3, leader_endpoints=ENDPOINTS, voted_key=None, deadline_ms=0, update_voter_at_ms=0
     )
     state.has_fetched_from_leader = has_fetched
+    state.leader_has_resigned = resigned
+    state.leader_refuses = refused
     return state
 
 
@@ -88,6 +90,12 @@ def resigned() -> EpochState:
         pytest.param(prospective(voted_key=OTHER), False, False, True, id="prospective-voted-for-another"),
         pytest.param(follower(has_fetched=False), False, False, True, id="follower-never-fetched"),
         pytest.param(follower(has_fetched=True), False, False, False, id="follower-fetched"),
+        pytest.param(
+            follower(has_fetched=True, resigned=True), False, False, True, id="follower-of-a-resigned-leader"
+        ),
+        pytest.param(
+            follower(has_fetched=True, refused=True), False, False, True, id="follower-of-a-refusing-leader"
+        ),
         pytest.param(candidate(), False, False, True, id="candidate"),
         pytest.param(leader(), False, False, False, id="leader"),
         pytest.param(resigned(), False, False, True, id="resigned"),

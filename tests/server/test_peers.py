@@ -33,8 +33,10 @@ class Asker:
     """Takes the driver's place."""
 
     def __init__(self, port: int) -> None:
+        self.host = "127.0.0.1"
         self.port = port
         self.answers: dict[int, Message | None] = {}
+        self.refused: set[int] = set()
         self.changed = asyncio.Event()
         self.peers = Peers(
             client_id="raft-client-1", request_timeout_ms=TIMEOUT_MS, backoff_ms=10, offer=self.take
@@ -43,10 +45,12 @@ class Asker:
     def take(self, event: ResponseReceived) -> None:
         assert event.send_id not in self.answers, "a question is answered once"
         self.answers[event.send_id] = event.response
+        if event.refused:
+            self.refused.add(event.send_id)
         self.changed.set()
 
     def ask(self, send_id: int, request: Message) -> None:
-        self.peers.send(SendRequest(send_id, 2, "127.0.0.1", self.port, request.API_KEY, request))
+        self.peers.send(SendRequest(send_id, 2, self.host, self.port, request.API_KEY, request))
 
     async def answer_to(self, send_id: int) -> Message | None:
         while send_id not in self.answers:
@@ -136,7 +140,27 @@ def test_no_peer_listens(loop: str) -> None:
         assert await asker.answer_to(1) is None
         asker.ask(2, vote(pre_vote=True))
         assert await asker.answer_to(2) is None
+        asker.host = "localhost"  # of two addresses, perhaps
+        asker.ask(3, vote(pre_vote=True))
+        assert await asker.answer_to(3) is None
+        assert asker.refused == {1, 2, 3}
         await asker.peers.stop()
+
+    run(test, loop)
+
+
+@both_loops
+def test_a_connection_that_is_closed_before_an_answer_is_refused(loop: str) -> None:
+    """By a process that ends, or by a proxy in front of none."""
+
+    async def test() -> None:
+        server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1")
+        asker = Asker(server.sockets[0].getsockname()[1])
+        asker.ask(1, vote(pre_vote=True))
+        assert await asker.answer_to(1) is None
+        assert asker.refused == {1}
+        await asker.peers.stop()
+        server.close()
 
     run(test, loop)
 
@@ -154,6 +178,7 @@ def test_a_silent_peer_times_out_and_is_retried_over_a_new_connection() -> None:
             assert await asker.answer_to(3) == VoteResponse()
             asked = [type(request).__name__ for request in handler.requests]
             assert asked.count("ApiVersionsRequest") == 2
+            assert not asker.refused
 
     run(test)
 

@@ -68,6 +68,8 @@ PROMISES = "metadata-recovery-point"
 
 DISK_FULL_BYTES_MAX = 4_000
 
+REFUSALS_APART_US = 250_000
+
 
 class Chaos:
     """`happen` injects one fault, or something that the cluster has to do."""
@@ -79,6 +81,7 @@ class Chaos:
         self._sequences = RareSequences(plan, cluster, operator)
         self._rng = random.Random(0)
         self._kind = ""
+        self._is_over = False
         self._happenings: dict[str, Callable[[], bool]] = {
             "restart": self._restart,
             "join": self._join,
@@ -96,6 +99,7 @@ class Chaos:
             "cut off broker": self._cut_off_broker,
             "separate": self._separate,
             "bridge": self._bridge,
+            "refuse connections": self._refuse_connections,
             "wall clock jumps": self._wall_clock_jumps,
             "monotonic clock jumps": self._monotonic_clock_jumps,
             "disk full": self._disk_full,
@@ -143,6 +147,7 @@ class Chaos:
     def stop(self) -> None:
         """All faults end: no sequence of them continues."""
         self._sequences.stop()
+        self._is_over = True
 
     def _with_running(self, action: Callable[[ControllerProcess], None]) -> bool:
         running = self._cluster.running()
@@ -164,6 +169,7 @@ class Chaos:
 
     def _join(self) -> bool:
         self._cluster.wire.cut.clear()
+        self._cluster.wire.refused.clear()
         for process in self._cluster.running():
             if process.is_frozen:
                 self._cluster.counts["resumed"] += 1
@@ -277,6 +283,28 @@ class Chaos:
         ones, others = self._halves()
         self._cluster.wire.separate(ones, others[1:])
         return bool(ones) and len(others) > 1
+
+    def _refuse_connections(self) -> bool:
+        """Some or all of the others cannot connect to the leader for a moment; it runs. Perhaps again soon,
+        when another may lead.
+        """
+        duration_us = self._rng.choice((50_000, 50_000, 300_000, 3_000_000))
+        is_series = self._rng.random() < 0.5
+        share = 1.0 if is_series else self._rng.random()
+        for number in range(6 if is_series else 1):
+            at_us = number * (duration_us + REFUSALS_APART_US)
+            self._cluster.time.call_after(at_us, partial(self._refuse_leader, share, duration_us))
+        return True
+
+    def _refuse_leader(self, share: float, duration_us: int) -> None:
+        leader = self._cluster.leader()
+        if leader is None or self._is_over:
+            return
+        others = [node_id for node_id in self._plan.node_ids if node_id != leader.node_id]
+        links = {(node_id, leader.node_id) for node_id in others[: round(share * len(others))]}
+        refused = self._cluster.wire.refused
+        refused |= links
+        self._cluster.time.call_after(duration_us, lambda: refused.difference_update(links))
 
     # Clocks.
 

@@ -185,6 +185,7 @@ class Cluster:
     def heal(self, speed: DiskSpeed = fast_disk) -> None:
         """No fault any more; what is down stays down."""
         self.wire.cut.clear()
+        self.wire.refused.clear()
         self.wire.faults = LinkFaults()
         for process in self.processes.values():
             process.set_speed(speed)

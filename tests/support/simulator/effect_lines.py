@@ -126,7 +126,8 @@ def event_line(event: NodeEvent) -> str:
     if isinstance(event, ClientRequest):
         return f"{name} {event.request_id} {render(event.request)}"
     if isinstance(event, events.ResponseReceived):
-        answer = "none" if event.response is None else render(event.response)
+        no_answer = "refused" if event.refused else "none"
+        answer = no_answer if event.response is None else render(event.response)
         return f"{name} {event.send_id} {answer}"
     if isinstance(event, events.LogFlushed):
         return f"{name} {event.end_offset}"

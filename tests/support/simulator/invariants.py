@@ -20,7 +20,7 @@ INVARIANTS: Final[dict[str, str]] = {
     "ObserversNeverVote": "only voters that have their log and votes become candidates",
     "OnlyVotersLead": "a leader that removed itself resigns once that is committed",
     "LeaderHasMajority": "a leader that no majority of the voters reaches resigns",
-    "StableLeadership": "neither a pre-vote nor a follower that fetches a snapshot ends a leadership",
+    "StableLeadership": "no pre-vote, no fetch of a snapshot ends a leadership, and refusals rarely do",
     "NextVoterSetOverlaps": "at most one voter is added or removed at a time",
     "AtMostOneUncommittedVoterChange": "a change of voters waits until the one before is committed",
     "VotersHaveDirectories": "the log names every voter with its directory id",

@@ -17,9 +17,8 @@ from kraftctl.server.peer_versions import unsupported
 from kraftctl.server.peers import WAITING_MAX
 from kraftctl_protocol.message import Message
 from tests.support.simulator.lifetime import Lifetime
-from tests.support.simulator.wire import Answered, Exchange, Server, Wire
+from tests.support.simulator.wire import CONNECTION_REFUSED_US, Answered, Exchange, Server, Wire
 
-CONNECTION_REFUSED_US = 1_000
 RECONNECT_BACKOFF_US_MAX = 500_000
 
 
@@ -119,14 +118,15 @@ class Destination:
     def _connect(self, effect: SendRequest, deadline_us: int) -> None:
         server = self._server
         if server is None:
-            self._peers.life.after(CONNECTION_REFUSED_US, lambda: self._failed(effect))
+            self._peers.life.after(CONNECTION_REFUSED_US, lambda: self._failed(effect, refused=True))
             return
         codec = PeerCodec(self._client_id)
         life = server.lifetime
 
         def answered(payload: bytes | None) -> None:
             if payload is None:
-                self._failed(effect)
+                assert self._current is not None
+                self._failed(effect, refused=not self._current.timed_out)
                 return
             codec.decode_versions(payload)
             _limit(codec, self._peers.versions_max)
@@ -161,16 +161,16 @@ class Destination:
 
         self._current = Exchange(peers.wire, peers.node_id, server, payload, timeout_us, at_home)
 
-    def _failed(self, effect: SendRequest) -> None:
+    def _failed(self, effect: SendRequest, *, refused: bool = False) -> None:
         backoff_us = min(self._peers.backoff_us << min(self._failures, 10), RECONNECT_BACKOFF_US_MAX)
         self._failures += 1
         self._connect_at_us = self._peers.wire.time.now_us + backoff_us
         self._codec = None
-        self._answer(effect, None)
+        self._answer(effect, None, refused=refused)
 
-    def _answer(self, effect: SendRequest, response: Message | None) -> None:
+    def _answer(self, effect: SendRequest, response: Message | None, *, refused: bool = False) -> None:
         self._current = None
-        self._peers.offer(ResponseReceived(effect.send_id, response))
+        self._peers.offer(ResponseReceived(effect.send_id, response, refused=refused))
         self._next()
 
 

@@ -208,6 +208,13 @@ PROFILES = {
             "metadata.max.retention.bytes": "0",
         },
     ),
+    "flaps": Profile(
+        (0, 3),
+        {"refuse connections": 12, "kill": 2, "stop": 2, "isolate": 1, "add voter": 1, "remove voter": 1},
+        0.0,
+        0.3,
+        voter_counts=(2, 3, 3, 3, 4, 5),
+    ),
     "calm": Profile((0, 3), LOAD, 0.0, 0.0),
 }
 

@@ -39,6 +39,7 @@ from tests.support.simulator.checks import Checks
 from tests.support.simulator.clocks import SimulatedClock
 from tests.support.simulator.disk import SimulatedDisk
 from tests.support.simulator.disks import DiskSpeed, fast_disk
+from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.peers import SimulatedPeers
 from tests.support.simulator.signs_of_life import SignsOfLife
@@ -174,10 +175,12 @@ class ControllerProcess:
         )
         self._network = ControllerNetwork(self._peers)
         self._downloads = SnapshotDownloads(self.partition.snapshots)
-        signs = SignsOfLife(self, self.config.controller_quorum_fetch_timeout_ms)
+        fetch_timeout_ms = self.config.controller_quorum_fetch_timeout_ms
+        signs = SignsOfLife(self, fetch_timeout_ms)
+        elections = EarlyElectionChecks(self, fetch_timeout_ms)
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
         self.loop = NodeLoop(
-            WatchedNode(self, self.node, self.checks, signs),
+            WatchedNode(self, self.node, self.checks, signs, elections),
             clock=self.clock,
             scheduler=self._threads,
             network=self._network,

@@ -12,6 +12,7 @@ from kraftctl.raft import effects, events
 from kraftctl.server.effect_executor import EffectExecutor
 from kraftctl.server.executor_protocols import RetentionDue
 from tests.support.simulator.checks import Checks
+from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.effect_lines import effect_line, event_line
 from tests.support.simulator.process_view import ProcessView
 from tests.support.simulator.signs_of_life import SignsOfLife
@@ -65,11 +66,19 @@ class PlannedEnd:
 class WatchedNode:
     """The node, with checks after each of its steps."""
 
-    def __init__(self, process: Watched, node: ControllerNode, checks: Checks, signs: SignsOfLife) -> None:
+    def __init__(
+        self,
+        process: Watched,
+        node: ControllerNode,
+        checks: Checks,
+        signs: SignsOfLife,
+        elections: EarlyElectionChecks,
+    ) -> None:
         self._process = process
         self._node = node
         self._checks = checks
         self._signs = signs
+        self._elections = elections
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -89,6 +98,7 @@ class WatchedNode:
         wanted = self._node.step(event, now_ms, wall_ms)
         self._checks.stepped(self._process, event)
         self._signs.after_step(now_ms)
+        self._elections.after_step(now_ms)
         return wanted
 
 

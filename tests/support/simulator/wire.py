@@ -13,6 +13,8 @@ from tests.support.simulator.virtual_time import VirtualTime
 
 LONG_DELAY_US = 50_000
 
+CONNECTION_REFUSED_US = 1_000
+
 Place = int | str
 """A controller's node id, or the name of a client."""
 
@@ -35,7 +37,11 @@ class LinkFaults:
 
 
 class Wire:
-    """Carries messages. `cut` has the pairs (source, target) whose messages do not arrive."""
+    """Carries messages. `cut` has the pairs (source, target) whose messages do not arrive.
+
+    `refused` has the pairs between which connections are reset and refused, by something in between: the
+    target does not notice.
+    """
 
     def __init__(self, time: VirtualTime, rng: random.Random, counts: Counter[str]) -> None:
         self.time = time
@@ -43,6 +49,7 @@ class Wire:
         self.counts = counts
         self.faults = LinkFaults()
         self.cut: set[tuple[Place, Place]] = set()
+        self.refused: set[tuple[Place, Place]] = set()
         self._last_us: dict[tuple[Place, Place], int] = {}
 
     def carry(self, source: Place, target: Place, arrive: Callable[[], None]) -> None:
@@ -126,7 +133,7 @@ class Exchange:
     process that runs when the request is sent; while none does, to the one that the request finds.
     """
 
-    __slots__ = ("_answered", "_asked", "_life", "_server", "_source", "_timer", "_wire")
+    __slots__ = ("_answered", "_asked", "_life", "_server", "_source", "_timer", "_wire", "timed_out")
 
     def __init__(
         self,
@@ -143,7 +150,13 @@ class Exchange:
         self._life = server.lifetime
         self._answered: Answered | None = answered
         self._asked: list[tuple[Lifetime, int]] = []
+        self.timed_out = False
+        """Otherwise an exchange without an answer was refused, or its connection was reset."""
         self._timer = wire.time.call_after(timeout_us, self._timed_out)
+        if wire.refused and (source, server.place) in wire.refused:
+            wire.counts["connections refused or reset"] += 1
+            wire.time.call_after(CONNECTION_REFUSED_US, partial(self._finish, None))
+            return
         wire.carry(source, server.place, partial(self._arrive, payload))
 
     def _arrive(self, payload: bytes) -> None:
@@ -178,6 +191,7 @@ class Exchange:
             answered(payload)
 
     def _timed_out(self) -> None:
+        self.timed_out = True
         self._close()
         self._finish(None)
 

@@ -1,0 +1,39 @@
+"""A connection to another controller, or the knowledge that none of its addresses accepts one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+
+class RefusedError(OSError):
+    """All addresses refuse connections, or close them before they say anything."""
+
+
+async def connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """To the first address of `host` that accepts. Raises RefusedError when each refuses, else OSError.
+
+    `asyncio.open_connection` makes one text of several errors, and does not say what they have in common.
+    """
+    loop = asyncio.get_running_loop()
+    errors: list[OSError] = []
+    for family, kind, protocol, _, address in await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        try:
+            sock = socket.socket(family, kind, protocol)
+        except OSError as error:
+            errors.append(error)
+            continue
+        try:
+            sock.setblocking(False)
+            await loop.sock_connect(sock, address)
+            return await asyncio.open_connection(sock=sock)
+        except OSError as error:
+            sock.close()
+            errors.append(error)
+        except BaseException:
+            sock.close()
+            raise
+    text = "; ".join(dict.fromkeys(str(error) for error in errors)) or f"{host} has no address"
+    if errors and all(isinstance(error, ConnectionRefusedError | ConnectionResetError) for error in errors):
+        raise RefusedError(text)
+    raise OSError(text)
