@@ -39,7 +39,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spar
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-quick test-compiled test-pure check format bench bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-quick test-compiled test-pure check format bench bench-failover bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -130,6 +130,9 @@ generate: $(STAMPS)/dev
 
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
+
+bench-failover: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/failover.py $(BENCH_ARGS)
 
 # For a quick look: BENCH_ARGS="--records 500000 --runs 1"
 bench-export: setup
