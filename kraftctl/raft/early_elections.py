@@ -4,6 +4,7 @@
    without the leader, there is nothing to win. What was sent to the leader of an earlier epoch says nothing.
 2. It asks for pre-votes: the voter with the lowest id immediately, the others one after the other, so that
    they do not split the votes. A wrong hint changes nothing: voters that still fetch from the leader refuse.
+   One without pre-votes (Kafka before 4.0) counts as one that refuses: a candidate would raise its epoch.
 3. A voter with the same hint grants a pre-vote, although it has fetched in this epoch.
 4. A lost attempt leaves the follower as it was, with the fetch timeout that it had. It fetches from the
    leader again; each further refusal is a new attempt, so the pauses are those between two connections.

@@ -117,7 +117,11 @@ def _refused(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
     is_without_pre_vote = (
         isinstance(response, VoteResponse) and response.error_code == Errors.UNSUPPORTED_VERSION
     )
-    if is_without_pre_vote and isinstance(core.state, Prospective):
+    state = core.state
+    if is_without_pre_vote and isinstance(state, Prospective):
+        if state.is_hint_only():
+            record_vote(core, peer.id, False)
+            return True
         core.notice(INFO, f"{peer.id} does not support pre-votes: becoming a candidate")
         become_candidate(core)
         return True

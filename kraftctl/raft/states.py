@@ -202,6 +202,10 @@ class Prospective(EpochState):
         self.election = election
         self.interrupted = interrupted
 
+    def is_hint_only(self) -> bool:
+        """Whether there is no more reason to elect than that the leader refuses connections."""
+        return self.interrupted is not None and not self.interrupted.leader_has_resigned
+
 
 class Candidate(EpochState):
     """Asks for votes in a new epoch. Its vote for itself is on disk."""

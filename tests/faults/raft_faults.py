@@ -74,6 +74,14 @@ FAULTS = (
         "A network that refuses connections now and then ends one leadership after the other.",
     ),
     PlantedFault(
+        "a-hint-makes-a-candidate",
+        "kraftctl/raft/handle_responses.py",
+        "        if state.is_hint_only():\n",
+        "        if False:\n",
+        (f"{EARLY}::test_a_voter_without_pre_votes_makes_no_candidate_of_a_hint",),
+        "Beside a controller of Kafka 3.9 one refused connection ends a leadership.",
+    ),
+    PlantedFault(
         "follower-without-leader-votes-in-its-epoch",
         "kraftctl/raft/handle_vote.py",
         "    if isinstance(state, Leader | Candidate | Follower | Resigned):\n        return False\n",

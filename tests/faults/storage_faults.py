@@ -165,7 +165,8 @@ FAULTS = (
         "waiting-requests-prolong-the-backoff",
         "kraftctl/server/peers.py",
         "            return ResponseReceived(send_id, None)\n        try:\n",
-        "            self._failed(TimeoutError())\n            return ResponseReceived(send_id, None)\n        try:\n",
+        "            self._failed(TimeoutError())\n"
+        "            return ResponseReceived(send_id, None)\n        try:\n",
         ("tests/server/test_peers.py",),
         "A voter with short election timeouts is never heard again.",
     ),

@@ -6,6 +6,7 @@ import pytest
 
 from kraftctl.raft.early_election_limit import ATTEMPTS_PER_EPOCH_MAX, INTERVAL_MS, EarlyElectionLimit
 from kraftctl.raft.events import ResponseReceived
+from kraftctl_protocol.api_keys import ApiKey
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
 from tests.support.simulator.wire import LinkFaults
@@ -57,6 +58,23 @@ def test_observers_learn_of_the_new_leader_without_waiting(start_quorum: StartQu
     quorum.run_for(100)
     for observer_id in (11, 12):
         assert quorum.processes[observer_id].raft.high_watermark == leader.raft.high_watermark
+
+
+def test_a_voter_without_pre_votes_makes_no_candidate_of_a_hint(start_quorum: StartQuorum) -> None:
+    """A candidate would end the epoch of the leader, whether the hint is right or wrong."""
+    quorum = start_quorum(24, VOTERS, properties=SLOW)
+    leader, epoch = quorum.led(), quorum.led().raft.epoch
+    alone, old = quorum.followers()
+    quorum.crash(old)
+    old.versions_max = {ApiKey.VOTE: 1}
+    old.start()
+    quorum.run_for(1_000)
+    since = len(quorum.trace)
+    refuse(quorum, leader, alone)
+    quorum.run_for(30_000)
+    assert prospective_count(quorum, alone.node_id, since) > 0
+    assert (quorum.led(), quorum.led().raft.epoch) == (leader, epoch), "StableLeadership"
+    quorum.end_well()
 
 
 def test_one_follower_that_is_refused_ends_no_leadership(start_quorum: StartQuorum) -> None:
