@@ -12,6 +12,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("vote-without-comparing-logs"),
     known("two-votes-in-an-epoch"),
     known("early-elections-without-limit", "flaps"),
+    known("a-hint-makes-a-candidate", "flaps"),
     known("candidate-claims-what-is-not-flushed"),
     known("won-with-half-of-the-votes"),
     known("votes-while-it-recovers", "disks"),
@@ -58,8 +59,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "pre-vote-election-forgets-the-vote",
         "kraftctl/raft/elections.py",
-        "    transition(core, _prospective(core, core.state.voted_key))\n",
-        "    transition(core, _prospective(core, None))\n",
+        "        transition(core, _prospective(core, old.voted_key))\n",
+        "        transition(core, _prospective(core, None))\n",
         "A voter that waits in vain for its candidate votes again in the same epoch.",
         "quorum",
     ),

@@ -32,6 +32,14 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "joins-without-a-pause": (
         "A refused observer asks too often, and nothing else is wrong; a test counts its requests."
     ),
+    "follower-without-leader-votes-in-its-epoch": (
+        "A second line of defence: the leader of an epoch has the votes of a majority, and the vote of this"
+        " follower alone gives no other candidate of that epoch one."
+    ),
+    "followers-of-a-leader-that-is-gone-refuse": "Elections take longer, as beside Kafka's voters.",
+    "lost-early-election-forgets-the-fetch-timeout": "Elections take longer; a test measures how long.",
+    "refusal-by-a-former-leader-counts": "A pre-vote too many changes nothing; a test counts them.",
+    "stopping-leader-leaves-before-the-election": "Elections take longer; a test measures how long.",
     "all-that-is-cut-is-in-memory-together": (
         "Only the memory that a start takes differs; a test measures it."
     ),

@@ -44,7 +44,9 @@ class EarlyElectionChecks:
         self._state = state
         if _is_early(state):
             self._attempt(state.epoch, now_ms)
-        elif isinstance(state, Candidate) and before is not None and _is_early(before):
+        elif isinstance(state, Candidate) and isinstance(before, Prospective) and _is_early(before):
+            if before.is_hint_only() and not before.election.is_won():
+                self._broken(f"begins epoch {state.epoch} for refused connections without pre-votes")
             self._win(state.epoch, now_ms)
 
     def _attempt(self, epoch: int, now_ms: int) -> None:
