@@ -114,7 +114,8 @@ class AnswerReads:
 
     def _next_turn(self) -> tuple[bool, bytes] | None:
         """Whose turn it is; None during a pause."""
-        if self._has_room():
+        # Whether there is room takes a look at everybody who has an answer to read: once for each pause.
+        if not self._paused and self._has_room():
             return next(iter(self._waiting))
         for turn in self._waiting:
             if turn[0]:

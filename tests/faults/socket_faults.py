@@ -86,7 +86,7 @@ FAULTS = (
     PlantedFault(
         "files-are-read-while-no-answer-is",
         "kraftctl/server/answer_reads.py",
-        "        if self._has_room():\n",
+        "        if not self._paused and self._has_room():\n",
         "        if True:\n",
         (READS,),
         "Readers that are about to finish are closed for the answers of others.",
@@ -106,6 +106,14 @@ FAULTS = (
         "        self._waiting.setdefault((False, address), deque()).append(read)\n",
         (READS,),
         "A follower waits for clients that never read, if a broker on its machine does.",
+    ),
+    PlantedFault(
+        "every-request-looks-for-room",
+        "kraftctl/server/answer_reads.py",
+        "        if not self._paused and self._has_room():\n",
+        "        if self._has_room():\n",
+        (READS,),
+        "While clients leave answers unread, each Fetch takes a look at all of them.",
     ),
     PlantedFault(
         "reads-of-clients-that-left-are-kept",
@@ -175,8 +183,8 @@ FAULTS = (
     PlantedFault(
         "addresses-do-not-take-turns",
         "kraftctl/server/answer_reads.py",
-        "        if self._has_room():\n            return next(iter(self._waiting))\n",
-        "        if self._has_room():\n"
+        "        if not self._paused and self._has_room():\n            return next(iter(self._waiting))\n",
+        "        if not self._paused and self._has_room():\n"
         "            return max(self._waiting, key=lambda address: len(self._waiting[address]))\n",
         (READS,),
         "A follower waits until all requests of another address were read.",

@@ -20,10 +20,13 @@ class Reads:
         self.skipped: list[int] = []
         self.gone: set[int] = set()
         self.room = True
+        self.looks = 0
         self.pauses = 0
-        self.queue = AnswerReads(
-            lambda request_id: request_id not in self.gone, lambda: self.room, self.pause
-        )
+        self.queue = AnswerReads(lambda request_id: request_id not in self.gone, self.look, self.pause)
+
+    def look(self) -> bool:
+        self.looks += 1
+        return self.room
 
     def pause(self) -> None:
         self.pauses += 1
@@ -134,6 +137,17 @@ def test_clients_that_leave_during_a_pause_are_forgotten_and_take_no_turn() -> N
     reads.gone = set(range(99))
     reads.queue.resume()
     assert (reads.order, reads.pauses) == ([99], 1), "nothing waits any more"
+
+
+def test_requests_during_a_pause_do_not_look_for_room() -> None:
+    reads = Reads()
+    reads.room = False
+    for request_id in range(100):
+        reads.submit("a", request_id)
+    assert (reads.order, reads.looks) == ([], 1)
+    reads.room = True
+    reads.queue.resume()
+    assert reads.order == [0, 1]
 
 
 def test_an_unused_pause_does_not_let_a_later_read_pass() -> None:
