@@ -57,6 +57,19 @@ EXPORTS = tuple(
 )
 """Half of the time that tests with Spark take."""
 
+QUORUMS = tuple(
+    f"tests/interop/test_{name}.py"
+    for name in (
+        "kraft_version",
+        "mixed_quorum",
+        "move_from_kafka",
+        "moved_voters",
+        "quorum_command",
+        "several_controllers",
+    )
+)
+"""More than half of the time that tests with brokers take: several controllers, often of both kinds."""
+
 APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/chaos")
 """The folders that no other lane names."""
 
@@ -64,10 +77,11 @@ SIMULATION = "tests/simulator/test_random_seeds.py"
 """Minutes of it, and one process."""
 
 ALL = (
+    Lane("quorums", QUORUMS, "10000-12000"),
     Lane("exports", EXPORTS, "12000-16000"),
-    Lane("interop", ("tests/interop",), "16000-20000"),
-    Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
     Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
+    Lane("spark", ("tests/spark", *(f"--ignore={file}" for file in EXPORTS)), "20000-24000"),
+    Lane("interop", ("tests/interop", *(f"--ignore={file}" for file in QUORUMS)), "16000-20000"),
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
     Lane("faults", ("tests/faults",), "32000-32500"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),

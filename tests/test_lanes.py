@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.lanes import ALL, APART, EXPORTS, QUICK, ROOT, SIMULATION
+from tests.lanes import ALL, APART, EXPORTS, QUICK, QUORUMS, ROOT, SIMULATION
 
 
 def test_every_folder_is_in_one_compiled_lane() -> None:
@@ -16,7 +16,7 @@ def test_every_folder_is_in_one_compiled_lane() -> None:
         word.removeprefix("--ignore=") for words in compiled for word in words if word.startswith("--ignore=")
     ]
     assert sorted(named) == sorted(["tests", *left_out])
-    assert sorted(left_out) == sorted([*APART, SIMULATION, *EXPORTS])
+    assert sorted(left_out) == sorted([*APART, SIMULATION, *EXPORTS, *QUORUMS])
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
