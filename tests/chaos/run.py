@@ -27,7 +27,14 @@ from tests.chaos.clients import Clients
 from tests.chaos.cluster import ChaosCluster
 from tests.chaos.faults import BrokerFaults, ControllerFaults, Faults
 from tests.chaos.planted import PLANTED
-from tests.chaos.settling import compare_acknowledged, compare_directories, find_fault_lines, settle
+from tests.chaos.settling import (
+    compare_acknowledged,
+    compare_directories,
+    expect_none,
+    find_fault_lines,
+    settle,
+    unclean_ends,
+)
 from tests.chaos.watching import Watch
 from tests.support.lying_disk.lying_disk import build_shim
 from tests.support.processes.kafka import kafka
@@ -64,7 +71,10 @@ class Chaos:
             self.watch.check()
             self.cluster.check_processes()
             self.watch.stop()
-            self._say(f"exit statuses: {self.cluster.stop()}")
+            statuses = self.cluster.stop()
+            self._say(f"exit statuses: {statuses}")
+            ends = {controller.name: statuses[controller.name] for controller in self.cluster.controllers}
+            expect_none("the end of the controllers", unclean_ends(ends))
             compare_directories(self.cluster, self.watch.log)
             find_fault_lines(self.cluster)
         finally:

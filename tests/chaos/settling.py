@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -143,6 +143,11 @@ def log_problems(directory: Path, log: FollowedLog) -> list[str]:
     if end_offset < log.end_offset:
         lines.append(f"AckedValueNotLost: the log ends at {end_offset}, and is committed to {log.end_offset}")
     return lines
+
+
+def unclean_ends(statuses: Mapping[str, int | None]) -> list[str]:
+    """Exit statuses of kraftctl after SIGTERM, by name: a clean stop is 0, also without a majority."""
+    return [f"{name} ended with {status}" for name, status in statuses.items() if status != 0]
 
 
 def find_fault_lines(cluster: ChaosCluster) -> None:
