@@ -24,6 +24,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from kraftctl.dev.nodes import Controller
+from kraftctl.dev.ports import accepts_connections
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_topics_request import (
     CreatableReplicaAssignment,
@@ -108,6 +109,9 @@ class Trial:
         self._cluster = cluster
         self._names = (f"failover-{number}" for number in itertools.count())
         self._brokers = itertools.cycle(cluster.brokers)
+        for broker in cluster.brokers:
+            # One that runs may not listen yet.
+            await_result(partial(accepts_connections, broker.port), f"{broker.name} listens")
         self._create(next(self._names))
 
     def end_leader(self, end: Callable[[Controller], object]) -> float:
