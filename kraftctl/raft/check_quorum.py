@@ -16,6 +16,6 @@ def check_quorum_deadline_ms(core: RaftCore) -> int:
 
 
 def note_fetch_of_voter(core: RaftCore, leader: Leader, key: ReplicaKey) -> None:
-    """Count a Fetch or FetchSnapshot of `key` towards check-quorum."""
-    if leader.is_voter(key) and leader.has_majority_fetched(key):
+    """Count what `key` has requested towards check-quorum. The leader itself is in the majority already."""
+    if key.id != core.key.id and leader.is_voter(key) and leader.has_majority_fetched(key):
         leader.restart_check_quorum(check_quorum_deadline_ms(core))

@@ -9,13 +9,15 @@
 | 5 | the latest KRaftVoters record is committed (kraft.version 1) | REQUEST_TIMED_OUT |
 | 6 | the range contains the finalized kraft.version | INVALID_REQUEST |
 | 7 | the replica is a voter: by id and directory id, or by its id with kraft.version 0 | VOTER_NOT_FOUND |
+| 8 | it is not another replica with the id of this leader | VOTER_NOT_FOUND |
 
 With kraft.version 1 the voters are written to the log, as those of an added voter. With kraft.version 0 there
 is no such record: the leader remembers what its voters say for as long as it leads, which the upgrade to
 kraft.version 1 needs. As in Kafka the answer waits for no commit: the voter asks until the log agrees.
 
 Unlike Kafka's, this leader writes nothing when it knows all that already, as a voter whose log is behind asks
-again and again; and a voter with more or longer endpoints than a node registers is refused: INVALID_REQUEST.
+again and again; a voter with more or longer endpoints than a node registers is refused: INVALID_REQUEST; and
+row 8, without which an upgrade to kraft.version 1 could leave the leader out of the voters.
 """
 
 from __future__ import annotations
@@ -73,14 +75,15 @@ def _update(core: RaftCore, leader: Leader, node: VoterNode) -> Errors:
     if not node.supports(core.history.kraft_version()):
         return Errors.INVALID_REQUEST
     known = core.voters if in_log else leader.volatile_voters
-    voters = known.updated_voter(node) if in_log else known.updated_voter_by_id(node)
+    is_named_by_directory = in_log or node.key.id == core.key.id
+    voters = known.updated_voter(node) if is_named_by_directory else known.updated_voter_by_id(node)
     if voters is None:
         return Errors.VOTER_NOT_FOUND
     if voters != known:
         if in_log:
             write_voters(core, leader, voters)
         else:
-            core.notice(INFO, f"Remembering the voter {node!r}")
+            core.limited_notice("voters", INFO, f"Remembering the voter {node!r}")
             leader.remember_voters(voters)
     note_fetch_of_voter(core, leader, node.key)
     return Errors.NONE

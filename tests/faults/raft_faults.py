@@ -280,7 +280,7 @@ FAULTS = (
     PlantedFault(
         "update-of-a-voter-forgets-its-directory",
         "kraftctl/raft/handle_update_raft_voter.py",
-        "known.updated_voter(node) if in_log else known.updated_voter_by_id(node)\n",
+        "known.updated_voter(node) if is_named_by_directory else known.updated_voter_by_id(node)\n",
         "known.updated_voter_by_id(VoterNode(ReplicaKey(node.key.id), node.endpoints, 0, 1))\n",
         (f"{UPDATES}::test_an_update_changes_neither_directory_nor_the_other_voters",),
         "KIP-853: any disk with the id of the voter votes for it.",
@@ -288,7 +288,7 @@ FAULTS = (
     PlantedFault(
         "update-of-a-voter-takes-any-directory",
         "kraftctl/raft/handle_update_raft_voter.py",
-        "known.updated_voter(node) if in_log else known.updated_voter_by_id(node)\n",
+        "known.updated_voter(node) if is_named_by_directory else known.updated_voter_by_id(node)\n",
         "known.updated_voter_by_id(node)\n",
         (f"{UPDATES}::test_an_update_names_the_replica_by_its_directory_too",),
         "KIP-853: a replica on a new disk takes the place of the voter of its id.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kraftctl_protocol.errors import Errors
+from tests.support.simulator.cluster import PORT
 from tests.support.simulator.quorum import StartQuorum
 from tests.support.simulator.wire import LinkFaults
 
@@ -56,4 +58,16 @@ def test_a_change_of_voters_gives_a_leader_that_is_cut_off_no_more_time(start_qu
     assert len(leader.raft.voter_set.voter_ids()) == 2
     assert leader.raft.is_leader
     quorum.run_for(CHECK_QUORUM_MS // 2 + 100)
+    assert not leader.raft.is_leader
+
+
+def test_requests_with_its_own_id_do_not_keep_a_leader(start_quorum: StartQuorum) -> None:
+    """LeaderHasMajority: it has counted itself already, so they would make a majority of it alone."""
+    quorum = start_quorum(24, [1, 2, 3])
+    leader = quorum.led()
+    quorum.isolate(leader.node_id)
+    for _ in range(4):
+        assert quorum.update_voter(leader.node_id, PORT).error == Errors.NONE
+        quorum.run_for(CHECK_QUORUM_MS // 5)
+    quorum.run_for(CHECK_QUORUM_MS // 5 + 500)
     assert not leader.raft.is_leader

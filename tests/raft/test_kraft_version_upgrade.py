@@ -127,6 +127,16 @@ def test_a_voter_that_fetches_from_a_new_disk_is_named(start_quorum: StartQuorum
     assert ReplicaKey(replaced.node_id, quorum.directory_ids[replaced.node_id]) in keys(leader)
 
 
+def test_the_leader_alone_knows_its_directory(start_quorum: StartQuorum) -> None:
+    """Else anybody who says that it has another one makes the upgrade leave it out of the voters."""
+    quorum = start_quorum(7, VOTERS, dynamic=False)
+    leader = quorum.led()
+    assert quorum.update_voter(leader.node_id, PORT, bytes(15) + b"x").error == Errors.VOTER_NOT_FOUND
+    upgraded(quorum)
+    assert leader.key in keys(leader)
+    assert leader.raft.is_leader
+
+
 def test_validate_only_checks_and_writes_nothing(start_quorum: StartQuorum) -> None:
     quorum = start_quorum(7, VOTERS, dynamic=False)
     end_offset = quorum.led().raft.end_offset
