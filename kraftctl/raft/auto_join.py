@@ -1,12 +1,14 @@
 """KIP-853, KIP-1186: a controller with `controller.quorum.auto.join.enable` makes itself a voter.
 
-Only while it observes a quorum of kraft.version 1, and as Kafka's once per fetch timeout, the first time that
-long after it began to follow, instead of a Fetch. It sends the leader
+Only while it observes a quorum of kraft.version 1, the first time a fetch timeout after it began to follow,
+and instead of a Fetch. It sends the leader
 
 1. RemoveRaftVoter while its id votes with another directory id: its own former directory is lost;
 2. AddRaftVoter once its id does not vote. The answer does not wait for the commit, which may need its Fetch.
 
-The leader decides; whatever it answers, the log says what to send next, a fetch timeout later.
+The leader decides; whatever it answers, the log says what to send next, a fetch timeout later. Kafka's
+observers wait that long from one request to the next. A leader that cannot reach this node answers when its
+own timeout has passed: the node would hardly fetch in between, and the leader refuse most other changes.
 """
 
 from __future__ import annotations
@@ -60,8 +62,16 @@ def join_request(core: RaftCore) -> AddRaftVoterRequest | RemoveRaftVoterRequest
     )
 
 
+def next_join_ms(core: RaftCore) -> int:
+    """When to ask again, if the leader does not answer what is sent now."""
+    return core.next_update_voter_ms() + core.config.request_timeout_ms
+
+
 def take_join_answer(core: RaftCore, response: JoinResponse) -> bool:
     """Whether the leader may be asked for records without a pause."""
+    state = core.state
+    if isinstance(state, Follower):
+        state.consider_update_at(core.next_update_voter_ms())
     error = error_of(response.error_code)
     joins = isinstance(response, AddRaftVoterResponse)
     what = "add this node to the voters" if joins else "remove this node's former directory from the voters"

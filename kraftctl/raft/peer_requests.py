@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.auto_join import is_to_join, join_request
+from kraftctl.raft.auto_join import is_to_join, join_request, next_join_ms
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.epoch_election import EpochElection
@@ -93,10 +93,11 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
     if leader.is_backing_off():
         _send_fetch_to_any_bootstrap(core)
         return
-    request = _change_of_voters_due(core, state)
-    if request is not None and send(core, leader, request) != NOTHING_IN_FLIGHT:
-        state.consider_update_at(core.next_update_voter_ms())
-    elif not core.peers.has_any_in_flight() and _may_fetch(core):
+    if (
+        not _send_change_of_voters(core, state, leader)
+        and not core.peers.has_any_in_flight()
+        and _may_fetch(core)
+    ):
         download = state.download
         if download is None:
             send(core, leader, _fetch_request_of(core))
@@ -104,10 +105,24 @@ def _send_fetch(core: RaftCore, state: Follower) -> None:
             send(core, leader, _fetch_snapshot_request_of(core, download))
 
 
-def _change_of_voters_due(core: RaftCore, state: Follower) -> Message | None:
+def _send_change_of_voters(core: RaftCore, state: Follower, leader: Peer) -> bool:
+    """Whether one was due, and has left."""
+    next_ms = core.next_update_voter_ms()
+    request: Message
     if is_to_update(core, state):
-        return update_raft_voter_request(core)
-    return join_request(core) if is_to_join(core, state) else None
+        request = update_raft_voter_request(core)
+    elif is_to_join(core, state):
+        request = join_request(core)
+        next_ms = next_join_ms(core)
+    else:
+        if core.now_ms >= state.update_voter_at_ms:
+            # KAFKA-19850: a voter that is removed does not add itself in the next moment.
+            state.consider_update_at(next_ms)
+        return False
+    if send(core, leader, request) == NOTHING_IN_FLIGHT:
+        return False
+    state.consider_update_at(next_ms)
+    return True
 
 
 def _send_fetch_to_any_bootstrap(core: RaftCore) -> None:

@@ -38,8 +38,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "a-lost-update-is-not-repeated",
         "kraftctl/raft/peer_requests.py",
-        "        state.consider_update_at(core.next_update_voter_ms())\n",
-        "        state.consider_update_at(core.now_ms + 3_600_000)\n",
+        "    next_ms = core.next_update_voter_ms()\n",
+        "    next_ms = core.now_ms + 3_600_000\n",
         "The same, if the leader refused or the request was lost.",
         "moves",
     ),

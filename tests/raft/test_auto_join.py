@@ -5,6 +5,7 @@ Random joins while messages are lost and leaders crash are runs of `make simulat
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,13 @@ from kraftctl.raft.voter_set import VoterSet
 from kraftctl.storage.own_directory import why_observer
 from tests.support.raft_names import directory_id, voter_node
 from tests.support.simulator.quorum import Quorum, StartQuorum
+from tests.support.simulator.raft_transcript import RaftTranscript
 
 AUTO_JOIN = {"controller.quorum.auto.join.enable": "true"}
 PERIOD_MS = 2_000
 """controller.quorum.fetch.timeout.ms"""
+REQUEST_TIMEOUT_MS = 2_000
+"""controller.quorum.request.timeout.ms"""
 VOTERS = [1, 2, 3]
 JOINED_MS = 15_000
 
@@ -62,6 +66,30 @@ def test_it_asks_once_in_a_fetch_timeout(start_quorum: StartQuorum) -> None:
     assert 12 not in quorum.led().raft.voter_set.voter_ids()
     asked = len(requests(quorum, 12, "AddRaftVoterRequest"))
     assert 0 < asked <= 20
+
+
+def test_between_two_requests_it_fetches_for_a_fetch_timeout() -> None:
+    """A leader that cannot reach it answers too late, and refuses all other changes until then."""
+    transcript = RaftTranscript()
+    transcript.run("node id=11 voters=1,2 kraft-version=1")
+    transcript.run("start")
+    transcript.node._core.config.auto_join = True
+    transcript.run("begin-quorum-epoch leader=1 epoch=3")
+    lines = transcript.run(f"sleep {10 * PERIOD_MS}").splitlines()
+    asked_ms: list[int] = []
+    now_ms = fetches = 0
+    for line in lines:
+        if line.startswith("after"):
+            now_ms = int(line.split()[1])
+        elif "FetchRequest" in line:
+            fetches += 1
+        elif "AddRaftVoterRequest" in line:
+            assert fetches > 0
+            asked_ms.append(now_ms)
+            fetches = 0
+    pauses_ms = [later - earlier for earlier, later in pairwise(asked_ms)]
+    assert len(pauses_ms) >= 2
+    assert all(pause_ms >= REQUEST_TIMEOUT_MS + PERIOD_MS for pause_ms in pauses_ms)
 
 
 def test_a_lost_directory_leaves_before_the_new_one_is_added(start_quorum: StartQuorum) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from kraftctl.raft.raft_config import CHECK_QUORUM_TIMEOUT_FACTOR, RaftConfig
 from kraftctl.raft.replica_key import ReplicaKey
-from kraftctl.raft.states import Leader
+from kraftctl.raft.states import Follower, Leader
 from kraftctl.raft.voter_set import VoterSet
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -250,6 +250,27 @@ def test_a_replica_knows_the_voters_when_their_records_are_in_a_snapshot_only(
         assert behind.partition.log.start_offset == leader.partition.log.start_offset
         assert behind.raft.voter_set.voter_ids() == expected
         quorum.crash(behind)
+
+
+def test_a_removed_voter_does_not_add_itself_immediately(start_quorum: StartQuorum) -> None:
+    """KAFKA-19850: with auto-join it checks once per fetch timeout whether it votes."""
+    quorum = start_quorum(9, VOTERS, properties={"controller.quorum.auto.join.enable": "true"})
+    removed = quorum.followers()[0]
+    core, state = removed.raft._core, removed.raft._core.state
+    assert isinstance(state, Follower)
+    for _ in range(FETCH_TIMEOUT_MS):
+        if state.update_voter_at_ms - core.now_ms > FETCH_TIMEOUT_MS - 500:
+            break
+        quorum.run_for(10)
+    assert state.update_voter_at_ms > core.now_ms, "it has just checked"
+    since = len(quorum.trace)
+    quorum.remove_voter(removed.node_id)
+    quorum.run_for(FETCH_TIMEOUT_MS - 1_000)
+    leader_id = quorum.led().node_id
+    assert removed.node_id not in quorum.led().raft.voter_set.voter_ids()
+    assert sent(quorum, since, removed.node_id, leader_id, "AddRaftVoterRequest") == 0
+    quorum.run_for(3 * FETCH_TIMEOUT_MS)
+    assert removed.node_id in quorum.led().raft.voter_set.voter_ids()
 
 
 # Observers.
