@@ -60,8 +60,6 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
     if peer is None:
         return
     response = event.response
-    if response is not None:
-        _note_reached(core, peer)
     if isinstance(
         response,
         FetchResponse
@@ -83,11 +81,14 @@ def handle_response(core: RaftCore, event: ResponseReceived) -> None:
         connection_refused(core, peer)
 
 
-def _note_reached(core: RaftCore, peer: Peer) -> None:
-    """The leader of this epoch answers at the address that we know."""
+def _note_reached(core: RaftCore, peer: Peer, leader_id: int) -> None:
+    """The leader of this epoch answers at the address that we know, and says so itself.
+
+    Another voter may listen there by now: it names another address, and that one is right.
+    """
     state = core.state
     address = (peer.host, peer.port)
-    if not isinstance(state, Follower) or peer.id != state.leader_id:
+    if not isinstance(state, Follower) or not peer.id == state.leader_id == leader_id:
         return
     if state.leader_endpoints.get(core.default_listener()) == address:
         state.leader_reached()
@@ -109,6 +110,7 @@ def _handle(core: RaftCore, peer: Peer, response: PeerResponse) -> bool:
         return core.state is not known or is_resignation
     if named.error != Errors.NONE and not isinstance(response, FetchSnapshotResponse):
         return _unexpected(core, peer, named.error)
+    _note_reached(core, peer, named.leader_id)
     return _take(core, peer, response, named.leader_id)
 
 
@@ -192,6 +194,7 @@ def _take_update(core: RaftCore, peer: Peer, response: UpdateRaftVoterResponse) 
         endpoints = {core.default_listener(): (current.host, current.port)}
     if not learn(core, named, endpoints):
         return core.state is not state
+    _note_reached(core, peer, named.leader_id)
     if error == Errors.NONE and isinstance(state, Follower):
         state.leader_is_updated()
         state.leader_answered(core.now_ms, core.fetch_deadline_ms())

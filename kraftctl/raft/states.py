@@ -148,9 +148,13 @@ class Follower(EpochState):
         self.has_reached_leader = True
 
     def find_leader_at(self, endpoints: Endpoints) -> None:
-        """Nothing has answered at the former ones, which may be those of an older voter set."""
+        """Nothing has answered at the former ones, which may be those of an older voter set.
+
+        A response names one listener alone: with fewer than before, the next BeginQuorumEpoch would make a
+        new state.
+        """
         assert not self.has_reached_leader
-        self.leader_endpoints = endpoints
+        self.leader_endpoints = {**self.leader_endpoints, **endpoints}
 
     def consider_update_at(self, at_ms: int) -> None:
         self.update_voter_at_ms = at_ms

@@ -1,4 +1,4 @@
-"""Planted faults in the upgrade to kraft.version 1 and in auto-join."""
+"""Planted faults in the upgrade to kraft.version 1, in auto-join, and in what voters know of each other."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 UPGRADE = "tests/raft/test_kraft_version_upgrade.py"
 AUTO_JOIN = "tests/raft/test_auto_join.py"
+UPDATES = "tests/raft/test_update_voter.py"
 
 FAULTS = (
     PlantedFault(
@@ -55,5 +56,54 @@ FAULTS = (
         "",
         (f"{AUTO_JOIN}::test_it_asks_once_in_a_fetch_timeout",),
         "An observer that the leader refuses asks it as fast as it answers, and fetches nothing meanwhile.",
+    ),
+    PlantedFault(
+        "leader-takes-another-directory-for-its-own",
+        "kraftctl/raft/handle_update_raft_voter.py",
+        "    is_named_by_directory = in_log or node.key.id == core.key.id\n",
+        "    is_named_by_directory = in_log\n",
+        (f"{UPGRADE}::test_the_leader_alone_knows_its_directory",),
+        "The upgrade leaves the leader out of the voters, when somebody says that it has another directory.",
+    ),
+    PlantedFault(
+        "leader-counts-itself-twice",
+        "kraftctl/raft/check_quorum.py",
+        "    if key.id != core.key.id and leader.is_voter(key) and leader.has_majority_fetched(key):\n",
+        "    if leader.is_voter(key) and leader.has_majority_fetched(key):\n",
+        ("tests/raft/test_check_quorum.py::test_requests_with_its_own_id_do_not_keep_a_leader",),
+        "A leader that no voter reaches leads as long as anybody asks it with its own id.",
+    ),
+    PlantedFault(
+        "joins-without-fetching-in-between",
+        "kraftctl/raft/auto_join.py",
+        "    return core.next_update_voter_ms() + core.config.request_timeout_ms\n",
+        "    return core.next_update_voter_ms()\n",
+        (f"{AUTO_JOIN}::test_between_two_requests_it_fetches_for_a_fetch_timeout",),
+        "A node that its leader cannot reach hardly fetches, and keeps all other changes of the voters away.",
+    ),
+    PlantedFault(
+        "other-listeners-of-the-leader-are-forgotten",
+        "kraftctl/raft/states.py",
+        "        self.leader_endpoints = {**self.leader_endpoints, **endpoints}\n",
+        "        self.leader_endpoints = endpoints\n",
+        (f"{UPDATES}::test_an_address_for_one_listener_leaves_those_for_the_others",),
+        "A follower that does not reach its leader never waits its fetch timeout out.",
+    ),
+    PlantedFault(
+        "any-answer-is-the-leader-s",
+        "kraftctl/raft/handle_responses.py",
+        "    is_own_epoch = is_resignation and isinstance(known, Resigned) and named.epoch == known.epoch\n",
+        "    is_own_epoch = is_resignation and isinstance(known, Resigned) and named.epoch == known.epoch\n"
+        "    _note_reached(core, peer, peer.id)\n",
+        (f"{UPDATES}::test_another_voter_at_the_former_address_of_the_leader_is_not_the_leader",),
+        "A follower asks another voter for records, as long as the epoch of its leader lasts.",
+    ),
+    PlantedFault(
+        "removed-voter-adds-itself-immediately",
+        "kraftctl/raft/peer_requests.py",
+        "        if core.now_ms >= state.update_voter_at_ms:\n",
+        "        if core.now_ms < 0:\n",
+        ("tests/raft/test_kafkas_bugs.py::test_a_removed_voter_does_not_add_itself_immediately",),
+        "KAFKA-19850: there is no time to stop a controller that is removed before it adds itself again.",
     ),
 )

@@ -7,13 +7,22 @@ from itertools import pairwise
 import pytest
 
 from kraftctl.raft.elections import join_epoch
+from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.states import Follower
 from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionData,
+)
 from kraftctl_protocol.generated.update_raft_voter_response import UpdateRaftVoterResponse
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from tests.support.simulator.cluster import LISTENER, PORT, host
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
@@ -88,6 +97,40 @@ def test_a_follower_takes_another_address_of_a_leader_that_it_has_not_reached() 
     follower.leader_reached()
     join_epoch(transcript.node._core, 3, 2, {LISTENER: ("former-host", 1)})
     assert follower.leader_endpoints == {LISTENER: ("host-2", 9093)}
+
+
+def test_an_address_for_one_listener_leaves_those_for_the_others() -> None:
+    """Else each BeginQuorumEpoch names more than is known, and puts the election of its receiver off."""
+    transcript = RaftTranscript()
+    transcript.run("quorum-state epoch=3 leader=2")
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    transcript.run("start")
+    follower = transcript.node._core.state
+    assert isinstance(follower, Follower)
+    follower.find_leader_at({LISTENER: ("host-2", 1), "OTHER": ("other", 2)})
+    join_epoch(transcript.node._core, 3, 2, {LISTENER: ("host-2", 9093)})
+    assert follower.leader_endpoints == {LISTENER: ("host-2", 9093), "OTHER": ("other", 2)}
+    join_epoch(transcript.node._core, 3, 2, {LISTENER: ("host-2", 9094), "OTHER": ("other", 3)})
+    assert transcript.node._core.state is follower
+    assert follower.leader_endpoints == {LISTENER: ("host-2", 9094), "OTHER": ("other", 3)}
+
+
+def test_another_voter_at_the_former_address_of_the_leader_is_not_the_leader() -> None:
+    """Both have moved. It names the leader's address, as any replica that does not lead."""
+    transcript = RaftTranscript()
+    transcript.run("quorum-state epoch=3 leader=2")
+    transcript.run("node id=1 voters=1,2,3 kraft-version=1")
+    sent = transcript.run("start")
+    assert "send 1 to 2@host-2" in sent
+    core = transcript.node._core
+    fetched = PartitionData(
+        error_code=Errors.NOT_LEADER_OR_FOLLOWER,
+        current_leader=LeaderIdAndEpoch(leader_id=2, leader_epoch=3),
+    )
+    topic = FetchableTopicResponse(topic=METADATA_TOPIC, topic_id=METADATA_TOPIC_ID, partitions=[fetched])
+    answer = FetchResponse(responses=[topic], node_endpoints=[NodeEndpoint(node_id=2, host="moved", port=9)])
+    transcript.replica.step(ResponseReceived(1, answer))
+    assert core.state.leader_endpoints == {LISTENER: ("moved", 9)}
 
 
 def test_a_change_in_progress_puts_an_update_off(start_quorum: StartQuorum) -> None:
