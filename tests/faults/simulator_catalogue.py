@@ -43,6 +43,11 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "all-that-is-cut-is-in-memory-together": (
         "Only the memory that a start takes differs; a test measures it."
     ),
+    "leader-takes-another-directory-for-its-own": "No simulated node uses the id of another one.",
+    "leader-counts-itself-twice": "No simulated node uses the id of another one.",
+    "joins-without-fetching-in-between": "The node joins later, and nothing else is wrong.",
+    "removed-voter-adds-itself-immediately": "The node joins earlier, and nothing else is wrong.",
+    "other-listeners-of-the-leader-are-forgotten": "All simulated controllers have one listener.",
     "leader-without-endpoint-is-named": (
         "It takes a leader whose listeners differ from those of the node that names it; all simulated"
         " controllers have one and the same. Brokers stop then, and nothing is lost."
@@ -61,6 +66,7 @@ OPEN: Final[frozenset[str]] = frozenset(
         "a-later-epoch-is-never-another-program",
         "a-snapshot-does-not-count-as-flushed",
         "an-empty-slice-ends-the-download",
+        "any-answer-is-the-leader-s",
         "unreadable-truncation-stays-in-service",
         "update-of-a-voter-is-not-repeated-after-an-error",
         "waiting-requests-prolong-the-backoff",
