@@ -1,7 +1,8 @@
 """KIP-996: a leader that refuses connections is probably gone: followers do not wait for their fetch timeout.
 
-1. Only a voter takes the hint, that has fetched from the leader in this epoch. Where no majority exists
-   without the leader, there is nothing to win. What was sent to the leader of an earlier epoch says nothing.
+1. Only a voter that has fetched from the leader in this epoch, and at the address that now refuses, takes the
+   hint: another address may be an old one. Where no majority exists without the leader, there is nothing to
+   win. What was sent to the leader of an earlier epoch says nothing.
 2. It asks for pre-votes: the voter with the lowest id immediately, the others one after the other, so that
    they do not split the votes. A wrong hint changes nothing: voters that still fetch from the leader refuse.
    One without pre-votes (Kafka before 4.0) counts as one that refuses: a candidate would raise its epoch.
@@ -43,7 +44,9 @@ def connection_refused(core: RaftCore, peer: Peer) -> None:
 
 
 def _leader_refused(core: RaftCore, state: Follower) -> None:
-    if not state.has_fetched_from_leader or state.download is not None or state.has_early_election():
+    if not state.has_fetched_from_leader or not state.has_reached_leader:
+        return
+    if state.download is not None or state.has_early_election():
         return
     if not core.may_vote() or not _has_majority_without(core, state.leader_id):
         return

@@ -74,6 +74,14 @@ FAULTS = (
         "A network that refuses connections now and then ends one leadership after the other.",
     ),
     PlantedFault(
+        "refusal-at-any-address-counts",
+        "kraftctl/raft/early_elections.py",
+        "    if not state.has_fetched_from_leader or not state.has_reached_leader:\n",
+        "    if not state.has_fetched_from_leader:\n",
+        (f"{EARLY}::test_an_address_where_the_leader_never_answered_says_nothing",),
+        "A former address of the leader refuses connections, and the leader is voted out.",
+    ),
+    PlantedFault(
         "a-hint-makes-a-candidate",
         "kraftctl/raft/handle_responses.py",
         "        if state.is_hint_only():\n",

@@ -38,6 +38,7 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     ),
     "followers-of-a-leader-that-is-gone-refuse": "Elections take longer, as beside Kafka's voters.",
     "lost-early-election-forgets-the-fetch-timeout": "Elections take longer; a test measures how long.",
+    "refusal-at-any-address-counts": "A leader that is elected too early; a test has the addresses it takes.",
     "refusal-by-a-former-leader-counts": "A pre-vote too many changes nothing; a test counts them.",
     "stopping-leader-leaves-before-the-election": "Elections take longer; a test measures how long.",
     "all-that-is-cut-is-in-memory-together": (

@@ -6,6 +6,7 @@ import pytest
 
 from kraftctl.raft.early_election_limit import ATTEMPTS_PER_EPOCH_MAX, INTERVAL_MS, EarlyElectionLimit
 from kraftctl.raft.events import ResponseReceived
+from kraftctl.raft.states import Follower
 from kraftctl_protocol.api_keys import ApiKey
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.quorum import Quorum, StartQuorum
@@ -75,6 +76,21 @@ def test_a_voter_without_pre_votes_makes_no_candidate_of_a_hint(start_quorum: St
     assert prospective_count(quorum, alone.node_id, since) > 0
     assert (quorum.led(), quorum.led().raft.epoch) == (leader, epoch), "StableLeadership"
     quorum.end_well()
+
+
+def test_an_address_where_the_leader_never_answered_says_nothing(start_quorum: StartQuorum) -> None:
+    """It may be a former one: the follower has fetched through bootstrap servers."""
+    quorum = start_quorum(25, VOTERS, properties=SLOW)
+    quorum.led()
+    follower = quorum.followers()[0]
+    state = follower.raft._core.state
+    assert isinstance(state, Follower)
+    for has_reached_leader in (False, True):
+        since = len(quorum.trace)
+        state.has_reached_leader = has_reached_leader
+        follower.loop.offer(ResponseReceived(last_fetch(quorum, follower), None, refused=True))
+        quorum.run_for(1_000)
+        assert prospective_count(quorum, follower.node_id, since) == int(has_reached_leader)
 
 
 def test_one_follower_that_is_refused_ends_no_leadership(start_quorum: StartQuorum) -> None:
