@@ -25,7 +25,7 @@ FIRST_CONTROLLER_ID = 3000
 
 
 class Cluster:
-    """Controllers 3000, ... (kraftctl, or Java's to compare) and brokers 1, 2, ... that use them."""
+    """Controllers 3000, ... (kraftctl, or Java's to compare, or both) and brokers 1, 2, ... that use them."""
 
     def __init__(
         self,
@@ -35,6 +35,7 @@ class Cluster:
         brokers: int = 3,
         controllers: int = 1,
         java_controller: bool = False,
+        controller_kafkas: Sequence[KafkaDistribution | None] = (),
         dynamic: bool = True,
         release_version: str | None = None,
         cluster_id: str | None = None,
@@ -44,7 +45,11 @@ class Cluster:
         controller_port: int | None = None,
         broker_ports: Sequence[int] = (),
     ) -> None:
-        """`broker_kafkas` gives the distributions of the first brokers; the others use `kafka`."""
+        """`broker_kafkas` gives the distributions of the first brokers; the others use `kafka`.
+
+        `controller_kafkas` gives those of the first controllers, None for kraftctl. The others are
+        kraftctl, or with `java_controller` those of `kafka`.
+        """
         self.kafka = kafka
         self.directory = directory
         self.cluster_id = cluster_id or random_id()
@@ -55,11 +60,10 @@ class Cluster:
         if controller_port is not None:
             self.controller_ports[FIRST_CONTROLLER_ID] = controller_port
         initial = self._initial_controllers() if dynamic and controllers > 1 else None
+        kinds = [*controller_kafkas, *[kafka if java_controller else None] * controllers][:controllers]
         self.controllers: list[Controller] = [
-            self._new_controller(
-                node_id, java_controller, release_version, initial, controller_settings or {}
-            )
-            for node_id in ids
+            self._new_controller(node_id, kind, release_version, initial, controller_settings or {})
+            for node_id, kind in zip(ids, kinds, strict=True)
         ]
         kafkas = [*broker_kafkas, *[kafka] * brokers][:brokers]
         ports = [*broker_ports, *[None] * brokers][:brokers]
@@ -90,7 +94,7 @@ class Cluster:
     def _new_controller(
         self,
         node_id: int,
-        java: bool,
+        java: KafkaDistribution | None,
         release_version: str | None,
         initial_controllers: str | None,
         settings: Mapping[str, str],
@@ -98,9 +102,9 @@ class Cluster:
         home = self.directory / f"controller-{node_id}"
         port = self.controller_ports[node_id]
         properties = {**quorum_properties(self.controller_ports, dynamic=self.dynamic), **settings}
-        if java:
+        if java is not None:
             return JavaController(
-                self.kafka,
+                java,
                 node_id,
                 home,
                 self.cluster_id,

@@ -20,56 +20,13 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import replication_for
 from tests.support.processes.clients import create_topic
 from tests.support.processes.cluster import await_live
-from tests.support.processes.kafka import kafka
+from tests.support.processes.mixed_quorum import JAVA, KRAFTCTL, make_lead, mixed_cluster, voters_line
 
 pytestmark = pytest.mark.interop
 
 UPGRADED_SECONDS_MAX = 60.0
 JOINED_SECONDS_MAX = 60.0
-TURNS_MAX = 8
-LEADER = re.compile(r"LeaderId:\s+(\d+)")
-VOTERS = re.compile(r"CurrentVoters:\s+(.*)")
 FINALIZED = re.compile(r"Feature: kraft\.version\s.*FinalizedVersionLevel: (\S+)")
-
-
-def static_cluster(directory: Path, java_controllers: int) -> Cluster:
-    """One broker and three controllers, of which the last are Kafka's own."""
-    settings = replication_for(1)
-    cluster = Cluster(
-        kafka(),
-        directory,
-        brokers=1,
-        controllers=3,
-        dynamic=False,
-        controller_settings=settings,
-        broker_settings=settings,
-    )
-    properties = {**quorum_properties(cluster.controller_ports, dynamic=False), **settings}
-    for index in range(3 - java_controllers, 3):
-        ours = cluster.controllers[index]
-        cluster.controllers[index] = JavaController(
-            cluster.kafka,
-            ours.node_id,
-            ours.directory,
-            cluster.cluster_id,
-            dynamic=False,
-            port=ours.port,
-            properties=properties,
-        )
-    return cluster
-
-
-def status(cluster: Cluster) -> str:
-    return (
-        cluster.tools()
-        .run("kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--status")
-        .output
-    )
-
-
-def leader_id(cluster: Cluster) -> int | None:
-    found = LEADER.search(status(cluster))
-    return None if found is None else int(found.group(1))
 
 
 def upgrade(cluster: Cluster, *flags: str) -> str:
@@ -105,10 +62,8 @@ def has_upgraded(cluster: Cluster) -> bool:
 
 
 def voters_with_directories(cluster: Cluster) -> set[int]:
-    found = VOTERS.search(status(cluster))
-    if found is None:
-        return set()
-    return {int(voter) for voter in re.findall(r'"id": (\d+), "directoryId": "[^"]+"', found.group(1))}
+    line = voters_line(cluster.bootstrap_controllers)
+    return {int(voter) for voter in re.findall(r'"id": (\d+), "directoryId": "[^"]+"', line)}
 
 
 @pytest.mark.parametrize(
@@ -123,18 +78,9 @@ def test_kafka_features_upgrades_a_static_quorum(
     tmp_path: Path, java_controllers: int, java_leads: bool
 ) -> None:
     """Afterwards any controller leads, and a new node makes itself a voter."""
-    with static_cluster(tmp_path, java_controllers) as cluster:
-        for _ in range(TURNS_MAX):
-            leader = await_result(partial(leader_id, cluster), "a controller leads")
-            kind = JavaController if java_leads else KraftctlController
-            if leader in {node.node_id for node in cluster.controllers if isinstance(node, kind)}:
-                break
-            node = next(node for node in cluster.controllers if node.node_id == leader)
-            node.stop()
-            await_result(partial(leader_id, cluster), "another controller leads")
-            node.start()
-        else:
-            raise AssertionError(f"none of the kind {kind.__name__} has led")
+    kinds = [KRAFTCTL] * (3 - java_controllers) + [JAVA] * java_controllers
+    with mixed_cluster(tmp_path, kinds, brokers=1, dynamic=False, settings=replication_for(1)) as cluster:
+        make_lead(cluster, JavaController if java_leads else KraftctlController)
         assert finalized_level(cluster) == "0"
         await_result(partial(has_upgraded, cluster), "kraft.version is 1", UPGRADED_SECONDS_MAX)
         assert finalized_level(cluster) == "1"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kraftctl.dev.cluster import Cluster
 from kraftctl.dev.nodes import (
     Controller,
     JavaController,
+    KraftctlController,
     kraftctl_command,
-    quorum_properties,
     run_to_the_end,
 )
 from kraftctl.dev.polling import await_result
@@ -22,110 +20,110 @@ from kraftctl.dev.settings import replication_for
 from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.support.processes.clients import create_topic
-from tests.support.processes.cluster import metadata_records
-from tests.support.processes.kafka import kafka
+from tests.support.processes.kafka import dump_log
+from tests.support.processes.mixed_quorum import (
+    JAVA,
+    KRAFTCTL,
+    await_leader,
+    have_caught_up,
+    knows_topics,
+    make_lead,
+    mixed_cluster,
+    quorum_description,
+    voters_line,
+)
+from tests.support.processes.quorum import topics_known_to
+from tests.support.wire.controller_client import create_topics
 
 pytestmark = pytest.mark.interop
 
-FAILOVER_SECONDS_MAX = 20.0
+KAFKA_4_4 = "4.4.0"
 
-TURNS_MAX = 8
-
-LEADER = re.compile(r"LeaderId:\s+(-?\d+)")
-
+FOLLOWS_SECONDS_MAX = 20.0
 
 SNAPSHOTS_ARE_FREQUENT = {
     "metadata.log.max.record.bytes.between.snapshots": "3000",
     "metadata.max.retention.bytes": "100",
 }
 
-
-def mixed_cluster(directory: Path, *, dynamic: bool, **extra: str) -> Cluster:
-    """One broker and three controllers, of which only the first is kraftctl."""
-    settings = {**replication_for(1), **extra}
-    cluster = Cluster(
-        kafka(),
-        directory,
-        brokers=1,
-        controllers=3,
-        dynamic=dynamic,
-        controller_settings=settings,
-        broker_settings=settings,
-    )
-    properties = {**quorum_properties(cluster.controller_ports, dynamic=dynamic), **settings}
-    ours, *others = cluster.controllers
-    cluster.controllers = [
-        ours,
-        *[
-            JavaController(
-                cluster.kafka,
-                other.node_id,
-                other.directory,
-                cluster.cluster_id,
-                dynamic=dynamic,
-                port=other.port,
-                properties=properties,
-                initial_controllers=other.initial_controllers,
-            )
-            for other in others
-        ],
-    ]
-    return cluster
+SEGMENTS_ARE_SMALL = {"internal.metadata.log.segment.bytes": "2000"}
+"""They are removed as a whole. For kraftctl alone: Kafka's controller ends on a batch that is longer than a
+segment, and removes segments once a minute.
+"""
 
 
-def leader_of(cluster: Cluster) -> Controller | None:
-    """The leader, according to kafka-metadata-quorum."""
-    result = cluster.tools().run(
-        "kafka-metadata-quorum", "--bootstrap-server", cluster.bootstrap_servers, "describe", "--status"
-    )
-    found = LEADER.search(result.output)
-    leader_id = int(found.group(1)) if found is not None else -1
-    return next((node for node in cluster.controllers if node.node_id == leader_id and node.running), None)
+def has_snapshot(controller: Controller) -> bool:
+    """Other than the one that formatting writes."""
+    names = {path.name for path in controller.metadata_directory.glob("*.checkpoint")}
+    return any(not name.startswith(f"{0:020d}-") for name in names)
 
 
-def knows_topics(controller: Controller, names: set[str]) -> bool:
-    """The topics in its own log, as Kafka reads it."""
-    records = metadata_records(controller.metadata_directory)
-    return names <= {entry.data["name"] for entry in records if entry.type == "TOPIC_RECORD"}
+def lacks_the_beginning(controller: Controller) -> bool:
+    """Whether only its snapshot has the first records."""
+    return has_snapshot(controller) and not (controller.metadata_directory / f"{0:020d}.log").exists()
 
 
-def checkpoints(controller: Controller) -> list[Path]:
-    return list(controller.metadata_directory.glob("*.checkpoint"))
-
-
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
-def test_a_lost_log_is_filled_from_the_others_snapshot(tmp_path: Path, kraftctl_leads: bool) -> None:
-    """KIP-630: each kind downloads the other's snapshot. kraftctl does not vote before that; Java's does."""
-    with mixed_cluster(tmp_path, dynamic=False, **SNAPSHOTS_ARE_FREQUENT) as cluster:
-        ours, other, _ = cluster.controllers
+def test_a_lost_log_is_filled_from_the_others_snapshot(
+    tmp_path: Path, kraftctl_leads: bool, dynamic: bool
+) -> None:
+    """KIP-630: each kind downloads the other's snapshot. kraftctl does not vote before that; Java's does.
+
+    In a dynamic quorum the snapshot has the voters, and the victim knows none of them before.
+    """
+    kinds = [KRAFTCTL, JAVA, JAVA]
+    cluster = mixed_cluster(tmp_path, kinds, dynamic=dynamic, settings=SNAPSHOTS_ARE_FREQUENT)
+    ours, other, _ = cluster.controllers
+    ours.properties |= SEGMENTS_ARE_SMALL
+    with cluster:
         victim = other if kraftctl_leads else ours
-        for _ in range(TURNS_MAX):
-            leader = await_result(partial(leader_of, cluster), "a controller leads", FAILOVER_SECONDS_MAX)
-            if (leader is ours) == kraftctl_leads:
-                break
-            leader.stop()
-            await_result(partial(leader_of, cluster), "another controller leads", FAILOVER_SECONDS_MAX)
-            leader.start()
-        assert (leader is ours) == kraftctl_leads
+        leader = make_lead(cluster, KraftctlController if kraftctl_leads else JavaController)
 
         victim.kill()
         shutil.rmtree(victim.metadata_directory)
-        for number in range(10):
-            create_topic(cluster.bootstrap_servers, f"topic-{number}", partitions=5, replicas=1)
-        await_result(lambda: checkpoints(leader) or None, f"{leader.name} has a snapshot")
+        create_topics(leader.port, cluster.cluster_id, *(f"topic-{number}" for number in range(10)))
+        await_result(
+            partial(lacks_the_beginning if leader is ours else has_snapshot, leader),
+            f"{leader.name} has a snapshot, and kraftctl has trimmed its log",
+        )
         victim.start()
         if victim is ours:
             victim.await_log("This replica is recovering and does not vote")
             victim.await_log("this replica votes again")
-        await_result(lambda: checkpoints(victim) or None, f"{victim.name} has it too", FAILOVER_SECONDS_MAX)
-        create_topic(cluster.bootstrap_servers, "last", partitions=1, replicas=1)
-        await_result(partial(knows_topics, victim, {"last"}), f"{victim.name} follows again")
-        assert not (victim.metadata_directory / f"{0:020d}.log").exists()
+        create_topics(leader.port, cluster.cluster_id, "last")
+        await_result(partial(have_caught_up, cluster.controllers), "all follow", FOLLOWS_SECONDS_MAX)
+        assert lacks_the_beginning(victim)
+        if dynamic:
+            voters = dump_log(max(victim.metadata_directory.glob("*.checkpoint")))
+            assert [each.name for each in cluster.controllers if directory_id(each) not in voters] == []
+        await_result(partial(knows_topics, victim, {"last"}), f"{victim.name} has the last topic")
+
+
+def has_topics(controller: Controller, names: set[str]) -> bool:
+    return topics_known_to(controller) == names
+
+
+def test_a_controller_of_kafka_4_4_votes_and_leads(tmp_path: Path) -> None:
+    """Its directory is formatted by its own tool, with the voters beside the bootstrap records (KIP-1170)."""
+    kinds = [KRAFTCTL, KRAFTCTL, KAFKA_4_4]
+    with mixed_cluster(tmp_path, kinds, release_version="4.3") as cluster:
+        for kind in (JavaController, KraftctlController):
+            leader = make_lead(cluster, kind)
+            create_topics(leader.port, cluster.cluster_id, f"by-{kind.NAME_PREFIX}")
+        await_result(partial(have_caught_up, cluster.controllers), "all follow", FOLLOWS_SECONDS_MAX)
+        created = {f"by-{kind.NAME_PREFIX}" for kind in (JavaController, KraftctlController)}
+        for controller in cluster.controllers:
+            await_result(partial(has_topics, controller, created), f"{controller.name} has both topics")
+            rows = quorum_description(controller.address, "replication").splitlines()[1:]
+            voters = {tuple(row.split()[:2]) for row in rows if row.split()[-1] in ("Leader", "Follower")}
+            assert voters == {(str(each.node_id), directory_id(each)) for each in cluster.controllers}
 
 
 def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> None:
     """The steps of docs/operations/lost-disk.md, literally: the node returns with a new directory id."""
-    with mixed_cluster(tmp_path, dynamic=True) as cluster:
+    settings = replication_for(1)
+    with mixed_cluster(tmp_path, [KRAFTCTL, JAVA, JAVA], brokers=1, settings=settings) as cluster:
         ours, other, _ = cluster.controllers
         create_topic(cluster.bootstrap_servers, "before", partitions=1, replicas=1)
         await_result(partial(knows_topics, ours, {"before"}), f"{ours.name} has the topic")
@@ -133,7 +131,7 @@ def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> No
         ours.kill()
         shutil.rmtree(ours.log_directory)
         # Kafka's admin client does not look for another leader once it was sent to a dead one.
-        await_result(partial(leader_of, cluster), "another controller leads", FAILOVER_SECONDS_MAX)
+        await_leader(cluster.controllers)
         quorum = ["kafka-metadata-quorum", "--bootstrap-controller", other.address]
         old_voter = ["--controller-id", str(ours.node_id), "--controller-directory-id", old_id]
         cluster.tools().output(*quorum, "remove-controller", *old_voter)
@@ -150,8 +148,7 @@ def test_a_lost_directory_is_replaced_with_kafkas_own_tool(tmp_path: Path) -> No
         add = ["kafka-metadata-quorum", "--command-config", file, "--bootstrap-controller", other.address]
         cluster.tools().output(*add, "add-controller")
 
-        described = cluster.tools().output(*quorum, "describe", "--status")
-        voters = next(line for line in described.splitlines() if line.startswith("CurrentVoters"))
+        voters = voters_line(other.address)
         assert new_id in voters
         assert old_id not in voters
 

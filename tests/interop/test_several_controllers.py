@@ -7,18 +7,12 @@ from functools import partial
 
 import pytest
 
+from kraftctl.dev.nodes import Controller
 from kraftctl.dev.settings import replication_for
-from kraftctl_protocol.errors import Errors
-from kraftctl_protocol.generated.describe_quorum_request import (
-    DescribeQuorumRequest,
-    PartitionData,
-    TopicData,
-)
-from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
 from tests.support.processes.clients import consume, create_topic, produce
 from tests.support.processes.cluster import JAVA_CONTROLLER, await_live, metadata_records
 from tests.support.processes.kafka import Cluster, await_result, kafka
-from tests.support.wire.controller_client import ControllerClient
+from tests.support.processes.mixed_quorum import await_leader
 
 pytestmark = pytest.mark.interop
 
@@ -41,25 +35,6 @@ def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield cluster
 
 
-def leader_id(cluster: Cluster) -> int | None:
-    """The leader is the one that answers DescribeQuorum; None while there is none."""
-    wanted = DescribeQuorumRequest(
-        topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])]
-    )
-    for controller in cluster.controllers:
-        if controller.running:
-            with ControllerClient(controller.port) as client:
-                answer = client.call(wanted, 2, DescribeQuorumResponse).topics[0].partitions[0]
-                if answer.error_code == Errors.NONE:
-                    return controller.node_id
-    return None
-
-
-def another_leader_than(first: int, cluster: Cluster) -> int | None:
-    now = leader_id(cluster)
-    return now if now != first else None
-
-
 def roles(cluster: Cluster) -> dict[int, tuple[str, int]]:
     """Node id -> (role, lag)."""
     described = cluster.tools().output(
@@ -69,10 +44,10 @@ def roles(cluster: Cluster) -> dict[int, tuple[str, int]]:
     return {int(row[0]): (row[-1], int(row[3])) for row in rows}
 
 
-def replicated(cluster: Cluster, leader: int) -> bool:
+def replicated(cluster: Cluster, leader: Controller) -> bool:
     """Whether every other controller follows the leader closely."""
     now = roles(cluster)
-    followers = [controller.node_id for controller in cluster.controllers if controller.node_id != leader]
+    followers = [controller.node_id for controller in cluster.controllers if controller is not leader]
     return all(now.get(node_id, ("", 0))[0] == "Follower" and now[node_id][1] < 5 for node_id in followers)
 
 
@@ -81,11 +56,10 @@ def test_the_leader_may_be_killed(quorum: Cluster) -> None:
     create_topic(quorum.bootstrap_servers, "before", partitions=3, replicas=2)
     produce(quorum.bootstrap_servers, "before", [b"before"] * 500)
     processes = [broker.process for broker in quorum.brokers]
-    first = await_result(partial(leader_id, quorum), "a leader")
-    killed = next(controller for controller in quorum.controllers if controller.node_id == first)
+    killed = await_leader(quorum.controllers)
 
     killed.kill()
-    second = await_result(partial(another_leader_than, first, quorum), "another leader", 60.0)
+    second = await_leader(quorum.controllers)
     create_topic(quorum.bootstrap_servers, "during", partitions=3, replicas=2)
     produce(quorum.bootstrap_servers, "before", [b"during"] * 500)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from kraftctl.dev.nodes import KraftctlController, quorum_properties
+from kraftctl.dev.nodes import Controller, KraftctlController, quorum_properties
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
@@ -20,6 +20,7 @@ from kraftctl_protocol.generated.describe_quorum_request import (
     TopicData,
 )
 from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
+from kraftctl_protocol.generated.describe_quorum_response import PartitionData as Described
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import decode_metadata_record
@@ -147,26 +148,32 @@ class TopicCreator:
         return self._client
 
 
-def leads(node: KraftctlController) -> bool:
+def leads(node: Controller) -> bool:
     """Whether it reports that."""
-    partition = PartitionData(partition_index=0)
-    request = DescribeQuorumRequest(topics=[TopicData("__cluster_metadata", [partition])])
+    return describe(node) is not None
+
+
+def describe(node: Controller) -> Described | None:
+    """The answer to DescribeQuorum of either kind of controller; None when it does not lead."""
+    topic = TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])
     try:
         with ControllerClient(node.port, timeout_s=CALL_SECONDS_MAX) as client:
-            answer = client.call(request, 2, DescribeQuorumResponse)
+            answer = client.call(DescribeQuorumRequest(topics=[topic]), 2, DescribeQuorumResponse)
     except OSError:
-        return False
+        return None
     described = answer.topics[0].partitions[0]
-    return described.error_code == Errors.NONE and described.leader_id == node.node_id
+    if described.error_code != Errors.NONE or described.leader_id != node.node_id:
+        return None
+    return described
 
 
-def log_bytes(node: KraftctlController) -> bytes:
+def log_bytes(node: Controller) -> bytes:
     """All segments of its log, without a torn batch at the end."""
     directory = node.log_directory / PARTITION_DIRECTORY
     return b"".join(path.read_bytes() for path in sorted(directory.glob("*.log")))
 
 
-def topics_known_to(node: KraftctlController) -> set[str]:
+def topics_known_to(node: Controller) -> set[str]:
     """The topics in the newest snapshot and the log on its disk."""
     while True:
         try:
@@ -175,7 +182,7 @@ def topics_known_to(node: KraftctlController) -> set[str]:
             continue  # retention has just removed what the directory listed
 
 
-def _topics_on_disk(node: KraftctlController) -> set[str]:
+def _topics_on_disk(node: Controller) -> set[str]:
     store = SnapshotStore(node.log_directory / PARTITION_DIRECTORY)
     names = sorted(path.name for path in store.directory.glob("*.checkpoint"))
     batches: list[RecordBatch] = []
