@@ -2,7 +2,8 @@
 #
 #   make build      .venv with a compiled `kraftctl` in it
 #   make dev        a controller and three real Kafka brokers on this machine, until Ctrl-C
-#   make test       the whole suite against compiled code, and the pure tests from source as well
+#   make test       the suite against compiled code, and the pure tests from source as well
+#   make test-long  the variants and planted faults that it leaves out
 #   make test-quick   the pure core, uncompiled, in seconds
 #   make simulate   whole simulated clusters with faults; a find prints the line that repeats it
 #   make soak       the long random tests, with a given seed and duration
@@ -39,7 +40,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol spark/kraftctl_spar
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-quick test-compiled test-pure check format bench bench-failover bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -97,10 +98,15 @@ $(STAMPS)/compiled-$(TREE): $(WHEEL)
 
 NOTE_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
 
-# All tests, two lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
+# Two lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
 test: setup
 	$(NOTE_WITHOUT_BROWSER)
-	$(BIN)/python tests/lanes.py all $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
+	$(BIN)/python tests/lanes.py test $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
+
+# The tests that `make test` leaves out: more variants with real brokers and Spark, and all planted faults.
+test-long: setup
+	$(NOTE_WITHOUT_BROWSER)
+	$(BIN)/python tests/lanes.py long $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)
 
 # The pure core from source, with fewer seeds and examples.
 test-quick: $(STAMPS)/dev
@@ -111,7 +117,7 @@ test-compiled: setup
 	PYTHONSAFEPATH=1 KRAFTCTL_UNDER_TEST=compiled $(BIN)/pytest $(if $(CHROMIUM),,-m "not browser") $(PYTEST_ARGS)
 
 test-pure: $(STAMPS)/dev
-	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser and not wheel" $(PYTEST_ARGS)
+	PYTHONPATH=$(SOURCES) KRAFTCTL_UNDER_TEST=sources $(BIN)/pytest -m "not java and not interop and not spark and not slow and not browser and not wheel and not long" $(PYTEST_ARGS)
 
 check: $(STAMPS)/dev
 	$(BIN)/ruff check .

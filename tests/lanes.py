@@ -1,8 +1,8 @@
 """The suite in lanes: parts that run in parallel, two at a time, each an ordinary pytest run.
 
-`lanes.py quick` or `lanes.py all`, then pytest's options except paths and -m; `--without-browser` leaves out
-tests that need Chromium. Every test of a tier is in one of its lanes. Output lines are prefixed with the name
-of their lane; the last line is the result.
+`lanes.py quick`, `lanes.py test` or `lanes.py long`, then pytest's options except paths and -m;
+`--without-browser` leaves out tests that need Chromium. Every test is in one lane of `test` or, if it is marked
+`long`, of `long`. Output lines are prefixed with the name of their lane; the last line is the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOTHING_COLLECTED = 5
 
 WITHOUT_BROWSER = "--without-browser"
 
-PURE = "not java and not interop and not spark and not slow and not browser and not wheel"
+PURE = "not java and not interop and not spark and not slow and not browser and not wheel and not long"
 
 QUICK_EFFORT = "0.125"
 
@@ -39,16 +39,18 @@ class Lane:
     arguments: tuple[str, ...]
     ports: str
     """First and last + 1: lanes do not take each other's ports."""
+    markers: str = "not long"
+    """The selected tests, as pytest's -m."""
     compiled: bool = True
     effort: str = "1"
     seed: int = 0
 
 
 QUICK = (
-    Lane("core", ("-q", "-m", PURE, "tests/raft", "tests/node", "tests/controller"),
-         "12000-17000", compiled=False, effort=QUICK_EFFORT),
-    Lane("codec", ("-q", "-m", PURE, "tests/protocol", "tests/image", "tests/metadata", "tests/kips",
-                   "tests/test_config.py"), "17000-22000", compiled=False, effort=QUICK_EFFORT),
+    Lane("core", ("-q", "tests/raft", "tests/node", "tests/controller"),
+         "12000-17000", PURE, compiled=False, effort=QUICK_EFFORT),
+    Lane("codec", ("-q", "tests/protocol", "tests/image", "tests/metadata", "tests/kips",
+                   "tests/test_config.py"), "17000-22000", PURE, compiled=False, effort=QUICK_EFFORT),
 )  # fmt: skip
 
 EXPORTS = tuple(
@@ -76,7 +78,7 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 SIMULATION = "tests/simulator/test_random_seeds.py"
 """Minutes of it, and one process."""
 
-ALL = (
+TEST = (
     Lane("quorums", QUORUMS, "10000-12000"),
     Lane("exports", EXPORTS, "12000-16000"),
     Lane("others", ("tests", *(f"--ignore={path}" for path in (*APART, SIMULATION))), "24000-28000"),
@@ -85,12 +87,20 @@ ALL = (
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
     Lane("faults", ("tests/faults",), "32000-32500"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
-    Lane("sources", ("-q", "-m", PURE), "28000-32000", compiled=False, effort="0.5", seed=500),
+    Lane("sources", ("-q",), "28000-32000", PURE, compiled=False, effort="0.25", seed=500),
 )
 """The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled
-code, and half as many: equal seeds would find the same."""
+code, and a quarter as many: equal seeds would find the same."""
 
-TIERS = {"quick": QUICK, "all": ALL}
+LONG = (
+    Lane("exports", ("tests/spark",), "12000-16000", "long"),
+    Lane("quorums", ("tests/interop",), "10000-12000", "long"),
+    Lane("faults", ("tests/faults",), "32000-32500", "long"),
+    Lane("others", ("tests", *(f"--ignore=tests/{name}" for name in ("interop", "spark", "faults"))),
+         "24000-28000", "long"),
+)  # fmt: skip
+
+TIERS = {"quick": QUICK, "test": TEST, "long": LONG}
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,15 @@ def environment(lane: Lane) -> dict[str, str]:
 
 def run(lane: Lane, options: list[str]) -> Outcome:
     began = time.monotonic()
-    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir=.pytest_cache/{lane.name}"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-o",
+        f"cache_dir=.pytest_cache/{lane.name}",
+        "-m",
+        lane.markers,
+    ]
     line = ""
     with subprocess.Popen(
         [*command, *lane.arguments, *options],
@@ -145,7 +163,7 @@ def main() -> int:
     lanes = TIERS.get(tier, ())
     if WITHOUT_BROWSER in sys.argv:
         lanes = tuple(
-            replace(lane, arguments=("-m", "not browser", *lane.arguments)) if lane.compiled else lane
+            replace(lane, markers=f"{lane.markers} and not browser") if lane.compiled else lane
             for lane in lanes
         )
     if not lanes:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable
+from dataclasses import replace
 
-from tests.lanes import ALL, APART, EXPORTS, QUICK, QUORUMS, ROOT, SIMULATION
+import pytest
+
+from tests import lanes
+from tests.lanes import APART, EXPORTS, LONG, QUICK, QUORUMS, ROOT, SIMULATION, TEST, Lane
 
 
 def test_every_folder_is_in_one_compiled_lane() -> None:
     """Tests that a lane leaves out are in exactly one other lane."""
-    compiled = [lane.arguments for lane in ALL if lane.compiled]
+    compiled = [lane.arguments for lane in TEST if lane.compiled]
     named = [word for words in compiled for word in words if not word.startswith("-")]
     left_out = [
         word.removeprefix("--ignore=") for words in compiled for word in words if word.startswith("--ignore=")
@@ -21,33 +24,46 @@ def test_every_folder_is_in_one_compiled_lane() -> None:
 
 
 def test_no_two_lanes_share_ports() -> None:
-    for lanes in (QUICK, ALL):
-        taken = [set(range(*map(int, lane.ports.split("-")))) for lane in lanes]
+    for tier in (QUICK, TEST, LONG):
+        taken = [set(range(*map(int, lane.ports.split("-")))) for lane in tier]
         assert len(set().union(*taken)) == sum(len(ports) for ports in taken)
 
 
-def lanes(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "tests/lanes.py"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """Runs two small lanes with options: the status, and the last line."""
+    small = tuple(Lane(name, ("tests/raft/test_value.py",), "0-1", compiled=False) for name in ("one", "two"))
+    monkeypatch.setitem(lanes.TIERS, "small", small)
+
+    def run_lanes(*options: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["lanes.py", "small", *options])
+        return lanes.main(), capsys.readouterr().out.splitlines()[-1]
+
+    return run_lanes
 
 
-def test_a_lane_without_a_selected_test_is_no_failure() -> None:
-    ran = lanes("quick", "-k", "test_one_seed_is_one_history")
-    assert ran.returncode == 0, ran.stdout
-    assert ran.stdout.splitlines()[-1].endswith("all passed")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "status", "verdict"),
+    [
+        pytest.param((), 0, "all passed", id="passed"),
+        pytest.param(("-k", "no_test_has_this_name"), 1, "FAILED: no test was selected", id="none-selected"),
+        pytest.param(("--no-such-option",), 1, "FAILED: one, two", id="failed"),
+    ],
+)
+def test_the_last_line_is_the_result(
+    run: Callable[..., tuple[int, str]], options: tuple[str, ...], status: int, verdict: str
+) -> None:
+    ended, line = run(*options)
+    assert ended == status
+    assert line.startswith("2 lanes in ")
+    assert line.endswith(f": {verdict}")
 
 
-def test_but_none_at_all_is() -> None:
-    ran = lanes("quick", "-k", "no_test_has_this_name")
-    assert ran.returncode == 1
-    assert ran.stdout.splitlines()[-1].endswith("FAILED: no test was selected")
-
-
-def test_a_lane_that_fails_is_named() -> None:
-    ran = lanes("quick", "-k", "test_one_seed_is_one_history", "--no-such-option")
-    assert ran.returncode == 1
-    assert ran.stdout.splitlines()[-1].endswith("FAILED: core, codec")
+@pytest.mark.slow
+def test_a_lane_without_a_selected_test_is_no_failure(run: Callable[..., tuple[int, str]]) -> None:
+    two = lanes.TIERS["small"][1]
+    lanes.TIERS["small"] = (lanes.TIERS["small"][0], replace(two, markers="java"))
+    assert run()[0] == 0
