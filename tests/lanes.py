@@ -1,8 +1,9 @@
 """The suite in lanes: parts that run in parallel, two at a time, each an ordinary pytest run.
 
 `lanes.py quick`, `lanes.py test` or `lanes.py long`, then pytest's options except paths and -m;
-`--without-browser` leaves out tests that need Chromium. Every test is in one lane of `test` or, if it is marked
-`long`, of `long`. Output lines are prefixed with the name of their lane; the last line is the result.
+`--without-browser` leaves out tests that need Chromium. Every test is in one lane of `test`, or of `long`
+if it is marked so. Output lines are prefixed with the name of their lane.
+The last ones say which tests failed, and the result.
 """
 
 from __future__ import annotations
@@ -105,11 +106,12 @@ TIERS = {"quick": QUICK, "test": TEST, "long": LONG}
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one lane: pytest's exit status and last line."""
+    """The result of one lane: pytest's exit status and last line, and its lines about tests that failed."""
 
     lane: Lane
     status: int
     line: str
+    failures: list[str]
     elapsed_s: float
 
 
@@ -121,6 +123,7 @@ def environment(lane: Lane) -> dict[str, str]:
         "KRAFTCTL_TEST_SEED": str(lane.seed),
         "KRAFTCTL_TEST_PORTS": lane.ports,
         "PYTHONUNBUFFERED": "1",
+        "COLUMNS": "200",
     }
     if lane.compiled:
         return {**variables, "KRAFTCTL_UNDER_TEST": "compiled", "PYTHONSAFEPATH": "1"}
@@ -139,6 +142,7 @@ def run(lane: Lane, options: list[str]) -> Outcome:
         lane.markers,
     ]
     line = ""
+    failures = []
     with subprocess.Popen(
         [*command, *lane.arguments, *options],
         cwd=ROOT,
@@ -150,9 +154,11 @@ def run(lane: Lane, options: list[str]) -> Outcome:
         assert process.stdout is not None
         for printed in process.stdout:
             line = printed.strip() or line
+            if printed.startswith(("FAILED ", "ERROR ")):
+                failures.append(line)
             with _printing:
                 print(f"{lane.name:>8} | {printed}", end="", flush=True)
-    return Outcome(lane, process.returncode, line.strip("= "), time.monotonic() - began)
+    return Outcome(lane, process.returncode, line.strip("= "), failures, time.monotonic() - began)
 
 
 _printing = threading.Lock()
@@ -174,6 +180,9 @@ def main() -> int:
     print()
     for outcome in outcomes:
         print(f"{outcome.lane.name:>8}  {outcome.elapsed_s:4.0f} s  {outcome.line}")
+    for outcome in outcomes:
+        for failure in outcome.failures:
+            print(f"{outcome.lane.name:>8}  {failure}")
     failed = [one.lane.name for one in outcomes if one.status not in (0, NOTHING_COLLECTED)]
     if all(one.status == NOTHING_COLLECTED for one in outcomes):
         failed.append("no test was selected")

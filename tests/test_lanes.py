@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -31,15 +32,17 @@ def test_no_two_lanes_share_ports() -> None:
 
 @pytest.fixture
 def run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str]]:
-    """Runs two small lanes with options: the status, and the last line."""
-    small = tuple(Lane(name, ("tests/raft/test_value.py",), "0-1", compiled=False) for name in ("one", "two"))
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, list[str]]]:
+    """Runs two small lanes with options: the status, and the lines printed."""
+    file = tmp_path / "test_small.py"
+    file.write_text("def test_sound():\n    pass\n\n\ndef test_wrong():\n    assert [1] == [2]\n")
+    small = tuple(Lane(name, (str(file),), "0-1", compiled=False) for name in ("one", "two"))
     monkeypatch.setitem(lanes.TIERS, "small", small)
 
-    def run_lanes(*options: str) -> tuple[int, str]:
+    def run_lanes(*options: str) -> tuple[int, list[str]]:
         monkeypatch.setattr("sys.argv", ["lanes.py", "small", *options])
-        return lanes.main(), capsys.readouterr().out.splitlines()[-1]
+        return lanes.main(), capsys.readouterr().out.splitlines()
 
     return run_lanes
 
@@ -48,22 +51,30 @@ def run(
 @pytest.mark.parametrize(
     ("options", "status", "verdict"),
     [
-        pytest.param((), 0, "all passed", id="passed"),
+        pytest.param(("-k", "sound"), 0, "all passed", id="passed"),
         pytest.param(("-k", "no_test_has_this_name"), 1, "FAILED: no test was selected", id="none-selected"),
-        pytest.param(("--no-such-option",), 1, "FAILED: one, two", id="failed"),
+        pytest.param(("--no-such-option",), 1, "FAILED: one, two", id="not-run"),
+        pytest.param((), 1, "FAILED: one, two", id="failed"),
     ],
 )
 def test_the_last_line_is_the_result(
-    run: Callable[..., tuple[int, str]], options: tuple[str, ...], status: int, verdict: str
+    run: Callable[..., tuple[int, list[str]]], options: tuple[str, ...], status: int, verdict: str
 ) -> None:
-    ended, line = run(*options)
+    ended, lines = run(*options)
     assert ended == status
-    assert line.startswith("2 lanes in ")
-    assert line.endswith(f": {verdict}")
+    assert lines[-1].startswith("2 lanes in ")
+    assert lines[-1].endswith(f": {verdict}")
 
 
 @pytest.mark.slow
-def test_a_lane_without_a_selected_test_is_no_failure(run: Callable[..., tuple[int, str]]) -> None:
-    two = lanes.TIERS["small"][1]
-    lanes.TIERS["small"] = (lanes.TIERS["small"][0], replace(two, markers="java"))
-    assert run()[0] == 0
+def test_the_lines_before_it_name_what_failed(run: Callable[..., tuple[int, list[str]]]) -> None:
+    named = [line.split(" - ") for line in run()[1][-3:-1]]
+    assert [name.split()[:2] for name, _ in named] == [["one", "FAILED"], ["two", "FAILED"]]
+    assert {(name.split("::")[1], reason) for name, reason in named} == {("test_wrong", "assert [1] == [2]")}
+
+
+@pytest.mark.slow
+def test_a_lane_without_a_selected_test_is_no_failure(run: Callable[..., tuple[int, list[str]]]) -> None:
+    one, two = lanes.TIERS["small"]
+    lanes.TIERS["small"] = (one, replace(two, markers="java"))
+    assert run("-k", "sound")[0] == 0

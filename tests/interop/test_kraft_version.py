@@ -69,9 +69,9 @@ def voters_with_directories(cluster: Cluster) -> set[int]:
 @pytest.mark.parametrize(
     ("java_controllers", "java_leads"),
     [
-        pytest.param(0, False, id="kraftctl"),
+        pytest.param(0, False, id="kraftctl", marks=pytest.mark.long),
         pytest.param(2, False, id="kraftctl-before-java"),
-        pytest.param(2, True, id="java-before-kraftctl"),
+        pytest.param(2, True, id="java-before-kraftctl", marks=pytest.mark.long),
     ],
 )
 def test_kafka_features_upgrades_a_static_quorum(

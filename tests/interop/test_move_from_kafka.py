@@ -114,7 +114,10 @@ def has_every_topic(controller: Controller, clients: SteadyClients) -> bool:
     }
 
 
-@pytest.mark.parametrize("dynamic", [True, False], ids=["dynamic", "static"])
+@pytest.mark.parametrize(
+    "dynamic",
+    [pytest.param(True, id="dynamic"), pytest.param(False, id="static", marks=pytest.mark.long)],
+)
 def test_a_quorum_moves_to_kraftctl_and_back(tmp_path: Path, dynamic: bool) -> None:
     with (
         Cluster(kafka(), tmp_path, controllers=3, java_controller=True, dynamic=dynamic) as cluster,

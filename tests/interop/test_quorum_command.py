@@ -128,6 +128,7 @@ def test_refusals(quorum: Cluster, door: str, operation: tuple[str, ...], error:
     assert "".join(word.capitalize() for word in error.split("_")) + "Exception" in theirs.output
 
 
+@pytest.mark.long
 def test_a_voter_of_kafkas_own_quorum_is_replaced(tmp_path: Path) -> None:
     """Three of Kafka's controllers; one loses its directory, which kraftctl formats anew."""
     cluster = Cluster(kafka(), tmp_path, brokers=0, controllers=3, java_controller=True)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.interop
 BROKERS = 2
 
 
-@pytest.fixture(scope="module", params=["dynamic", "static"])
+@pytest.fixture(scope="module", params=["dynamic", pytest.param("static", marks=pytest.mark.long)])
 def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three controllers and two brokers; formatted with --initial-controllers, or static voters."""
     with Cluster(
