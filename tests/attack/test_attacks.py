@@ -28,7 +28,13 @@ def place() -> Iterator[Path]:
         yield Path(name)
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["no-authorizer", "authorizer"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(False, id="no-authorizer", marks=pytest.mark.long),
+        pytest.param(True, id="authorizer"),
+    ],
+)
 def template(request: pytest.FixtureRequest, place: Path) -> Template:
     template = Template(place / f"template-{request.param}", authorizer=request.param)
     template.make()

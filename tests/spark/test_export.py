@@ -36,7 +36,13 @@ from tests.support.processes.spark_export import ExportJob, export_now, spark_en
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["java-controller", "kraftctl"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(True, id="java-controller", marks=pytest.mark.long),
+        pytest.param(False, id="kraftctl"),
+    ],
+)
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     directory = tmp_path_factory.mktemp("cluster")
     authorizer = {

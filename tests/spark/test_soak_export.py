@@ -23,6 +23,7 @@ TAILING = (
 @pytest.mark.slow
 @pytest.mark.java
 @pytest.mark.timeout(400)
+@pytest.mark.long
 def test_killed_while_the_log_of_a_controller_grows(tmp_path: Path) -> None:
     """While it catches up, and while it follows; compared with kafka-dump-log, and with three readers."""
     soak = Soak(tmp_path, seed=1)
