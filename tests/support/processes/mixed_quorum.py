@@ -57,7 +57,10 @@ def await_leader(controllers: Sequence[Controller]) -> Controller:
 
 
 def make_lead(cluster: Cluster, kind: type[Controller]) -> Controller:
-    """Restarts leaders until one of that kind leads, and returns it."""
+    """Restarts leaders until one of that kind leads, and returns it.
+
+    Of voters with equal logs the one with the lowest id succeeds, so it should be the only one of its kind.
+    """
     for _ in range(TURNS_MAX):
         leader = await_leader(cluster.controllers)
         if isinstance(leader, kind):
