@@ -68,7 +68,9 @@ def has_topics(controller: Controller, names: set[str]) -> bool:
     return topics_known_to(controller) == names
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    "dynamic", [pytest.param(False, id="static", marks=pytest.mark.long), pytest.param(True, id="dynamic")]
+)
 @pytest.mark.parametrize("kraftctl_leads", [True, False], ids=["from-kraftctl", "from-java"])
 def test_a_lost_log_is_filled_from_the_others_snapshot(
     tmp_path: Path, kraftctl_leads: bool, dynamic: bool
