@@ -1,8 +1,8 @@
-"""How long nothing can be changed after the active controller ends: kraftctl and Kafka's own controllers.
+"""How long nothing can be changed after the active controller ends: kraftctl, Kafka's own, and both together.
 
-Three controllers and three brokers. The leader is killed, or stopped by SIGTERM, while one of the brokers is
-asked to create a topic; what is measured ends when the topic is acknowledged. Then the controller is started
-again, and the next one is ended when it follows.
+Three controllers and three brokers. The leader is killed, stopped by SIGTERM, or suspended by SIGSTOP, while
+one of the brokers is asked to create a topic; what is measured ends when the topic is acknowledged. Then the
+controller is started again, and the next one is ended when it follows.
 
 `python tests/bench/failover.py --kills 20 --stops 20 --partitions 10000` runs this alone.
 """
@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,74 +32,83 @@ from kraftctl_protocol.generated.create_topics_request import (
     CreateTopicsRequest,
 )
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
-from kraftctl_protocol.generated.describe_quorum_request import (
-    DescribeQuorumRequest,
-    PartitionData,
-    TopicData,
-)
-from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumResponse
-from kraftctl_protocol.generated.describe_quorum_response import PartitionData as Described
 from tests.bench.measure import percentile
 from tests.bench.table import Row, render
-from tests.support.processes.kafka import Cluster, await_result, kafka
+from tests.support.processes.kafka import Cluster, await_result
+from tests.support.processes.mixed_quorum import JAVA, KRAFTCTL, leader_of, mixed_cluster
+from tests.support.processes.quorum import describe
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
-KILLS = 20
-STOPS = 20
+CLUSTERS = {
+    "kraftctl": (KRAFTCTL, KRAFTCTL, KRAFTCTL),
+    "mixed": (KRAFTCTL, KRAFTCTL, JAVA),
+    "java": (JAVA, JAVA, JAVA),
+}
+KILLED, STOPPED, SILENT = "killed", "stopped", "silent"
+COUNTS = {KILLED: 20, STOPPED: 20, SILENT: 0}
 BROKERS = 3
 ABSENT_BROKER_ID = 99
 """The partitions that are only there to be loaded are on a broker that does not run."""
 PARTITIONS_PER_TOPIC = 1_000
-CALL_SECONDS_MAX = 30.0
+CALL_SECONDS_MAX = 90.0
+"""A broker waits controller.socket.timeout.ms, 30 s, for the answer of a leader that is silent."""
 RATIO_KILLED = 5.0
 """Java's controllers wait for their fetch timeout."""
 
 
-@dataclass
-class Measured:
-    """Seconds from the signal to the acknowledgement, one for each leader that ended."""
+@dataclass(frozen=True)
+class Failover:
+    """One leader that ended."""
 
-    killed_s: list[float]
-    stopped_s: list[float]
+    how: str
+    kind: str
+    seconds: float
+    """From the signal to the acknowledgement."""
 
 
-def run(kills: int = KILLS, stops: int = STOPS, partitions: int = 0) -> list[Row]:
+def run(clusters: Sequence[str], counts: Mapping[str, int], partitions: int = 0) -> list[Row]:
+    """Each of `clusters` in turn."""
+    measured: dict[str, list[Failover]] = {}
     with tempfile.TemporaryDirectory() as directory:
-        ours = measure(Path(directory, "kraftctl"), kills, stops, partitions, java=False)
-        theirs = measure(Path(directory, "java"), kills, stops, partitions, java=True)
-    with_partitions = f", {partitions} partitions" if partitions else ""
-    rows: list[Row] = []
-    for how, mine, other, at_least in (
-        ("killed", ours.killed_s, theirs.killed_s, RATIO_KILLED),
-        ("stopped", ours.stopped_s, theirs.stopped_s, None),
-    ):
-        for name, fraction, wanted in (("p50", 0.5, at_least), ("maximum", 1.0, None)):
-            if not mine:
-                continue
-            what = f"leader {how}{with_partitions}, topic created, {name} of {len(mine)}"
-            rows.append(
-                Row(
-                    what,
-                    1_000 * percentile(mine, fraction),
-                    "ms",
-                    "Java",
-                    1_000 * percentile(other, fraction) if other else 0.0,
-                    at_least=wanted if other else None,
-                )
-            )
-    return rows
+        for name in clusters:
+            measured[name] = measure(Path(directory, name), CLUSTERS[name], counts, partitions)
+    return rows(measured, f", {partitions} partitions" if partitions else "")
 
 
-def measure(directory: Path, kills: int, stops: int, partitions: int, *, java: bool) -> Measured:
+def rows(measured: Mapping[str, list[Failover]], with_partitions: str = "") -> list[Row]:
+    """By cluster, and by end and kind of the leader. Others are compared with Java's cluster."""
+    java = measured.get("java", [])
+    compared = {name: failovers for name, failovers in measured.items() if name != "java"}
+    found: list[Row] = []
+    for name, failovers in (compared or measured).items():
+        for how, kind in sorted({(each.how, each.kind) for each in failovers}):
+            ours = seconds(failovers, how, kind)
+            theirs = seconds(java, how) if compared else []
+            what = f"{name}: {kind} {how}{with_partitions}, topic created"
+            for part, fraction in (("p50", 0.5), ("maximum", 1.0)):
+                row = Row(f"{what}, {part} of {len(ours)}", 1_000 * percentile(ours, fraction), "ms")
+                if theirs:
+                    row.compared_with, row.compared = "Java", 1_000 * percentile(theirs, fraction)
+                    if (name, how, part) == ("kraftctl", KILLED, "p50"):
+                        row.at_least = RATIO_KILLED
+                found.append(row)
+    return found
+
+
+def seconds(failovers: list[Failover], how: str, kind: str | None = None) -> list[float]:
+    """Those of leaders that ended like that; of one kind, or of all."""
+    return [each.seconds for each in failovers if each.how == how and kind in (None, each.kind)]
+
+
+def measure(
+    directory: Path, kinds: Sequence[str], counts: Mapping[str, int], partitions: int
+) -> list[Failover]:
     """One cluster, whose leaders end one after the other."""
-    with Cluster(kafka(), directory, brokers=BROKERS, controllers=3, java_controller=java) as cluster:
+    with mixed_cluster(directory, kinds, brokers=BROKERS) as cluster:
         trial = Trial(cluster)
         if partitions:
             create_absent_partitions(cluster, partitions)
-        return Measured(
-            killed_s=[trial.end_leader(Controller.kill) for _ in range(kills)],
-            stopped_s=[trial.end_leader(Controller.stop) for _ in range(stops)],
-        )
+        return [trial.end_leader(how) for how, count in counts.items() for _ in range(count)]
 
 
 class Trial:
@@ -114,22 +123,25 @@ class Trial:
             await_result(partial(accepts_connections, broker.port), f"{broker.name} listens")
         self._create(next(self._names))
 
-    def end_leader(self, end: Callable[[Controller], object]) -> float:
-        """Seconds until the next topic is acknowledged. Returns when all controllers are back."""
+    def end_leader(self, how: str) -> Failover:
+        """Until the next topic is acknowledged. Returns when all controllers are back."""
         leader = await_result(self._settled_leader, "a leader, and two followers", 120.0, 0.05)
         assert leader.process is not None
         begin_s = time.monotonic()
-        if end is Controller.stop:
+        if how == STOPPED:
             leader.process.signal(signal.SIGTERM)
+        elif how == SILENT:
+            leader.pause()
         else:
-            end(leader)
+            leader.kill()
         self._create(next(self._names))
-        elapsed_s = time.monotonic() - begin_s
+        failover = Failover(how, leader.NAME_PREFIX, time.monotonic() - begin_s)
+        if how == SILENT:
+            leader.kill()
         leader.stop()
         leader.start()
-        who = type(leader).NAME_PREFIX
-        print(f"  {who}: {1_000 * elapsed_s:.0f} ms", file=sys.stderr, flush=True)
-        return elapsed_s
+        print(f"  {failover.kind} {how}: {1_000 * failover.seconds:.0f} ms", file=sys.stderr, flush=True)
+        return failover
 
     def _create(self, name: str) -> None:
         """Until it is acknowledged by the broker whose turn it is."""
@@ -156,23 +168,9 @@ class Trial:
         return None
 
 
-def describe(controller: Controller) -> Described | None:
-    """None when it does not lead."""
-    topic = TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])
-    try:
-        with ControllerClient(controller.port) as client:
-            answer = client.call(DescribeQuorumRequest(topics=[topic]), 2, DescribeQuorumResponse)
-    except OSError:
-        return None
-    described = answer.topics[0].partitions[0]
-    if described.error_code != Errors.NONE or described.leader_id != controller.node_id:
-        return None
-    return described
-
-
 def create_absent_partitions(cluster: Cluster, count: int) -> None:
     """On a broker that registers, and is never heard of again."""
-    leader = await_result(partial(_leader, cluster), "a leader")
+    leader = await_result(partial(leader_of, cluster.controllers), "a leader")
     with ControllerClient(leader.port) as client:
         broker = StandInBroker(client, ABSENT_BROKER_ID, cluster.cluster_id)
         await_result(broker.register, "registered")
@@ -190,29 +188,16 @@ def create_absent_partitions(cluster: Cluster, count: int) -> None:
             assert answer.topics[0].error_code == Errors.NONE, answer
 
 
-def _leader(cluster: Cluster) -> Controller | None:
-    return next((each for each in cluster.controllers if describe(each) is not None), None)
-
-
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Time to the next topic after the active controller ends")
-    parser.add_argument("--kills", type=int, default=KILLS)
-    parser.add_argument("--stops", type=int, default=STOPS)
+    parser.add_argument("--kills", type=int, default=COUNTS[KILLED])
+    parser.add_argument("--stops", type=int, default=COUNTS[STOPPED])
+    parser.add_argument("--pauses", type=int, default=COUNTS[SILENT], help="leaders that are suspended")
     parser.add_argument("--partitions", type=int, default=0)
-    parser.add_argument("--only", choices=("kraftctl", "java"), help="measure one of them, without ratios")
+    parser.add_argument("--only", choices=CLUSTERS, help="measure one kind of cluster, without ratios")
     options = parser.parse_args(arguments)
-    if options.only is None:
-        print(render(run(options.kills, options.stops, options.partitions)))
-        return 0
-    with tempfile.TemporaryDirectory() as directory:
-        measured = measure(
-            Path(directory, "cluster"),
-            options.kills,
-            options.stops,
-            options.partitions,
-            java=options.only == "java",
-        )
-    print(measured)
+    counts = {KILLED: options.kills, STOPPED: options.stops, SILENT: options.pauses}
+    print(render(run([options.only] if options.only else list(CLUSTERS), counts, options.partitions)))
     return 0
 
 
