@@ -62,7 +62,7 @@ def _controllers(image: MetadataImage) -> list[object]:
 
 
 def _configs(image: MetadataImage) -> list[object]:
-    return [image.configurations.resources, image.topics.ids_by_name, image.acls]
+    return [image.configurations, image.topics.ids_by_name, image.acls]
 
 
 HANDLERS: Final[dict[int, Handler]] = {

@@ -2,42 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
-from kraftctl.image.undo_journal import UndoJournal
+from kraftctl.image.undo_journal import MISSING, JournalView, Restorable, UndoJournal
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.generated.config_record import ConfigRecord
+
+Resource = tuple[int, str]
+"""Type and name."""
 
 _EMPTY: Final[dict[str, str]] = {}
 
 
-class ConfigurationsImage:
-    """`resources` maps (resource type, name) to its configs; a resource without configs is absent.
+class ConfigurationsImage(Restorable):
+    """`resources` maps a resource to its configs; a resource without configs is absent.
 
-    The inner dicts are replaced, never changed, so a reader may keep one.
+    The inner dicts are changed in place, and each config is journaled by itself: a broker may have ten
+    thousand, and a copy of them for each record would take seconds.
     """
 
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
-        self.resources: dict[tuple[int, str], dict[str, str]] = {}
+        self.resources: dict[Resource, dict[str, str]] = {}
 
     def config(self, resource_type: int, name: str) -> dict[str, str]:
-        """The dynamic configs of one resource; empty when it has none. Do not change it."""
+        """The dynamic configs of one resource; empty when it has none. Do not change it, or keep it."""
         return self.resources.get((resource_type, name), _EMPTY)
 
     def replay(self, record: ConfigRecord) -> None:
         """A null value removes the config."""
-        resource = (record.resource_type, record.resource_name)
-        configs = dict(self.resources.get(resource, _EMPTY))
-        if record.value is None:
-            configs.pop(record.name, None)
-        else:
-            configs[record.name] = record.value
-        if configs:
-            self._journal.put(self.resources, resource, configs)
-        else:
-            self._journal.remove(self.resources, resource)
+        self._set((record.resource_type, record.resource_name), record.name, record.value)
 
     def replay_topic_removed(self, topic_name: str) -> None:
         """A removed topic takes its configs along; no ConfigRecords say so."""
-        self._journal.remove(self.resources, (TOPIC, topic_name))
+        resource = (TOPIC, topic_name)
+        for name in list(self.resources.get(resource, _EMPTY)):
+            self._set(resource, name, None)
+
+    def resources_in_view(self, view: JournalView) -> list[Resource]:
+        """The resources that have configs in the view, sorted, and some that have none there."""
+        return sorted({*self.resources, *cast("list[Resource]", view.changed_groups(self))})
+
+    def config_in_view(self, view: JournalView, resource: Resource) -> list[tuple[str, str]]:
+        """The configs of one resource as they are in the view, sorted by name."""
+        configs = self.resources.get(resource, _EMPTY)
+        names = set(configs)
+        names.update(cast("list[str]", view.changed_members(self, resource)))
+        result: list[tuple[str, str]] = []
+        for name in sorted(names):
+            value = view.value(self, (resource, name), configs.get(name, MISSING))
+            if isinstance(value, str):
+                result.append((name, value))
+        return result
+
+    def current(self, key: object) -> object:
+        resource, name = cast("tuple[Resource, str]", key)
+        return self.resources.get(resource, _EMPTY).get(name, MISSING)
+
+    def restore(self, key: object, old: object) -> None:
+        resource, name = cast("tuple[Resource, str]", key)
+        self._put(resource, name, old if isinstance(old, str) else None)
+
+    def _set(self, resource: Resource, name: str, value: str | None) -> None:
+        old = self.resources.get(resource, _EMPTY).get(name)
+        if old is None and value is None:
+            return
+        self._journal.remember(self, (resource, name), MISSING if old is None else old)
+        self._put(resource, name, value)
+
+    def _put(self, resource: Resource, name: str, value: str | None) -> None:
+        configs = self.resources.get(resource)
+        if configs is None:
+            configs = {}
+            self.resources[resource] = configs
+        if value is None:
+            del configs[name]
+        else:
+            configs[name] = value
+        if not configs:
+            del self.resources[resource]

@@ -107,7 +107,7 @@ def _sorted_partitions(
     """Removed partitions are known to the view only; so look for indexes the topic has or had."""
     topic_id = topic.topic_id
     indexes = set(topic.partitions)
-    indexes.update(view.changed_partitions(image.topics, topic_id))
+    indexes.update(view.changed_members(image.topics, topic_id))
     result: list[tuple[int, PartitionRegistration]] = []
     for index in sorted(indexes):
         current = topic.partitions.get(index)
@@ -118,9 +118,8 @@ def _sorted_partitions(
 
 
 def _config_records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
-    resources: dict[tuple[int, str], dict[str, str]] = dict(view.items(image.configurations.resources))
-    for resource in sorted(resources):
-        for name, value in sorted(resources[resource].items()):
+    for resource in image.configurations.resources_in_view(view):
+        for name, value in image.configurations.config_in_view(view, resource):
             record = ConfigRecord(
                 resource_type=resource[0], resource_name=resource[1], name=name, value=value
             )

@@ -44,7 +44,7 @@ class JournalView:
     def __init__(self) -> None:
         self._overlay: dict[tuple[int, object], object] = {}
         self._changed_keys: dict[int, list[object]] = {}
-        self._changed_partitions: dict[tuple[int, bytes], list[int]] = {}
+        self._changed_members: dict[tuple[int, object], list[Any]] = {}
 
     def note(self, container: object, key: object, old: object) -> None:
         """Called by the journal, oldest change first; later changes of the same key do not count."""
@@ -52,7 +52,7 @@ class JournalView:
         if entry not in self._overlay:
             self._overlay[entry] = old
             if isinstance(container, Restorable) and isinstance(key, tuple):
-                self._changed_partitions.setdefault((id(container), key[0]), []).append(key[1])
+                self._changed_members.setdefault((id(container), key[0]), []).append(key[1])
             else:
                 self._changed_keys.setdefault(id(container), []).append(key)
 
@@ -60,9 +60,14 @@ class JournalView:
         """The value in the view; MISSING when the key did not exist."""
         return self._overlay.get((id(container), key), current)
 
-    def changed_partitions(self, topics: object, topic_id: bytes) -> list[int]:
-        """Indexes of a topic's partitions whose value in the view may differ from the present one."""
-        return self._changed_partitions.get((id(topics), topic_id), [])
+    def changed_groups(self, container: Restorable) -> list[Any]:
+        """The first parts of the keys, which are pairs, of what may differ from the present value."""
+        identity = id(container)
+        return [group for changed, group in self._changed_members if changed == identity]
+
+    def changed_members(self, container: Restorable, group: object) -> list[Any]:
+        """The second parts of such keys that have this first part: the partitions of a topic, for example."""
+        return self._changed_members.get((id(container), group), [])
 
     def items(self, container: dict[Any, Any]) -> list[tuple[Any, Any]]:
         """The entries of a dict as they are in the view, in no particular order."""

@@ -10,6 +10,8 @@ from kraftctl_protocol.generated.abort_transaction_record import AbortTransactio
 from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.end_transaction_record import EndTransactionRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 
 BEGIN, END, ABORT = BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord
@@ -113,8 +115,52 @@ def test_a_view_keeps_the_values_of_its_offset() -> None:
     view = image.journal.open_view(1)
     replay(image, config("c"), 2)
     image.journal.commit_to(3)
-    assert dict(view.items(image.configurations.resources)) == {(4, ""): {"k": "a"}}
+    assert image.configurations.config_in_view(view, (4, "")) == [("k", "a")]
     image.journal.close_view(view)
     replay(image, config("d"), 3)
     image.journal.commit_to(4)
     assert image.journal.entry_count == 0
+
+
+def named(name: str, value: str | None) -> ConfigRecord:
+    return ConfigRecord(resource_type=2, resource_name="foo", name=name, value=value)
+
+
+def test_each_config_is_journaled_by_itself() -> None:
+    """A copy of all configs of the broker for each record took seconds on the loop."""
+    image = MetadataImage()
+    replay(image, config("a"), 0)
+    configs = image.configurations.config(4, "")
+    for offset in range(1, 1_000):
+        record = ConfigRecord(resource_type=4, resource_name="", name=f"k{offset}", value="a")
+        replay(image, record, offset)
+    assert image.configurations.config(4, "") is configs
+    image.journal.rollback_to(1)
+    assert configs == {"k": "a"}
+    assert image.configurations.config(4, "") is configs
+
+
+def test_a_view_has_the_configs_of_a_topic_that_was_removed_and_made_anew() -> None:
+    image = image_of(
+        TopicRecord(name="foo", topic_id=b"1" * 16), named("kept", "1"), named("changed", "2"), config("a")
+    )
+    image.journal.commit_to(4)
+    view = image.journal.open_view(4)
+    changes = [
+        named("changed", "3"),
+        RemoveTopicRecord(topic_id=b"1" * 16),
+        config(None),
+        TopicRecord(name="foo", topic_id=b"2" * 16),
+        named("changed", "4"),
+        named("new", "5"),
+    ]
+    for offset, record in enumerate(changes, 4):
+        replay(image, record, offset)
+    image.journal.commit_to(10)
+    configurations = image.configurations
+    assert configurations.config(2, "foo") == {"changed": "4", "new": "5"}
+    in_view = [
+        (resource, configurations.config_in_view(view, resource))
+        for resource in configurations.resources_in_view(view)
+    ]
+    assert in_view == [((2, "foo"), [("changed", "2"), ("kept", "1")]), ((4, ""), [("k", "a")])]

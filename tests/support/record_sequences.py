@@ -280,7 +280,7 @@ def fingerprint(image: MetadataImage) -> dict[str, object]:
         "leaderless index": dict(topics.leaderless_counts),
         "imbalanced index": dict(topics.imbalanced_counts),
         "reassigning index": dict(topics.reassigning_counts),
-        "configs": dict(image.configurations.resources),
+        "configs": {resource: dict(configs) for resource, configs in image.configurations.resources.items()},
         "quotas": dict(image.client_quotas.quotas),
         "producer ids": image.producer_ids.next_producer_id,
         "acls": dict(image.acls.acls),
