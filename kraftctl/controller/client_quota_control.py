@@ -35,6 +35,9 @@ IP: Final = "ip"
 ENTITIES_PER_REQUEST_MAX: Final = 20_000
 """Twice as many as can be changed. What is refused for each of them takes 3 us."""
 
+PARTS_PER_REQUEST_MAX: Final = 60_000
+"""Names and quotas of all entities: a user's client has two names, and no entity more than four quotas."""
+
 CLIENT_KEYS: Final = {
     "producer_byte_rate": "LONG",
     "consumer_byte_rate": "LONG",
@@ -58,6 +61,8 @@ def alter_client_quotas(
     AnswerEntries().add_items(len(request.entries))
     if len(request.entries) > ENTITIES_PER_REQUEST_MAX:
         return _too_much(context, request, f"{len(request.entries)} entities")
+    if sum([len(entry.entity) + len(entry.ops) for entry in request.entries]) > PARTS_PER_REQUEST_MAX:
+        return _too_much(context, request, f"more than {PARTS_PER_REQUEST_MAX} names and quotas")
     entities = [_entity(entry) for entry in request.entries]
     counts: dict[QuotaEntity, int] = {}
     for entity in entities:

@@ -37,6 +37,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
 from kraftctl.controller.error_responses import error_response, refusal_without_items
+from kraftctl.controller.excessive_requests import excessive, has_too_many, too_many_records
 from kraftctl.controller.failures import CLOSED, Failures, shortened
 from kraftctl.controller.local_registration import local_registration
 from kraftctl.controller.moment import Moment
@@ -311,7 +312,7 @@ class QuorumController:
     def refused(self, context: RequestContext, request: Message, error: ApiError) -> PreparedResult:
         """A result that refuses the whole request."""
         line = refusal_line(f"{request.NAME} of {shortened(str(context.principal))}", error)
-        response = self._refusal(context, request, error.error, error.message)
+        response = error_response(context.api_key, request, context.version, error.error, error.message)
         return PreparedResult([], response, None, [], [line])
 
     def note_refusal(self, what: str, error: ApiError) -> None:
@@ -322,11 +323,6 @@ class QuorumController:
         """Records and response of a request that `why_refused` has let pass."""
         return HANDLERS[context.api.key](self.state, context, request, moment)
 
-    def _refusal(
-        self, context: RequestContext, request: Message, error: Errors, reason: str | None = None
-    ) -> Message:
-        return error_response(context.api_key, request, context.version, error, reason)
-
     def prepare_request(self, context: RequestContext, request: Message, moment: Moment) -> PreparedResult:
         """`handle`, and everything else that can fail before the first append.
 
@@ -336,11 +332,12 @@ class QuorumController:
         state.mutation_quotas.begin_request()
         try:
             result = self.handle(context, request, moment)
+            if result.is_atomic and has_too_many(result.records):
+                result = too_many_records(context, request)
             prepared = self.prepare(result)
             too_large = prepared.why_too_large()
             if too_large is not None:
-                reason = f"Unable to perform excessively large batch operation: {too_large}."
-                return self.refused(context, request, ApiError(Errors.POLICY_VIOLATION, reason))
+                return self.prepare(excessive(context, request, too_large))
             response = prepared.response
             assert response is not None, "every request has an answer"
             if prepared.batches:
@@ -360,7 +357,7 @@ class QuorumController:
             self.failures.note_request(what, "answered POLICY_VIOLATION" if short else CLOSED, error)
             return short
         try:
-            refusal = self._refusal(context, request, Errors.UNKNOWN_SERVER_ERROR)
+            refusal = error_response(context.api_key, request, context.version, Errors.UNKNOWN_SERVER_ERROR)
             refusal.encode(context.version)
         except Exception:  # noqa: BLE001 - a request that even its refusal cannot repeat
             self.failures.note_request(what, CLOSED, error)

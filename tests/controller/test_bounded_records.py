@@ -168,6 +168,18 @@ class TestBatches:
         assert active.request(registration(1)).error_code == Errors.POLICY_VIOLATION
         assert active.end_offset == before
 
+    def test_more_records_than_a_batch_can_have_are_not_encoded(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first of them cannot be, and nothing fails."""
+        active = ActiveController()
+        records = [RecordAndVersion(RegisterBrokerRecord(), 99)] * (RECORDS_PER_BATCH_MAX + 1)
+        result = ControllerResult.atomic_of(records, active.response_to(registration(1)))
+        monkeypatch.setitem(HANDLERS, ApiKey.BROKER_REGISTRATION, lambda *_: result)
+        before = active.end_offset
+        assert active.request(registration(1)).error_code == Errors.POLICY_VIOLATION
+        assert active.end_offset == before
+
     def test_a_timer_whose_records_no_batch_can_hold_fails_alone(self) -> None:
         active = ActiveController()
         record = RegisterBrokerRecord(broker_id=1, log_dirs=[directory(0)] * 600_000)

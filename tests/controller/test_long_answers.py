@@ -92,9 +92,7 @@ HANDLERS = {
     ("api_key", "request_of", "most"),
     [
         pytest.param(43, elections, (ITEMS_MAX, 0), id="topics-to-elect"),
-        pytest.param(43, elections, (1, OF_ONE_TOPIC_MAX), id="partitions-to-elect"),
         pytest.param(45, reassignments, (ITEMS_MAX, 0), id="topics-to-reassign"),
-        pytest.param(45, reassignments, (1, OF_ONE_TOPIC_MAX), id="partitions-to-reassign"),
         pytest.param(20, deletions, (ITEMS_MAX, 0), id="topics-to-delete"),
         pytest.param(32, resources, (ITEMS_MAX, 0), id="resources-to-describe"),
         pytest.param(49, quotas, (ITEMS_MAX, 0), id="entities-with-quotas"),

@@ -9,6 +9,8 @@ BOUNDED_RECORDS = "tests/controller/test_bounded_records.py"
 PARKED_FETCHES = "tests/raft/test_parked_fetches.py"
 RAFT_BOUNDS = "tests/raft/test_bounds.py"
 ACL_SCAN = "tests/controller/test_acl_scan.py"
+EXCESSIVE = "tests/controller/test_excessive_requests.py"
+UNDO_JOURNAL = "tests/image/test_undo_journal.py"
 
 FAULTS = (
     PlantedFault(
@@ -178,5 +180,94 @@ FAULTS = (
         "                self._by_client[(acl[1].principal, acl[1].host)] = [acl]\n",
         (ACL_INDEX,),
         "A DENY is lost when a resource gets its ninth entry.",
+    ),
+    PlantedFault(
+        "each-config-copies-all-of-its-resource",
+        "kraftctl/image/configurations_image.py",
+        "        if value is None:\n            del configs[name]\n",
+        "        configs = dict(configs)\n        self.resources[resource] = configs\n"
+        "        if value is None:\n            del configs[name]\n",
+        (UNDO_JOURNAL,),
+        "A request of 100 kB, with 10,000 configs of one broker, blocks the loop for two seconds.",
+    ),
+    PlantedFault(
+        "configs-of-removed-topics-are-not-in-the-view",
+        "kraftctl/image/configurations_image.py",
+        """{*self.resources, *cast("list[Resource]", view.changed_groups(self))}""",
+        "self.resources",
+        (UNDO_JOURNAL,),
+        "A snapshot lacks the configs of a resource that was removed while it was written.",
+    ),
+    PlantedFault(
+        "client-matching-by-any-expression",
+        "kraftctl/controller/configuration_control/validate_configs.py",
+        "                if self._patterns_cost > PATTERNS_COST_MAX:\n",
+        "                if False:\n",
+        (EXCESSIVE,),
+        "A regular expression of 32 kB blocks the loop for a minute.",
+    ),
+    PlantedFault(
+        "sets-of-characters-cost-nothing",
+        "kraftctl/controller/configuration_control/validate_configs.py",
+        '    if "[" in expression:\n',
+        "    if False:\n",
+        (EXCESSIVE,),
+        "A set of five characters takes ten milliseconds to compile.",
+    ),
+    PlantedFault(
+        "items-to-change-of-any-number",
+        "kraftctl/controller/excessive_requests.py",
+        "    if count <= ITEMS_PER_REQUEST_MAX:\n",
+        "    if count >= 0:\n",
+        (EXCESSIVE,),
+        "An AlterConfigs of 900 kB blocks the loop for a quarter of a second.",
+    ),
+    PlantedFault(
+        "partitions-to-change-of-any-number",
+        "kraftctl/controller/excessive_requests.py",
+        "    if count > PARTITIONS_PER_REQUEST_MAX:\n",
+        "    if False:\n",
+        (EXCESSIVE,),
+        "An AlterPartitionReassignments of 50,000 partitions blocks the loop for half a second.",
+    ),
+    PlantedFault(
+        "records-that-will-be-refused-are-made",
+        "kraftctl/controller/excessive_requests.py",
+        "    return len(records) > RECORDS_PER_BATCH_MAX\n",
+        "    return False\n",
+        (EXCESSIVE,),
+        "CreatePartitions makes hundreds of thousands of records, and is refused then.",
+    ),
+    PlantedFault(
+        "records-that-will-be-refused-are-encoded",
+        "kraftctl/controller/quorum_controller.py",
+        "            if result.is_atomic and has_too_many(result.records):\n",
+        "            if False:\n",
+        (BOUNDED_RECORDS,),
+        "A request of 100,000 ACLs blocks the loop for 200 ms longer, and is refused then.",
+    ),
+    PlantedFault(
+        "an-isr-of-any-length-is-looked-at",
+        "kraftctl/controller/replication_control/alter_partition.py",
+        "    members = data.new_isr[:count_max]\n",
+        "    members = data.new_isr\n",
+        (EXCESSIVE,),
+        "One partition with an ISR of a million members blocks the loop for half a second.",
+    ),
+    PlantedFault(
+        "configs-of-any-number-are-validated",
+        "kraftctl/controller/configuration_control/config_alteration.py",
+        "        elif self._config_count > CONFIGS_PER_REQUEST_MAX:\n",
+        "        elif self._config_count < 0:\n",
+        (EXCESSIVE,),
+        "20,000 topics with all of their configs set take a second to validate.",
+    ),
+    PlantedFault(
+        "inherited-configs-are-made-for-each-topic",
+        "kraftctl/controller/replication_control/create_topics.py",
+        "        if not self._inherited:\n",
+        "        if True:\n",
+        (EXCESSIVE,),
+        "CreateTopics of 5,000 topics makes 165,000 descriptions of the same configs, in 80 ms.",
     ),
 )

@@ -197,8 +197,8 @@ FAULTS = (
     PlantedFault(
         "elections-of-any-number",
         "kraftctl/controller/replication_control/elect_leaders.py",
-        "    if len(election.records) > RECORDS_PER_BATCH_MAX:\n        reason",
-        "    if len(election.records) > 1 << 40:\n        reason",
+        "    if has_too_many(election.records):\n        return too",
+        "    if False:\n        return too",
         ("tests/controller/test_elect_leaders.py",),
         "An election of all leaders after the loss of a broker writes a million records in one step.",
     ),
@@ -213,8 +213,8 @@ FAULTS = (
     PlantedFault(
         "topics-to-delete-of-any-number",
         "kraftctl/controller/replication_control/delete_topics.py",
-        "    AnswerEntries().add_items(len(request.topics) + len(request.topic_names))\n",
-        "",
+        "(context, request, len(request.topics) + len(request.topic_names))",
+        "(context, request, 0)",
         (LONG_ANSWERS,),
         "A DeleteTopics of 5 MB blocks the loop for 300 ms.",
     ),

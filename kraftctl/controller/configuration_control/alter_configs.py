@@ -5,6 +5,7 @@ from __future__ import annotations
 from kraftctl.controller.configuration_control.config_alteration import ConfigAlteration
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.generated.alter_configs_request import AlterConfigsRequest
@@ -20,6 +21,9 @@ def alter_configs(
 ) -> ControllerResult:
     """The configs of the request become all that the resource has."""
     assert isinstance(request, AlterConfigsRequest)
+    refusal = why_too_many_items(context, request, len(request.resources))
+    if refusal is not None:
+        return refusal
     named = [(resource.resource_type, resource.resource_name) for resource in request.resources]
     alteration = ConfigAlteration(state, context, named)
     for resource in request.resources:
@@ -30,6 +34,8 @@ def alter_configs(
             for name in sorted(name for name in current if name not in wanted):
                 wanted[name] = None
             alteration.alter(key, wanted)
+            if alteration.has_too_many_records:
+                return too_many_records(context, request)
     response = AlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

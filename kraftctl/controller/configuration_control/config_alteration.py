@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.batch_limits import BATCH_BYTES_MAX
 from kraftctl.controller.configuration_control.config_authorization import why_not_authorized
 from kraftctl.controller.configuration_control.effective_configs import (
     MIN_INSYNC_REPLICAS,
@@ -19,11 +18,12 @@ from kraftctl.controller.configuration_control.elr_configs import (
     why_min_isr_change_refused,
 )
 from kraftctl.controller.configuration_control.validate_configs import (
-    why_resource_invalid,
+    ResourceCheck,
     why_resource_unknown,
     why_value_too_long,
 )
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import has_too_many
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, split_list
@@ -37,8 +37,11 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"
 
-CHARACTERS_PER_REQUEST_MAX: Final = BATCH_BYTES_MAX
+CHARACTERS_PER_REQUEST_MAX: Final = 2 * 1024 * 1024
 """Of all configs that the altered resources have, or would have: to validate 32 KB of a list takes 1 ms."""
+
+CONFIGS_PER_REQUEST_MAX: Final = 50_000
+"""The number of these configs; brokers store any, and theirs are not validated."""
 
 Resource = tuple[int, str]
 """Type and name."""
@@ -57,6 +60,8 @@ class ConfigAlteration:
         self.answers: list[tuple[Resource, ApiError]] = []
         self._open: set[Resource] = set()
         self._characters = 0
+        self._config_count = 0
+        self._check = ResourceCheck(state.config)
         counts: dict[Resource, int] = {}
         for resource in named:
             counts[resource] = counts.get(resource, 0) + 1
@@ -67,6 +72,11 @@ class ConfigAlteration:
             else:
                 self.refuse(resource, error)
 
+    @property
+    def has_too_many_records(self) -> bool:
+        """Whether the whole request has to be refused: all of it is one batch."""
+        return has_too_many(self._records)
+
     def begin(self, resource: Resource, values: list[str | None]) -> bool:
         """Whether the resource was not refused up front, nor is now: `values` in the request, and those that
         it has, are all validated.
@@ -74,11 +84,17 @@ class ConfigAlteration:
         if resource not in self._open:
             return False
         self._characters += sum([len(value) for value in values if value is not None])
-        present = self._image.configurations.config(resource[0], resource[1])
-        self._characters += sum([len(value) for value in present.values()])
-        if self._characters <= CHARACTERS_PER_REQUEST_MAX:
+        self._config_count += len(values)
+        if resource[0] != config_resource.BROKER:
+            present = self._image.configurations.config(resource[0], resource[1])
+            self._characters += sum([len(value) for value in present.values()])
+            self._config_count += len(present)
+        if self._characters > CHARACTERS_PER_REQUEST_MAX:
+            reason = f"One request cannot alter configs of more than {CHARACTERS_PER_REQUEST_MAX} characters."
+        elif self._config_count > CONFIGS_PER_REQUEST_MAX:
+            reason = f"One request cannot alter resources with more than {CONFIGS_PER_REQUEST_MAX} configs."
+        else:
             return True
-        reason = f"One request cannot alter configs of more than {CHARACTERS_PER_REQUEST_MAX} characters."
         self.refuse(resource, ApiError(Errors.POLICY_VIOLATION, reason))
         return False
 
@@ -101,8 +117,7 @@ class ConfigAlteration:
             self.refuse(resource, error)
             return
         for key, value in altered.items():
-            record = ConfigRecord(resource_type=kind, resource_name=name, name=key, value=value)
-            self._records.append(RecordAndVersion(record, 0))
+            self._records.append(RecordAndVersion(ConfigRecord(kind, name, key, value), 0))
         self.answers.append((resource, _OK))
 
     def records(self) -> list[RecordAndVersion]:
@@ -112,18 +127,14 @@ class ConfigAlteration:
     def _why_refused(
         self, kind: int, name: str, altered: dict[str, str | None], current: dict[str, str]
     ) -> ApiError | None:
-        complete = dict(current)
         for key, value in altered.items():
             error = self._why_change_refused(kind, name, key, value)
             if error is not None:
                 return error
-            if value is None:
-                complete.pop(key, None)
-            else:
-                complete[key] = value
-        state = self._state
-        error = why_resource_invalid(state.config, kind, name, complete, current)
-        return error or why_resource_unknown(self._image, state.voter_ids, kind, name)
+        # A broker may have thousands of configs, and what it stores is not validated.
+        complete = current if kind == config_resource.BROKER else _changed(current, altered)
+        error = self._check.why_invalid(kind, name, complete, current)
+        return error or why_resource_unknown(self._image, self._state.voter_ids, kind, name)
 
     def _why_change_refused(self, kind: int, name: str, key: str, value: str | None) -> ApiError | None:
         if kind == config_resource.BROKER:
@@ -153,6 +164,17 @@ class ConfigAlteration:
             if not self._forwarded and not _is_subset(value, present):
                 return f"a controller cannot check paths: without a broker, {key} may only be shortened"
         return None
+
+
+def _changed(current: dict[str, str], altered: dict[str, str | None]) -> dict[str, str]:
+    """The configs after the change."""
+    complete = dict(current)
+    for key, value in altered.items():
+        if value is None:
+            complete.pop(key, None)
+        else:
+            complete[key] = value
+    return complete
 
 
 def _why_refused_up_front(

@@ -131,6 +131,22 @@ def _describe_topic(
     if state.image.topics.topic_by_name(topic) is None:
         return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
     overrides = state.image.configurations.config(config_resource.TOPIC, topic)
+    if overrides or wanted is not None:
+        return _topic_results(state, broker_configs, overrides, wanted, synonyms)
+    shared = broker_configs.of_topics_without_their_own
+    if shared is None:
+        shared = _topic_results(state, broker_configs, overrides, None, synonyms)
+        broker_configs.of_topics_without_their_own = shared
+    return shared
+
+
+def _topic_results(
+    state: ControllerState,
+    broker_configs: _BrokerConfigs,
+    overrides: dict[str, str],
+    wanted: set[str] | None,
+    synonyms: bool,
+) -> list[DescribeConfigsResourceResult]:
     results: list[DescribeConfigsResourceResult] = []
     for entry in describe_topic_configs(state.image, state.config, overrides, wanted=wanted):
         definition = entry.definition
@@ -166,6 +182,7 @@ class _BrokerConfigs:
             ConfigLayer(config_source.DEFAULT_CONFIG, defaults),
         ]
         self._synonyms: dict[tuple[str, bool], list[DescribeConfigsSynonym]] = {}
+        self.of_topics_without_their_own: list[DescribeConfigsResourceResult] | None = None
 
     def synonyms(self, name: str, sensitive: bool) -> list[DescribeConfigsSynonym]:
         """The values in all layers; the list and what is in it are not changed."""

@@ -7,6 +7,7 @@ from typing import Final
 from kraftctl.controller.configuration_control.config_alteration import ConfigAlteration
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata.config_definitions.config_key import LIST, ConfigKey
@@ -35,6 +36,9 @@ def incremental_alter_configs(
 ) -> ControllerResult:
     """SET, DELETE, APPEND and SUBTRACT single keys."""
     assert isinstance(request, IncrementalAlterConfigsRequest)
+    refusal = why_too_many_items(context, request, len(request.resources))
+    if refusal is not None:
+        return refusal
     named = [(resource.resource_type, resource.resource_name) for resource in request.resources]
     alteration = ConfigAlteration(state, context, named)
     for resource in request.resources:
@@ -46,6 +50,8 @@ def incremental_alter_configs(
                 alteration.refuse(key, wanted)
             else:
                 alteration.alter(key, wanted)
+            if alteration.has_too_many_records:
+                return too_many_records(context, request)
     response = IncrementalAlterConfigsResponse(
         responses=[
             AlterConfigsResourceResponse(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
+from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.config_definitions.config_key import (
     ConfigKey,
@@ -43,7 +42,19 @@ CLIENT_MATCH_PARAMETERS = (
     "client_source_port",
 )
 
-STANDBY_REPLICAS = "num.standby.replicas"
+PLAIN_PATTERN = re.compile(r"[\w .:@/-]*")
+"""An expression that matches a text, and that needs no compiling to be known as one."""
+
+PATTERNS_COST_MAX: Final = 10_000
+"""Of the regular expressions in one request: 10,000 characters of them take 20 ms, and block the loop."""
+
+PLAIN_COST: Final = 2
+
+SET_COST: Final = 20
+SET_WITH_FLAGS_COST: Final = 150
+WIDE_SET_COST: Final = 6_000
+"""Of a set of characters, as [a-z], and of each range in it: so much more if the expression may ignore case,
+and again if it names characters beyond ASCII. One from \\u0100 to \\uffff takes 10 ms."""
 
 BOUNDED_GROUP_KEYS = (
     ("consumer", "session.timeout.ms"),
@@ -58,6 +69,7 @@ BOUNDED_GROUP_KEYS = (
     ("streams", "session.timeout.ms"),
     ("streams", "heartbeat.interval.ms"),
     ("streams", "assignment.interval.ms"),
+    ("streams", "num.standby.replicas"),
 )
 """Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`."""
 
@@ -70,30 +82,102 @@ def why_value_too_long(key: str, value: str) -> ApiError | None:
     return ApiError(Errors.INVALID_CONFIG, reason)
 
 
-def why_resource_invalid(
-    config: ControllerConfig,
-    resource_type: int,
-    name: str,
-    configs: dict[str, str],
-    existing: dict[str, str],
-) -> ApiError | None:
-    """The first rule that `configs`, the complete new set, breaks."""
-    if resource_type == config_resource.TOPIC:
+class ResourceCheck:
+    """Whether complete new configurations are valid. What the resources of a request share is found once."""
+
+    def __init__(self, config: ControllerConfig) -> None:
+        self._config = config
+        self._topics: TopicConfigCheck | None = None
+        self._node_numbers: dict[str, int | None] = {}
+        self._patterns_cost = 0
+
+    def why_invalid(
+        self, resource_type: int, name: str, configs: dict[str, str], existing: dict[str, str]
+    ) -> ApiError | None:
+        """The first rule that `configs`, the complete new set, breaks. What brokers store is not checked."""
+        if resource_type == config_resource.TOPIC:
+            return self._why_topic_invalid(name, configs, existing)
+        if resource_type == config_resource.BROKER:
+            return why_broker_name_invalid(name)
+        if resource_type == config_resource.CLIENT_METRICS:
+            return self._why_client_metrics_invalid(name, configs)
+        if resource_type == config_resource.GROUP:
+            return self._why_group_invalid(name, configs)
+        return ApiError(
+            Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log"
+        )
+
+    def _why_topic_invalid(
+        self, name: str, configs: dict[str, str], existing: dict[str, str]
+    ) -> ApiError | None:
         if not name:
             return ApiError(Errors.INVALID_REQUEST, "there are no default topic configs")
         reason = why_topic_name_invalid(name)
         if reason is not None:
             return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
-        return why_topic_configs_invalid(config, configs, existing)
-    if resource_type == config_resource.BROKER:
-        return why_broker_name_invalid(name)
-    if resource_type == config_resource.CLIENT_METRICS:
-        return _why_client_metrics_invalid(name, configs)
-    if resource_type == config_resource.GROUP:
-        return _why_group_invalid(config, name, configs)
-    return ApiError(
-        Errors.INVALID_REQUEST, f"resource type {resource_type} has no configs in the metadata log"
-    )
+        if self._topics is None:
+            self._topics = TopicConfigCheck(self._config)
+        return self._topics.why_invalid(configs, existing)
+
+    def _why_client_metrics_invalid(self, name: str, configs: dict[str, str]) -> ApiError | None:
+        if not name:
+            return ApiError(Errors.INVALID_REQUEST, "a client metrics subscription needs a name")
+        values, error = _parsed(CLIENT_METRICS_CONFIG_KEYS, configs, Errors.INVALID_REQUEST)
+        if error is not None:
+            return error
+        interval_ms = values.get("interval.ms")
+        if isinstance(interval_ms, int) and not INTERVAL_MS_MIN <= interval_ms <= INTERVAL_MS_MAX:
+            reason = f"interval.ms must be between {INTERVAL_MS_MIN} and {INTERVAL_MS_MAX}, not {interval_ms}"
+            return ApiError(Errors.INVALID_REQUEST, reason)
+        for item in split_list(configs.get("match", "")):
+            expression = client_match_expression(item)
+            if expression is not None:
+                self._patterns_cost += pattern_cost(expression)
+                if self._patterns_cost > PATTERNS_COST_MAX:
+                    reason = "One request cannot match clients by so many, or so long, regular expressions."
+                    return ApiError(Errors.POLICY_VIOLATION, reason)
+            if expression is None or not _is_pattern(expression):
+                return ApiError(Errors.INVALID_CONFIG, f"Illegal client matching pattern: {item}")
+        return None
+
+    def _why_group_invalid(self, name: str, configs: dict[str, str]) -> ApiError | None:
+        if not name:
+            return ApiError(Errors.INVALID_REQUEST, "there are no default group configs")
+        values, error = _parsed(GROUP_CONFIG_KEYS, configs, Errors.INVALID_CONFIG)
+        if error is not None:
+            return error
+        reason = self._why_group_number_refused(values)
+        return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
+
+    def _why_group_number_refused(self, values: dict[str, ConfigValue]) -> str | None:
+        """The bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
+        for kind, key in BOUNDED_GROUP_KEYS:
+            value = values.get(f"{kind}.{key}")
+            if not isinstance(value, int):
+                continue
+            bounds = key.removeprefix("num.")
+            lowest = self._node_number(f"group.{kind}.min.{bounds}")
+            highest = self._node_number(f"group.{kind}.max.{bounds}")
+            if lowest is not None and value < lowest:
+                return f"{kind}.{key} must be greater than or equal to group.{kind}.min.{bounds}"
+            if highest is not None and value > highest:
+                return f"{kind}.{key} must be less than or equal to group.{kind}.max.{bounds}"
+        for kind in ("consumer", "share", "streams"):
+            session_ms = self._group_number(values, kind, "session.timeout.ms")
+            heartbeat_ms = self._group_number(values, kind, "heartbeat.interval.ms")
+            if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
+                return f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
+        return None
+
+    def _group_number(self, values: dict[str, ConfigValue], kind: str, key: str) -> int | None:
+        """What would apply to the group: its own value, else this node's default."""
+        value = values.get(f"{kind}.{key}")
+        return value if isinstance(value, int) else self._node_number(f"group.{kind}.{key}")
+
+    def _node_number(self, name: str) -> int | None:
+        if name not in self._node_numbers:
+            self._node_numbers[name] = _node_number(self._config, name)
+        return self._node_numbers[name]
 
 
 def why_broker_name_invalid(name: str) -> ApiError | None:
@@ -136,68 +220,37 @@ def _parsed(
     return values, None
 
 
-def _why_client_metrics_invalid(name: str, configs: dict[str, str]) -> ApiError | None:
-    if not name:
-        return ApiError(Errors.INVALID_REQUEST, "a client metrics subscription needs a name")
-    values, error = _parsed(CLIENT_METRICS_CONFIG_KEYS, configs, Errors.INVALID_REQUEST)
-    if error is not None:
-        return error
-    interval_ms = values.get("interval.ms")
-    if isinstance(interval_ms, int) and not INTERVAL_MS_MIN <= interval_ms <= INTERVAL_MS_MAX:
-        reason = f"interval.ms must be between {INTERVAL_MS_MIN} and {INTERVAL_MS_MAX}, not {interval_ms}"
-        return ApiError(Errors.INVALID_REQUEST, reason)
-    for pattern in split_list(configs.get("match", "")):
-        if not _is_client_match(pattern):
-            return ApiError(Errors.INVALID_CONFIG, f"Illegal client matching pattern: {pattern}")
-    return None
-
-
-def _is_client_match(pattern: str) -> bool:
-    parts = pattern.split("=")
+def client_match_expression(item: str) -> str | None:
+    """The regular expression in one item of a client metrics subscription's match; None if it has none."""
+    parts = item.split("=")
     if len(parts) != 2 or parts[0].strip() not in CLIENT_MATCH_PARAMETERS:
-        return False
+        return None
+    return parts[1].strip()
+
+
+def pattern_cost(expression: str) -> int:
+    """What it takes to see whether the expression is one, in characters of one without sets."""
+    if PLAIN_PATTERN.fullmatch(expression) is not None:
+        return PLAIN_COST
+    cost = len(expression)
+    if "[" in expression:
+        of_set = SET_COST
+        if not expression.isascii() or "\\u" in expression.lower() or "\\N" in expression:
+            of_set = WIDE_SET_COST
+        elif "(?" in expression:
+            of_set = SET_WITH_FLAGS_COST
+        cost += of_set * (expression.count("[") + expression.count("-"))
+    return cost
+
+
+def _is_pattern(expression: str) -> bool:
+    if PLAIN_PATTERN.fullmatch(expression) is not None:
+        return True
     try:
-        re.compile(parts[1].strip())
+        re.compile(expression)
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def _why_group_invalid(config: ControllerConfig, name: str, configs: dict[str, str]) -> ApiError | None:
-    if not name:
-        return ApiError(Errors.INVALID_REQUEST, "there are no default group configs")
-    values, error = _parsed(GROUP_CONFIG_KEYS, configs, Errors.INVALID_CONFIG)
-    if error is not None:
-        return error
-    reason = _why_group_number_refused(config, values)
-    return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
-
-
-def _why_group_number_refused(config: ControllerConfig, values: Mapping[str, object]) -> str | None:
-    """The bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
-    for kind, key in (*BOUNDED_GROUP_KEYS, ("streams", STANDBY_REPLICAS)):
-        value = values.get(f"{kind}.{key}")
-        if not isinstance(value, int):
-            continue
-        bounds = key.removeprefix("num.")
-        lowest = _node_number(config, f"group.{kind}.min.{bounds}")
-        highest = _node_number(config, f"group.{kind}.max.{bounds}")
-        if lowest is not None and value < lowest:
-            return f"{kind}.{key} must be greater than or equal to group.{kind}.min.{bounds}"
-        if highest is not None and value > highest:
-            return f"{kind}.{key} must be less than or equal to group.{kind}.max.{bounds}"
-    for kind in ("consumer", "share", "streams"):
-        session_ms = _group_number(config, values, kind, "session.timeout.ms")
-        heartbeat_ms = _group_number(config, values, kind, "heartbeat.interval.ms")
-        if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
-            return f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
-    return None
-
-
-def _group_number(config: ControllerConfig, values: Mapping[str, object], kind: str, key: str) -> int | None:
-    """What would apply to the group: its own value, else this node's default."""
-    value = values.get(f"{kind}.{key}")
-    return value if isinstance(value, int) else _node_number(config, f"group.{kind}.{key}")
 
 
 def _node_number(config: ControllerConfig, name: str) -> int | None:

@@ -15,27 +15,43 @@ REMOTE_STORAGE_ENABLE: Final = "remote.storage.enable"
 REMOTE_LOG_STORAGE_SYSTEM_ENABLE: Final = "remote.log.storage.system.enable"
 
 
+class TopicConfigCheck:
+    """What is the same for all topics of a request: the values of keys that a topic does not set.
+
+    They are those of this controller's properties file: dynamic broker configs take no part in validation.
+    """
+
+    def __init__(self, config: ControllerConfig) -> None:
+        static = [static_layer(config)]
+        self._config = config
+        self._inherited = {name: inherited_config(static, name).value for name in TOPIC_CONFIG_KEYS}
+
+    def why_invalid(self, configs: dict[str, str], existing: dict[str, str]) -> ApiError | None:
+        """INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` what there is."""
+        for name in sorted(configs):
+            if name not in TOPIC_CONFIG_KEYS:
+                return _invalid(f"Unknown topic config name: {name}")
+        values = dict(self._inherited)
+        try:
+            for name in _in_order_of_definition(configs):
+                values[name] = TOPIC_CONFIG_KEYS[name].parse(configs[name])
+        except InvalidConfigValueError as error:
+            return _invalid(str(error))
+        reason = _why_combination_invalid(values, self._config, existing)
+        return None if reason is None else _invalid(reason)
+
+
 def why_topic_configs_invalid(
     config: ControllerConfig, configs: dict[str, str], existing: dict[str, str] | None = None
 ) -> ApiError | None:
-    """INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` what there is.
+    """`TopicConfigCheck` for one topic."""
+    return TopicConfigCheck(config).why_invalid(configs, existing or {})
 
-    Keys that are not set have the value of this controller's properties file: dynamic broker configs take no
-    part in validation.
-    """
-    for name in sorted(configs):
-        if name not in TOPIC_CONFIG_KEYS:
-            return _invalid(f"Unknown topic config name: {name}")
-    static = [static_layer(config)]
-    values: dict[str, ConfigValue | None] = {}
-    try:
-        for name, definition in TOPIC_CONFIG_KEYS.items():
-            text = configs.get(name)
-            values[name] = inherited_config(static, name).value if text is None else definition.parse(text)
-    except InvalidConfigValueError as error:
-        return _invalid(str(error))
-    reason = _why_combination_invalid(values, config, existing or {})
-    return None if reason is None else _invalid(reason)
+
+def _in_order_of_definition(configs: dict[str, str]) -> list[str]:
+    """As Kafka parses them: the first that is invalid is named in the refusal."""
+    names = list(configs)
+    return names if len(names) < 2 else [name for name in TOPIC_CONFIG_KEYS if name in configs]
 
 
 def _invalid(reason: str) -> ApiError:

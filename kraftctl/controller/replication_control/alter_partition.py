@@ -112,7 +112,7 @@ class _Alteration:
             error = ApiError(Errors.INVALID_REQUEST, "the request names the partition twice")
             return self._refused(topic.name, index, error)
         self._seen.add((topic.topic_id, index))
-        new_isr = _new_isr(data, self._version)
+        new_isr = _new_isr(data, self._version, len(partition.replicas) + 1)
         refusal = why_alteration_refused(self._image.cluster, self._broker_id, partition, data, new_isr)
         if refusal is not None:
             return self._refused(topic.name, index, refusal)
@@ -197,10 +197,12 @@ def _find_topic(topics: TopicsImage, data: TopicData, version: int) -> TopicImag
     return topics.topic_by_name(data.topic_name)
 
 
-def _new_isr(data: PartitionData, version: int) -> list[BrokerState]:
+def _new_isr(data: PartitionData, version: int, count_max: int) -> list[BrokerState]:
+    """No more members than show that there are too many: a request may name a million."""
     if version >= BROKER_EPOCHS_SINCE:
-        return data.new_isr_with_epochs
-    return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in data.new_isr]
+        return data.new_isr_with_epochs[:count_max]
+    members = data.new_isr[:count_max]
+    return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in members]
 
 
 def _granted(index: int, partition: PartitionRegistration) -> PartitionResult:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import excessive
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
@@ -25,6 +28,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
+ASSIGNMENTS_PER_REQUEST_MAX: Final = 10_000
+"""A broker sends 2,250 at most (AssignReplicasToDirsRequest.MAX_ASSIGNMENTS_PER_REQUEST)."""
+
 
 def assign_replicas_to_dirs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
@@ -32,6 +38,9 @@ def assign_replicas_to_dirs(
     """Records the directories; replicas put into an offline one leave their ISRs in the same list."""
     assert isinstance(request, AssignReplicasToDirsRequest)
     image = state.image
+    count = sum([len(topic.partitions) for directory in request.directories for topic in directory.topics])
+    if count > ASSIGNMENTS_PER_REQUEST_MAX:
+        return excessive(context, request, f"{count} replicas are more than {ASSIGNMENTS_PER_REQUEST_MAX}")
     if not features.is_directory_assignment_supported(image.features.metadata_version):
         error: ApiError | None = ApiError(Errors.UNSUPPORTED_VERSION)
     else:

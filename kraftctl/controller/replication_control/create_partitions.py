@@ -6,6 +6,7 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
@@ -13,6 +14,7 @@ from kraftctl.controller.replication_control.replica_assignment import (
     active_replicas,
     new_partition_record,
     place_replicas,
+    usable_brokers,
     why_assignment_invalid,
 )
 from kraftctl.controller.request_context import RequestContext
@@ -41,6 +43,9 @@ def create_partitions(
 ) -> ControllerResult:
     """One atomic batch for the topics that pass; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
+    refusal = why_too_many_items(context, request, len(request.topics))
+    if refusal is not None:
+        return refusal
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
@@ -65,6 +70,8 @@ def create_partitions(
             else:
                 error = ApiError(Errors.NONE)
                 records += added
+                if has_too_many(records):
+                    return too_many_records(context, request)
         response.results.append(
             CreatePartitionsTopicResult(name=topic.name, error_code=error.code, error_message=error.message)
         )
@@ -123,7 +130,10 @@ def _replicas(
     replication_factor = len(first.replicas)
     if request.assignments is None:
         return place_replicas(
-            cluster, state.rng, partition_count=additional, replication_factor=replication_factor
+            usable_brokers(cluster),
+            state.rng,
+            partition_count=additional,
+            replication_factor=replication_factor,
         )
     replicas: list[list[int]] = []
     for assignment in request.assignments:

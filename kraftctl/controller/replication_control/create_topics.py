@@ -12,9 +12,10 @@ from typing import Final
 from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.configuration_control.elr_configs import clear_elr_records
 from kraftctl.controller.configuration_control.validate_configs import why_value_too_long
-from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
+from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.replica_assignment import (
@@ -22,6 +23,7 @@ from kraftctl.controller.replication_control.replica_assignment import (
     active_replicas,
     new_partition_record,
     place_replicas,
+    usable_brokers,
     why_assignment_invalid,
 )
 from kraftctl.controller.request_context import RequestContext
@@ -57,6 +59,9 @@ def create_topics(
 ) -> ControllerResult:
     """The topics that pass all checks; with validate_only their records are dropped in the end."""
     assert isinstance(request, CreateTopicsRequest)
+    refusal = why_too_many_items(context, request, len(request.topics))
+    if refusal is not None:
+        return refusal
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
@@ -71,6 +76,8 @@ def create_topics(
     response = CreateTopicsResponse()
     for topic in topics:
         response.topics.append(creation.create(topic))
+        if has_too_many(creation.records):
+            return too_many_records(context, request)
     for name in sorted(refused):
         response.topics.append(_refused(name, refused[name]))
     response.throttle_time_ms = quota.throttle_time_ms
@@ -133,6 +140,9 @@ class _TopicCreation:
         self._image = state.image
         self._context = context
         self._quota = quota
+        self._check = TopicConfigCheck(state.config)
+        self._brokers = usable_brokers(state.image.cluster)
+        self._inherited: dict[str, CreatableTopicConfigs] = {}
         self.records: list[RecordAndVersion] = []
 
     def create(self, topic: CreatableTopic) -> CreatableTopicResult:
@@ -166,7 +176,7 @@ class _TopicCreation:
             if error is not None:
                 return error
             configs[config.name] = value
-        return why_topic_configs_invalid(self._state.config, configs) if configs else None
+        return self._check.why_invalid(configs, {}) if configs else None
 
     def _partitions(self, topic: CreatableTopic) -> list[list[int]] | ApiError:
         """Replicas per partition. Some replica of each is active."""
@@ -188,7 +198,7 @@ class _TopicCreation:
         if partition_count == USE_DEFAULT:
             partition_count = self._state.config.num_partitions
         placed = place_replicas(
-            self._image.cluster,
+            self._brokers,
             self._state.rng,
             partition_count=partition_count,
             replication_factor=replication_factor,
@@ -267,7 +277,18 @@ class _TopicCreation:
         return result
 
     def _described(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
-        """KIP-525: the client learns what it got without another request."""
+        """KIP-525: the client learns what it got without another request. What is inherited is made once."""
+        if not self._inherited:
+            self._inherited = {config.name: config for config in self._described_anew({}, None)}
+        if not configs:
+            return list(self._inherited.values())
+        own = {config.name: config for config in self._described_anew(configs, set(configs))}
+        described = {**self._inherited, **own}
+        return [described[name] for name in sorted(described)]
+
+    def _described_anew(
+        self, configs: dict[str, str], wanted: set[str] | None
+    ) -> list[CreatableTopicConfigs]:
         return [
             CreatableTopicConfigs(
                 name=entry.definition.name,
@@ -275,7 +296,9 @@ class _TopicCreation:
                 config_source=entry.source,
                 is_sensitive=entry.definition.sensitive,
             )
-            for entry in describe_topic_configs(self._image, self._state.config, configs, as_stored=True)
+            for entry in describe_topic_configs(
+                self._image, self._state.config, configs, as_stored=True, wanted=wanted
+            )
         ]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.request_context import RequestContext
@@ -33,7 +33,9 @@ def delete_topics(
 ) -> ControllerResult:
     """One atomic batch. Results are shuffled: their order does not reveal whether a hidden topic exists."""
     assert isinstance(request, DeleteTopicsRequest)
-    AnswerEntries().add_items(len(request.topics) + len(request.topic_names))
+    refusal = why_too_many_items(context, request, len(request.topics) + len(request.topic_names))
+    if refusal is not None:
+        return refusal
     strict = context.version >= STRICT_QUOTA_SINCE
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
@@ -45,6 +47,8 @@ def delete_topics(
     deletion.resolve_ids(ids)
     deletion.resolve_names(names)
     deletion.delete()
+    if has_too_many(deletion.records):
+        return too_many_records(context, request)
     state.rng.shuffle(deletion.results)
     response = DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=deletion.results)
     return ControllerResult.atomic_of(deletion.records, response)
@@ -142,6 +146,8 @@ class _TopicDeletion:
                 self.results.append(_result(name, topic_id, throttled))
                 continue
             self.records.append(RecordAndVersion(RemoveTopicRecord(topic_id=topic_id), 0))
+            if has_too_many(self.records):
+                return
             self.results.append(_result(name, topic_id, ApiError(Errors.NONE)))
 
     def _may(self, operation: int, name: str) -> bool:

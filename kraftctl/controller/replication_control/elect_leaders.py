@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.answer_entries import AnswerEntries
-from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.excessive_requests import (
+    check_partition_count,
+    has_too_many,
+    too_many_records,
+)
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_PREFERRED,
@@ -49,6 +52,7 @@ def elect_leaders(
     entries.add_items(len(request.topic_partitions or ()))
     for asked in request.topic_partitions or ():
         entries.add(len(asked.partitions))
+    check_partition_count(sum([len(asked.partitions) for asked in request.topic_partitions or ()]))
     if request.election_type not in (PREFERRED, UNCLEAN):
         return ControllerResult.of([], _refused(request))
     election = _Elections(state, request.election_type)
@@ -63,7 +67,7 @@ def elect_leaders(
                     entries.add(1)
                     result.partition_result.append(_partition_result(index, error))
             response.replica_election_results.append(result)
-            if len(election.records) > RECORDS_PER_BATCH_MAX:
+            if has_too_many(election.records):
                 break
     else:
         for asked in request.topic_partitions:
@@ -71,12 +75,10 @@ def elect_leaders(
             for index in asked.partitions:
                 result.partition_result.append(_partition_result(index, election.elect(asked.topic, index)))
             response.replica_election_results.append(result)
-            if len(election.records) > RECORDS_PER_BATCH_MAX:
+            if has_too_many(election.records):
                 break
-    if len(election.records) > RECORDS_PER_BATCH_MAX:
-        reason = f"Unable to elect more than {RECORDS_PER_BATCH_MAX} leaders in one operation."
-        refusal = error_response(context.api_key, request, context.version, Errors.POLICY_VIOLATION, reason)
-        return ControllerResult.of([], refusal)
+    if has_too_many(election.records):
+        return too_many_records(context, request)
     return ControllerResult.of(election.records, response)
 
 

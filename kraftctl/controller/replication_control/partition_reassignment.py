@@ -11,9 +11,13 @@ class PlannedReassignment:
     """A reassignment as it starts: the target first, then what will be removed in the end."""
 
     def __init__(self, current: Brokers, target: Brokers) -> None:
-        self.removing: Brokers = tuple(sorted(set(current) - set(target)))
-        self.adding: Brokers = tuple(sorted(set(target) - set(current)))
-        self.replicas: Brokers = (*target, *self.removing)
+        self.removing: Brokers = ()
+        self.adding: Brokers = ()
+        self.replicas: Brokers = target
+        if target != current:
+            self.removing = tuple(sorted(set(current) - set(target)))
+            self.adding = tuple(sorted(set(target) - set(current)))
+            self.replicas = (*target, *self.removing)
 
 
 class CompletedReassignment:

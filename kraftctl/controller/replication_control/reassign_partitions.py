@@ -9,6 +9,11 @@ from __future__ import annotations
 from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import (
+    check_partition_count,
+    has_too_many,
+    too_many_records,
+)
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.replication_control.partition_reassignment import (
@@ -53,6 +58,7 @@ def alter_partition_reassignments(
     entries.add_items(len(request.topics))
     for topic in request.topics:
         entries.add(len(topic.partitions))
+    check_partition_count(sum([len(topic.partitions) for topic in request.topics]))
     allow_factor_change = request.allow_replication_factor_change
     reassignment = _Reassignments(state, allow_factor_change)
     response = AlterPartitionReassignmentsResponse(
@@ -69,6 +75,8 @@ def alter_partition_reassignments(
                     error_message=None if error is None else error.message,
                 )
             )
+            if has_too_many(reassignment.records):
+                return too_many_records(context, request)
         response.responses.append(result)
     return ControllerResult.atomic_of(reassignment.records, response)
 
@@ -81,6 +89,8 @@ class _Reassignments:
         self._changes = PartitionChanges(state.image, state.config)
         self._allow_factor_change = allow_factor_change
         self._seen: set[tuple[Uuid, int]] = set()
+        self._valid: set[tuple[int, ...]] = set()
+        """Assignments that were looked at: many partitions have the same."""
         self.records: list[RecordAndVersion] = []
 
     def alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
@@ -104,16 +114,19 @@ class _Reassignments:
     def _change(
         self, topic: TopicImage, index: int, partition: PartitionRegistration, target: list[int]
     ) -> ApiError | None:
-        error = why_assignment_invalid(self._image.cluster, target, None)
-        if error is not None:
-            return error
+        replicas = tuple(target)
+        if replicas not in self._valid:
+            error = why_assignment_invalid(self._image.cluster, target, None)
+            if error is not None:
+                return error
+            self._valid.add(replicas)
         current_factor = target_replication_factor(partition)
         if not self._allow_factor_change and current_factor != len(target):
             return ApiError(
                 Errors.INVALID_REPLICATION_FACTOR,
                 f"The replication factor is changed from {current_factor} to {len(target)}",
             )
-        planned = PlannedReassignment(partition.replicas, tuple(target))
+        planned = PlannedReassignment(partition.replicas, replicas)
         builder = self._changes.builder(topic, index, partition)
         builder.target_replicas = planned.replicas
         if planned.removing:

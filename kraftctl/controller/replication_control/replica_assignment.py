@@ -30,10 +30,9 @@ def usable_brokers(cluster: ClusterImage) -> list[UsableBroker]:
 
 
 def place_replicas(
-    cluster: ClusterImage, rng: random.Random, *, partition_count: int, replication_factor: int
+    brokers: list[UsableBroker], rng: random.Random, *, partition_count: int, replication_factor: int
 ) -> list[list[int]] | ApiError:
-    """Replicas per partition, or INVALID_REPLICATION_FACTOR."""
-    brokers = usable_brokers(cluster)
+    """Replicas per partition on `usable_brokers`, or INVALID_REPLICATION_FACTOR."""
     reason = why_not_placeable(brokers, replication_factor)
     if reason is not None:
         return ApiError(Errors.INVALID_REPLICATION_FACTOR, reason)
@@ -46,6 +45,11 @@ def why_assignment_invalid(
     """INVALID_REPLICA_ASSIGNMENT unless `replicas` are distinct registered brokers, as many as the others."""
     if not replicas:
         return _invalid("The manual partition assignment includes an empty replica list.")
+    if len(replicas) > len(cluster.brokers):
+        return _invalid(
+            f"The manual partition assignment includes {len(replicas)} brokers, but no more than "
+            f"{len(cluster.brokers)} are registered."
+        )
     previous: int | None = None
     for broker_id in sorted(replicas):
         if broker_id not in cluster.brokers:

@@ -8,6 +8,7 @@ from kraftctl.controller.answer_entries import AnswerEntries
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.error_responses import error_response
+from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.acl_filter import LITERAL, AclFilter
@@ -21,7 +22,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.create_acls_response import AclCreationResult, CreateAclsResponse
-from kraftctl_protocol.generated.delete_acls_request import DeleteAclsRequest
+from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kraftctl_protocol.generated.delete_acls_response import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
@@ -62,6 +63,9 @@ def create_acls(
     assert isinstance(request, CreateAclsRequest)
     if not state.authorizer.configured:
         return _disabled(context, request)
+    refusal = why_too_many_items(context, request, len(request.creations))
+    if refusal is not None:
+        return refusal
     index = state.image.acls.index
     created: set[AclEntry] = set()
     records: list[RecordAndVersion] = []
@@ -75,6 +79,8 @@ def create_acls(
         if entry not in created and not index.contains(entry):
             created.add(entry)
             records.append(_record(random_uuid(state.rng), entry))
+            if has_too_many(records):
+                return too_many_records(context, request)
         results.append(AclCreationResult())
     return ControllerResult.atomic_of(records, CreateAclsResponse(results=results))
 
@@ -108,20 +114,12 @@ def delete_acls(
         return _disabled(context, request)
     if len(request.filters) > FILTERS_PER_REQUEST_MAX:
         return _refused(context, request, f"Cannot use {len(request.filters)} filters in one operation.")
-    scan = AclScan(state.image.acls.index)
+    filters = [_deletion_filter(wanted) for wanted in request.filters]
+    scan = AclScan(state.image.acls.index, filters)
     doomed: dict[Uuid, DeleteAclsMatchingAcl] = {}
     listed = 0
     results: list[DeleteAclsFilterResult] = []
-    for wanted in request.filters:
-        acl_filter = AclFilter(
-            resource_type=wanted.resource_type_filter,
-            resource_name=wanted.resource_name_filter,
-            pattern_type=wanted.pattern_type_filter,
-            principal=wanted.principal_filter,
-            host=wanted.host_filter,
-            operation=wanted.operation,
-            permission_type=wanted.permission_type,
-        )
+    for acl_filter in filters:
         if acl_filter.unknown:
             error = int(Errors.INVALID_REQUEST)
             results.append(DeleteAclsFilterResult(error_code=error, error_message="Unknown filter."))
@@ -175,6 +173,7 @@ def describe_acls(
         key = (entry.resource_type, entry.resource_name, entry.pattern_type)
         resource = resources.get(key)
         if resource is None:
+            entries.add_items(1)
             resource = DescribeAclsResource(resource_type=key[0], resource_name=key[1], pattern_type=key[2])
             resources[key] = resource
         entries.add(1)
@@ -187,6 +186,18 @@ def describe_acls(
             )
         )
     return ControllerResult.of([], DescribeAclsResponse(resources=list(resources.values())))
+
+
+def _deletion_filter(wanted: DeleteAclsFilter) -> AclFilter:
+    return AclFilter(
+        resource_type=wanted.resource_type_filter,
+        resource_name=wanted.resource_name_filter,
+        pattern_type=wanted.pattern_type_filter,
+        principal=wanted.principal_filter,
+        host=wanted.host_filter,
+        operation=wanted.operation,
+        permission_type=wanted.permission_type,
+    )
 
 
 def _disabled(context: RequestContext, request: Message) -> ControllerResult:

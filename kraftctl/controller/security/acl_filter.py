@@ -62,21 +62,25 @@ class AclFilter:
 
     def matches(self, entry: AclEntry) -> bool:
         """Whether the filter matches `entry`."""
-        return (
-            self.resource_type in (ANY, entry.resource_type)
-            and self._pattern_matches(entry)
-            and self.principal in (None, entry.principal)
-            and self.host in (None, entry.host)
-            and self.operation in (ANY, entry.operation)
-            and self.permission_type in (ANY, entry.permission_type)
-        )
+        if self.resource_type != ANY and self.resource_type != entry.resource_type:
+            return False
+        if self.operation != ANY and self.operation != entry.operation:
+            return False
+        if self.permission_type != ANY and self.permission_type != entry.permission_type:
+            return False
+        if self.principal is not None and self.principal != entry.principal:
+            return False
+        if self.host is not None and self.host != entry.host:
+            return False
+        return self._pattern_matches(entry)
 
     def _pattern_matches(self, entry: AclEntry) -> bool:
-        if self.pattern_type not in (ANY, MATCH, entry.pattern_type):
+        same_type = self.pattern_type == ANY or self.pattern_type == entry.pattern_type
+        if not same_type and self.pattern_type != MATCH:
             return False
         if self.resource_name is None:
             return True
-        if self.pattern_type in (ANY, entry.pattern_type):
+        if same_type:
             return self.resource_name == entry.resource_name
         return covers(entry, self.resource_name)
 

@@ -7,10 +7,13 @@ from kraftctl.image.acl_index import AclIndex, AclWithId
 
 
 class AclScan:
-    """Counts `comparisons`. An entry without a name in the filter is found by its type and principal."""
+    """Counts `comparisons`. A filter without a name is compared with the entries of its principal only, which
+    are found once for all filters of the request.
+    """
 
-    def __init__(self, index: AclIndex) -> None:
+    def __init__(self, index: AclIndex, filters: list[AclFilter]) -> None:
         self._index = index
+        self._principals = {each.principal for each in filters if each.resource_name is None}
         self._of_type: dict[int, list[AclWithId]] = {}
         self._of_principal: dict[int, dict[str, list[AclWithId]]] = {}
         self.comparisons = 0
@@ -32,7 +35,9 @@ class AclScan:
             by_principal = {}
             entries = self._entries(kind)
             for acl in entries:
-                by_principal.setdefault(acl[1].principal, []).append(acl)
+                principal = acl[1].principal
+                if principal in self._principals:
+                    by_principal.setdefault(principal, []).append(acl)
             self.comparisons += len(entries)
             self._of_principal[kind] = by_principal
         return by_principal.get(acl_filter.principal, [])

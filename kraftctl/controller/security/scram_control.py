@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.excessive_requests import excessive, why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
@@ -23,12 +26,21 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.scram import HASHES, ITERATIONS_MAX, ITERATIONS_MIN, credential_record
 
+UPSERTIONS_PER_REQUEST_MAX: Final = 5_000
+"""The hashes that the log keeps of a credential take 10 us."""
+
 
 def alter_user_scram_credentials(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
     """Per user: one deletion or one upsertion in a request, or neither is done."""
     assert isinstance(request, AlterUserScramCredentialsRequest)
+    refusal = why_too_many_items(context, request, len(request.deletions) + len(request.upsertions))
+    if refusal is not None:
+        return refusal
+    if len(request.upsertions) > UPSERTIONS_PER_REQUEST_MAX:
+        why = f"{len(request.upsertions)} credentials are more than {UPSERTIONS_PER_REQUEST_MAX}"
+        return excessive(context, request, why)
     errors: dict[str, ApiError] = {}
     records: dict[str, RecordAndVersion] = {}
     named = [deletion.name for deletion in request.deletions]
