@@ -9,6 +9,7 @@ from typing import Final
 
 from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.node.events import BodyRefused, ClientRequest, DecodeBody
+from kraftctl.server.body_freeing import BodyFreeing
 from kraftctl.server.executor_protocols import Finished, Inbox, Network, Scheduler
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
@@ -30,7 +31,12 @@ class BodyDecoding:
         self._inbox = inbox
         self._waiting: deque[DecodeBody] = deque()
         self._unanswered_bytes: dict[int, int] = {}
+        self._freeing = BodyFreeing(scheduler, inbox)
         self._busy = False
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+        self._freeing.stop()
 
     def decode(self, effect: DecodeBody) -> None:
         """Answers `ClientRequest` or `BodyRefused`, unless its connection is gone."""
@@ -67,9 +73,12 @@ class BodyDecoding:
         error = decoding.exception()
         if error is not None:
             self._inbox.offer(BodyRefused(effect.request_id, _code_of(error), _reason_of(error)))
-        elif self._network.awaits(effect.request_id):
-            self._unanswered_bytes[effect.request_id] = effect.head.drawn_bytes
-            self._inbox.offer(ClientRequest(effect.request_id, effect.context, decoding.result()))
+        else:
+            body = decoding.result()
+            if self._network.awaits(effect.request_id):
+                self._unanswered_bytes[effect.request_id] = effect.head.drawn_bytes
+                self._inbox.offer(ClientRequest(effect.request_id, effect.context, body))
+            self._freeing.hold(body, effect.head.drawn_bytes)
         self._begin()
 
 

@@ -99,6 +99,7 @@ class EffectExecutor:
     def stop(self) -> None:
         """Begin nothing new on any thread; an effect that had to be stored ends the processing."""
         self._stopped = True
+        self._bodies.stop()
 
     def execute(self, effect: NodeEffect | RetentionDue) -> None:
         """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""

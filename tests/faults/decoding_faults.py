@@ -8,6 +8,7 @@ BUDGET = "tests/protocol/test_decoding_budget.py"
 LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
 BODY_DECODING = "tests/server/test_body_decoding.py"
+BODY_FREEING = "tests/server/test_body_freeing.py"
 FRAMES = "tests/protocol/test_frames.py"
 FUZZ = "tests/attack/test_fuzz.py::test_a_known_seed_finds_nothing"
 FUZZ_DENSE = "tests/attack/test_fuzz.py::test_the_worst_message_of_each_api_stays_below_the_ceiling"
@@ -233,5 +234,37 @@ FAULTS = (
         "",
         (LONG_ANSWERS,),
         "An AlterPartitionReassignments of 3 MB blocks the loop for half a second.",
+    ),
+    PlantedFault(
+        "long-requests-are-freed-on-the-loop",
+        "kraftctl/server/body_decoding.py",
+        "            self._freeing.hold(body, effect.head.drawn_bytes)\n",
+        "",
+        (BODY_DECODING,),
+        "The last reference to a request of 128 MiB blocks the loop for 100 ms.",
+    ),
+    PlantedFault(
+        "requests-are-freed-while-they-are-handled",
+        "kraftctl/server/body_freeing.py",
+        "            if sys.getrefcount(self._held[index]) == ONLY_THE_LIST and",
+        "            if",
+        (BODY_FREEING,),
+        "A DeleteTopics that waits for a vote to be written deletes half of its topics.",
+    ),
+    PlantedFault(
+        "lists-are-freed-that-others-use",
+        "kraftctl/server/body_freeing.py",
+        "                if elements and sys.getrefcount(elements) == ONLY_A_VARIABLE_AND_ITS_OWNER:\n",
+        "                if elements:\n",
+        (BODY_FREEING,),
+        "What a record has taken from its request is gone from the image.",
+    ),
+    PlantedFault(
+        "requests-are-freed-in-one-go",
+        "kraftctl/server/body_freeing.py",
+        "                self._pause()\n",
+        "                pass\n",
+        (BODY_FREEING,),
+        "A thread that frees 128 MiB keeps the interpreter's lock for 100 ms.",
     ),
 )

@@ -13,6 +13,7 @@ from kraftctl.apis.request_size import LARGE_REQUESTS_MEMORY_BYTES_MAX
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import BodyRefused, ClientRequest
 from kraftctl.server.body_decoding import WAITING_BYTES_MAX, BodyDecoding
+from kraftctl.server.body_freeing import FREED_AT_ONCE_BYTES_MAX
 from kraftctl.server.executor_protocols import Finished
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl_protocol.api_keys import ApiKey
@@ -151,6 +152,18 @@ def test_the_bytes_that_wait_are_limited() -> None:
     world.decode(4, FullHead(1))
     (refused,) = world.events
     assert (type(refused), refused.request_id, refused.error) == (BodyRefused, 4, Errors.INVALID_REQUEST)
+
+
+def test_long_ones_are_freed_beside_the_loop_once_they_were_handled() -> None:
+    world = World()
+    world.decode(1, FullHead(drawn_bytes=FREED_AT_ONCE_BYTES_MAX + 1))
+    world.run()
+    world.later.pop()()
+    assert not world.running
+    world.events.clear()
+    world.later.pop()()
+    world.run()
+    assert not world.later
 
 
 def test_damage_and_excess_are_reported_apart() -> None:
