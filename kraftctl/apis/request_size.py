@@ -23,7 +23,7 @@ LARGE_REQUESTS_MEMORY_BYTES_MAX: Final = 192 * MIB
 """What the requests of more than `DECODED_ON_LOOP_BYTES_MAX` that wait for answers take together; the next is
 decoded when there is room."""
 
-ANSWER_ENTRIES_MAX: Final = 200_000
+ANSWER_ENTRIES_MAX: Final = 100_000
 """How much an answer lists: ACLs, configurations, results of partitions. More is refused with
 POLICY_VIOLATION where the response has a place for it; otherwise the connection is closed."""
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kraftctl.controller.answer_entries import AnswerTooLongError
+from kraftctl.apis.request_size import ANSWER_ENTRIES_MAX
+from kraftctl.controller.answer_entries import ENTRIES_PER_ITEM, AnswerTooLongError
 from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.client_quota_control import PARTS_PER_REQUEST_MAX
 from kraftctl.controller.configuration_control.config_alteration import CONFIGS_PER_REQUEST_MAX
@@ -74,6 +75,9 @@ from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_
 
 MANY = RECORDS_PER_BATCH_MAX + 1
 
+RESOURCES = ANSWER_ENTRIES_MAX // (ENTRIES_PER_ITEM + 1)
+"""Each with one entry."""
+
 
 def handled(state: MetadataState, key: int, version: int, request: Message) -> ControllerResult:
     return HANDLERS[key](state.controller, state.context(key, version), request, state.moment())
@@ -135,7 +139,7 @@ def test_more_items_than_can_be_changed_are_not_looked_at(
     refused = handled(state, api_key, version, request_of(ITEMS_PER_REQUEST_MAX + 1))
     assert (codes(refused), refused.records) == ({Errors.POLICY_VIOLATION}, [])
     with pytest.raises(AnswerTooLongError):
-        handled(state, api_key, version, request_of(200_000))
+        handled(state, api_key, version, request_of(ANSWER_ENTRIES_MAX))
 
 
 def test_no_more_partitions_are_named_than_can_be_looked_at() -> None:
@@ -390,7 +394,7 @@ class TestWhatAnAnswerRepeats:
 
 def test_each_resource_that_acls_are_listed_for_counts_as_three_entries() -> None:
     state = MetadataState()
-    state.allow_only(*[(3, TOPIC, f"t{number}") for number in range(50_000)])
+    state.allow_only(*[(3, TOPIC, f"t{number}") for number in range(RESOURCES)])
     everything = DescribeAclsRequest(
         resource_type_filter=1,
         resource_name_filter=None,
@@ -401,7 +405,7 @@ def test_each_resource_that_acls_are_listed_for_counts_as_three_entries() -> Non
         permission_type=1,
     )
     result = handled(state, 29, 3, everything)
-    assert len(getattr(result.response, "resources", [])) == 50_000
+    assert len(getattr(result.response, "resources", [])) == RESOURCES
     record = AccessControlEntryRecord(
         id=uuid(1),
         resource_type=TOPIC,
