@@ -31,7 +31,7 @@ def alter_configs(
         if alteration.begin(key, [config.value for config in resource.configs]):
             wanted: dict[str, str | None] = {config.name: config.value for config in resource.configs}
             current = state.image.configurations.config(key[0], key[1])
-            for name in sorted(name for name in current if name not in wanted):
+            for name in sorted([name for name in current if name not in wanted]):
                 wanted[name] = None
             alteration.alter(key, wanted)
             if alteration.has_too_many_records:

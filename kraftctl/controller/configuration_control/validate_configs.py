@@ -71,7 +71,28 @@ BOUNDED_GROUP_KEYS = (
     ("streams", "assignment.interval.ms"),
     ("streams", "num.standby.replicas"),
 )
-"""Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`."""
+"""Group keys that brokers bound by `group.<kind>.min.<key>` and `group.<kind>.max.<key>`, without `num.`."""
+
+GROUP_BOUNDS: Final[list[tuple[str, str, str]]] = [
+    (
+        f"{kind}.{key}",
+        f"group.{kind}.min.{key.removeprefix('num.')}",
+        f"group.{kind}.max.{key.removeprefix('num.')}",
+    )
+    for kind, key in BOUNDED_GROUP_KEYS
+]
+"""Each key, and its bounds."""
+
+GROUP_TIMES: Final[list[tuple[str, str, str, str]]] = [
+    (
+        f"{kind}.session.timeout.ms",
+        f"{kind}.heartbeat.interval.ms",
+        f"group.{kind}.session.timeout.ms",
+        f"group.{kind}.heartbeat.interval.ms",
+    )
+    for kind in ("consumer", "share", "streams")
+]
+"""Session timeout and heartbeat interval, and where this node has its defaults."""
 
 
 def why_value_too_long(key: str, value: str) -> ApiError | None:
@@ -151,28 +172,26 @@ class ResourceCheck:
 
     def _why_group_number_refused(self, values: dict[str, ConfigValue]) -> str | None:
         """The bounds of brokers. A refusal names the key that sets the bound, in Kafka's words."""
-        for kind, key in BOUNDED_GROUP_KEYS:
-            value = values.get(f"{kind}.{key}")
+        for key, minimum, maximum in GROUP_BOUNDS:
+            value = values.get(key)
             if not isinstance(value, int):
                 continue
-            bounds = key.removeprefix("num.")
-            lowest = self._node_number(f"group.{kind}.min.{bounds}")
-            highest = self._node_number(f"group.{kind}.max.{bounds}")
+            lowest, highest = self._node_number(minimum), self._node_number(maximum)
             if lowest is not None and value < lowest:
-                return f"{kind}.{key} must be greater than or equal to group.{kind}.min.{bounds}"
+                return f"{key} must be greater than or equal to {minimum}"
             if highest is not None and value > highest:
-                return f"{kind}.{key} must be less than or equal to group.{kind}.max.{bounds}"
-        for kind in ("consumer", "share", "streams"):
-            session_ms = self._group_number(values, kind, "session.timeout.ms")
-            heartbeat_ms = self._group_number(values, kind, "heartbeat.interval.ms")
+                return f"{key} must be less than or equal to {maximum}"
+        for session, heartbeat, node_session, node_heartbeat in GROUP_TIMES:
+            session_ms = self._group_number(values, session, node_session)
+            heartbeat_ms = self._group_number(values, heartbeat, node_heartbeat)
             if session_ms is not None and heartbeat_ms is not None and session_ms <= heartbeat_ms:
-                return f"{kind}.session.timeout.ms must be greater than {kind}.heartbeat.interval.ms"
+                return f"{session} must be greater than {heartbeat}"
         return None
 
-    def _group_number(self, values: dict[str, ConfigValue], kind: str, key: str) -> int | None:
+    def _group_number(self, values: dict[str, ConfigValue], key: str, node_key: str) -> int | None:
         """What would apply to the group: its own value, else this node's default."""
-        value = values.get(f"{kind}.{key}")
-        return value if isinstance(value, int) else self._node_number(f"group.{kind}.{key}")
+        value = values.get(key)
+        return value if isinstance(value, int) else self._node_number(node_key)
 
     def _node_number(self, name: str) -> int | None:
         if name not in self._node_numbers:
