@@ -106,4 +106,12 @@ FAULTS = (
         ("tests/raft/test_kafkas_bugs.py::test_a_removed_voter_does_not_add_itself_immediately",),
         "KAFKA-19850: there is no time to stop a controller that is removed before it adds itself again.",
     ),
+    PlantedFault(
+        "uncommitted-removal-makes-a-stranger",
+        "kraftctl/raft/handle_vote.py",
+        "    return offset >= core.high_watermark and core.history",
+        "    return offset < 0 and core.history",
+        ("tests/raft/test_promises.py::test_the_epoch_of_a_voter_is_joined_until_its_removal_is_committed",),
+        "A voter that is removed is alone in its epoch, and so are brokers that ask it.",
+    ),
 )

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
@@ -140,12 +141,38 @@ def test_a_leader_that_does_not_answer_is_not_active(start_quorum: StartQuorum) 
     assert observer.raft.epoch == epoch
 
 
-def vote_request(epoch: int, last_offset: int, *, pre_vote: bool) -> VoteRequest:
-    """Of a replica that is no voter."""
+@pytest.mark.parametrize("is_committed", [False, True], ids=["not-committed", "committed"])
+def test_the_epoch_of_a_voter_is_joined_until_its_removal_is_committed(
+    is_committed: bool, start_quorum: StartQuorum
+) -> None:
+    """Another voter that has not heard of the removal may have granted its pre-vote."""
+    quorum = start_quorum(5, VOTERS)
+    leader = quorum.led()
+    removed, other = quorum.followers()
+    quorum.isolate(removed.node_id)
+    if not is_committed:
+        quorum.isolate(other.node_id)
+    quorum.remove_voter(removed.node_id)
+    quorum.run_for(500)
+    assert not leader.raft.voter_set.is_voter(removed.key)
+    epoch = leader.raft.epoch + 1
+    request = vote_request(epoch, removed.raft.end_offset, pre_vote=False, candidate=removed.key)
+    quorum.ask(leader, request)
+    assert leader.raft.is_leader == is_committed
+    assert leader.raft.epoch == (epoch - 1 if is_committed else epoch)
+
+
+STRANGER = ReplicaKey(STRANGER_ID, bytes(15) + bytes([STRANGER_ID]))
+
+
+def vote_request(
+    epoch: int, last_offset: int, *, pre_vote: bool, candidate: ReplicaKey = STRANGER
+) -> VoteRequest:
+    """Of a replica that is no voter, if none is named."""
     partition = PartitionData(
         replica_epoch=epoch,
-        replica_id=STRANGER_ID,
-        replica_directory_id=bytes(15) + bytes([STRANGER_ID]),
+        replica_id=candidate.id,
+        replica_directory_id=candidate.directory_id,
         last_offset_epoch=epoch - 1,
         last_offset=last_offset,
         pre_vote=pre_vote,
