@@ -79,21 +79,19 @@ class _Freeing:
         self._pauses = 0
 
     def free(self, message: Message) -> int:
-        for field in message.FIELDS:
-            if field.type.startswith("[]"):
-                elements = getattr(message, field.name)
-                if elements and sys.getrefcount(elements) == ONLY_A_VARIABLE_AND_ITS_OWNER:
-                    self._empty(elements)
+        for name in _lists_of(type(message)):
+            elements = getattr(message, name)
+            if elements and sys.getrefcount(elements) == ONLY_A_VARIABLE_AND_ITS_OWNER:
+                self._empty(elements)
         return self._pauses
 
     def _empty(self, elements: list[object]) -> None:
-        has_lists = isinstance(elements[0], Message) and _has_lists(elements[0])
+        has_lists = isinstance(elements[0], Message) and _lists_of(type(elements[0]))
         while elements:
             last = elements[-FREED_AT_ONCE_MAX:]
             del elements[-FREED_AT_ONCE_MAX:]
-            for element in last if has_lists else ():
-                if isinstance(element, Message) and sys.getrefcount(element) == ONLY_A_VARIABLE_AND_ITS_OWNER:
-                    self.free(element)
+            if has_lists:
+                self._free_lists_of(last, has_lists)
             self._since_pause += len(last)
             del last
             if self._since_pause >= ELEMENTS_PER_PAUSE:
@@ -101,6 +99,24 @@ class _Freeing:
                 self._pauses += 1
                 self._pause()
 
+    def _free_lists_of(self, messages: list[object], names: tuple[str, ...]) -> None:
+        """Empty the lists in these messages. Most have none, or short ones, and there may be a million."""
+        for message in messages:
+            if sys.getrefcount(message) != ONLY_A_VARIABLE_AND_ITS_OWNER:
+                continue
+            for name in names:
+                elements = getattr(message, name)
+                if elements and sys.getrefcount(elements) == ONLY_A_VARIABLE_AND_ITS_OWNER:
+                    self._empty(elements)
 
-def _has_lists(message: Message) -> bool:
-    return any(field.type.startswith("[]") for field in message.FIELDS)
+
+_LISTS: dict[type[Message], tuple[str, ...]] = {}
+
+
+def _lists_of(message: type[Message]) -> tuple[str, ...]:
+    """The names of the fields that are lists, looked up once for each class."""
+    names = _LISTS.get(message)
+    if names is None:
+        names = tuple([field.name for field in message.FIELDS if field.type.startswith("[]")])
+        _LISTS[message] = names
+    return names
