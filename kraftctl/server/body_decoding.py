@@ -67,6 +67,7 @@ class BodyDecoding:
             self._scheduler.call_later(RETRY_SECONDS, partial(self._inbox.guarded, self._begin))
             return
         self._waiting.popleft()
+        self._freeing.free_unused()
         self._scheduler.run_on_decoding_thread(partial(_decode, effect), partial(self._decoded, effect))
 
     def _decoded(self, effect: DecodeBody, decoding: Finished[Message]) -> None:

@@ -42,6 +42,12 @@ class BodyFreeing:
             self._held.append(body)
             self._look_later()
 
+    def free_unused(self) -> None:
+        """Begin to free what is no longer used; before more is decoded, as it takes the memory of it."""
+        for index in range(len(self._held) - 1, -1, -1):
+            if sys.getrefcount(self._held[index]) == ONLY_THE_LIST and not self._inbox.ended:
+                self._scheduler.run_on_decoding_thread(partial(free, self._held.pop(index)), _freed)
+
     def stop(self) -> None:
         """Hold nothing any more."""
         self._stopped = True
@@ -54,9 +60,7 @@ class BodyFreeing:
 
     def _look(self) -> None:
         self._looks = False
-        for index in range(len(self._held) - 1, -1, -1):
-            if sys.getrefcount(self._held[index]) == ONLY_THE_LIST and not self._inbox.ended:
-                self._scheduler.run_on_decoding_thread(partial(free, self._held.pop(index)), _freed)
+        self.free_unused()
         self._look_later()
 
 

@@ -267,4 +267,12 @@ FAULTS = (
         (BODY_FREEING,),
         "A thread that frees 128 MiB keeps the interpreter's lock for 100 ms.",
     ),
+    PlantedFault(
+        "the-next-request-is-decoded-beside-one-to-be-freed",
+        "kraftctl/server/body_decoding.py",
+        "        self._freeing.free_unused()\n",
+        "",
+        (BODY_DECODING,),
+        "Two requests of 128 MiB, one after the other, take 256.",
+    ),
 )

@@ -166,6 +166,18 @@ def test_long_ones_are_freed_beside_the_loop_once_they_were_handled() -> None:
     assert not world.later
 
 
+def test_what_is_no_longer_used_is_freed_before_the_next_is_decoded() -> None:
+    world = World()
+    world.decode(1, FullHead(drawn_bytes=FREED_AT_ONCE_BYTES_MAX + 1))
+    world.run()
+    world.events.clear()
+    world.decode(2, head(10))
+    world.run()
+    assert not world.events
+    world.run()
+    assert [each.request_id for each in world.events] == [2]
+
+
 def test_damage_and_excess_are_reported_apart() -> None:
     world = World()
     payload = WORST.payload(10)
