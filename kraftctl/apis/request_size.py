@@ -52,7 +52,7 @@ configurations each take 10 MiB."""
 
 PARTITIONS: Final = RequestSize(32 * MIB, 128 * MIB)
 """A broker with 100,000 partitions, each of a topic of its own and with three replicas, alters all of their
-ISRs in 8 MB that take 80; the same number is reassigned in less."""
+ISRs in 8 MB that take 80; one request reassigns fewer, in less."""
 
 ENVELOPE: Final = RequestSize(100 * MIB + 128 * KIB, 100 * MIB + 512 * KIB)
 """The longest request that a broker accepts and forwards (`socket.request.max.bytes`), with principal and
