@@ -129,6 +129,7 @@ def _assert_only_secrets_differ(everything: Path, redacted: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, tmp_path: Path) -> None:
     output = tmp_path / "table"
     controllers = cluster.bootstrap_controllers

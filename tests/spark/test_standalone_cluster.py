@@ -111,6 +111,7 @@ def assert_exact(output: Path, end: int) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_the_export_continues_after_an_executor_is_killed(
     cluster: StandaloneCluster, controller: FakeController, quorum: FakeQuorum, tmp_path: Path
