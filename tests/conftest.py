@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -36,6 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
     from tests.support.effort import use_effort
 
     use_effort()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # As a shell starts a job in the background. Processes that tests interrupt would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "KRAFTCTL_TEST_PORTS" in os.environ:
         ports.CANDIDATES = range(*map(int, os.environ["KRAFTCTL_TEST_PORTS"].split("-")))
 
