@@ -1,8 +1,9 @@
 """Requests that ask for more than one batch of the log can hold: refused as a whole, before the work is done.
 
 As in Kafka, whose lists of records are bounded (BoundedListTooLongException is answered with
-POLICY_VIOLATION), but a request that changes nothing is bounded here as well: to look at what it names takes
-time in which no heartbeat is answered.
+POLICY_VIOLATION), with two differences. Kafka's reassignments, DeleteTopics and CreatePartitions do what fits
+in the batch, and answer the rest with UNKNOWN_SERVER_ERROR: here nothing is done by halves. What
+changes nothing is bounded as well: no heartbeat is answered while all that a request names is looked at.
 """
 
 from __future__ import annotations

@@ -21,9 +21,21 @@ FREED_AT_ONCE_MAX: Final = 200
 
 ELEMENTS_PER_PAUSE: Final = 2_000
 
-ONLY_THE_LIST: Final = 2
-ONLY_A_VARIABLE_AND_ITS_OWNER: Final = 3
-"""What `sys.getrefcount` returns, which counts its own argument."""
+
+def _references_of_an_element() -> int:
+    elements: list[object] = [[]]
+    return sys.getrefcount(elements[0])
+
+
+def _references_of_an_element_and_a_variable() -> int:
+    elements: list[object] = [[]]
+    element = elements[0]
+    return sys.getrefcount(element)
+
+
+ONLY_THE_LIST: Final = _references_of_an_element()
+ONLY_A_VARIABLE_AND_ITS_OWNER: Final = _references_of_an_element_and_a_variable()
+"""What `sys.getrefcount` returns: 2 and 3, as it counts its argument, or less where that is only borrowed."""
 
 
 class BodyFreeing:

@@ -22,6 +22,7 @@ from kraftctl.controller.replication_control.assign_replicas_to_dirs import ASSI
 from kraftctl.controller.request_handlers import HANDLERS
 from kraftctl.controller.security.scram_control import UPSERTIONS_PER_REQUEST_MAX
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from kraftctl_protocol.errors import Errors
@@ -307,6 +308,23 @@ def test_configs_of_a_request_are_limited_with_those_that_its_resources_have() -
 
     assert ask(CONFIGS_PER_REQUEST_MAX - 2) == [Errors.NONE, Errors.NONE]
     assert ask(CONFIGS_PER_REQUEST_MAX - 1) == [Errors.NONE, Errors.POLICY_VIOLATION]
+    assert ask(CONFIGS_PER_REQUEST_MAX) == [Errors.POLICY_VIOLATION, Errors.NONE], "the first does not count"
+
+
+def test_mirror_maker_deletes_the_configs_that_thousands_of_topics_do_not_have() -> None:
+    """One request for all topics, with a DELETE for each config that has its default."""
+    state = MetadataState()
+    for number in range(3_000):
+        state.topic(f"t{number}", partition_record([1]), number=number)
+    names = sorted(TOPIC_CONFIG_KEYS)[:27]
+    deletions = [incremental.AlterableConfig(name=name, config_operation=1) for name in names]
+    resources = [
+        incremental.AlterConfigsResource(resource_type=TOPIC, resource_name=f"t{number}", configs=deletions)
+        for number in range(3_000)
+    ]
+    result = handled(state, 44, 1, incremental.IncrementalAlterConfigsRequest(resources=resources))
+    assert {item.error_code for item in getattr(result.response, "responses", [])} == {Errors.NONE}
+    assert result.records == []
 
 
 class TestClientMatching:

@@ -168,8 +168,8 @@ FAULTS = (
     PlantedFault(
         "present-configs-are-validated-without-a-limit",
         "kraftctl/controller/configuration_control/config_alteration.py",
-        "        self._characters += sum([len(value) for value in present.values()])\n",
-        "",
+        "            texts += self._image.configurations.config(resource[0], resource[1]).values()\n",
+        "            pass\n",
         ("tests/controller/test_changed_lists.py",),
         "A small request that appends to 10,000 long lists blocks the loop for ten seconds.",
     ),
@@ -257,8 +257,8 @@ FAULTS = (
     PlantedFault(
         "configs-of-any-number-are-validated",
         "kraftctl/controller/configuration_control/config_alteration.py",
-        "        elif self._config_count > CONFIGS_PER_REQUEST_MAX:\n",
-        "        elif self._config_count < 0:\n",
+        "        elif config_count + deletions // DELETIONS_PER_CONFIG > CONFIGS_PER_REQUEST_MAX:\n",
+        "        elif config_count + deletions < 0:\n",
         (EXCESSIVE,),
         "20,000 topics with all of their configs set take a second to validate.",
     ),
