@@ -152,9 +152,10 @@ def test_topics_whose_configurations_do_not_fit_are_refused_one_by_one() -> None
 
 
 def test_synonyms_are_looked_up_once_for_all_topics_of_a_request() -> None:
-    """Of 10,000 topics they took half a minute on the loop."""
+    """Of 10,000 topics they took half a minute on the loop. Topics without a config share all they have."""
     state = MetadataState()
     state.topic("foo", partition_record([1]))
+    state.config(TOPIC, "foo", retention__ms="1")
     foo = DescribeConfigsResource(resource_type=TOPIC, resource_name="foo", configuration_keys=None)
     request = DescribeConfigsRequest(resources=[foo] * 2, include_synonyms=True)
     response = describe_configs(state.controller, state.context(32, 4), request, state.moment()).response
@@ -162,7 +163,9 @@ def test_synonyms_are_looked_up_once_for_all_topics_of_a_request() -> None:
     first, second = (result.configs for result in response.results)
     assert any(config.synonyms for config in first)
     for config, same in zip(first, second, strict=True):
-        assert all(a is b for a, b in zip(config.synonyms, same.synonyms, strict=True))
+        assert config.name == "retention.ms" or all(
+            a is b for a, b in zip(config.synonyms, same.synonyms, strict=True)
+        )
 
 
 def test_quotas_of_more_entities_than_may_be_altered_are_refused() -> None:
