@@ -14,12 +14,13 @@ A granted vote is on disk before the answer leaves. Who may raise our epoch, bet
 | request of a larger epoch | Kafka | here |
 |---|---|---|
 | pre-vote | the epoch is joined, on disk | nothing changes (KIP-996) |
-| Vote of one of our voters | the epoch is joined | the epoch is joined |
+| Vote of one of our voters, present or former | the epoch is joined | the epoch is joined |
 | Vote of another replica, while the leader is active | the epoch is joined, the leader resigns | refused |
 | the same while no leader is active | the epoch is joined, the logs decide | as in Kafka |
 
-A voter whose removal is not committed still is one of ours: it may not know of its removal, and have the
-pre-votes of a majority. If its epoch were refused, no voter would follow it there, and it would follow none.
+A voter that was removed may not know it, and have the pre-votes of a majority from before. If its epoch were
+refused, no voter would follow it there, and it would follow none. It asks once: no majority grants it another
+pre-vote. One without pre-votes (Kafka before 4.0) learns of the leader from answers of a later epoch.
 A candidate that is not among our voters may be in a voter set that this replica has not fetched yet
 (KIP-853). It then wins with a majority of that set, and this replica follows when it leads.
 """
@@ -66,15 +67,7 @@ def _may_raise_epoch(core: RaftCore, partition: PartitionData) -> bool:
     """Whether a request of a larger epoch may raise ours."""
     if partition.pre_vote:
         return False
-    return _is_one_of_ours(core, _candidate(partition)) or not _is_leader_active(core)
-
-
-def _is_one_of_ours(core: RaftCore, candidate: ReplicaKey) -> bool:
-    """Whether it is a voter, or was one before a change that is not known to be committed."""
-    if core.voters.is_voter(candidate):
-        return True
-    offset = core.history.last_offset()
-    return offset >= core.high_watermark and core.history.voters_at(offset).is_voter(candidate)
+    return core.history.was_voter(_candidate(partition)) or not _is_leader_active(core)
 
 
 def _is_leader_active(core: RaftCore) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 
 STATIC_VOTERS_OFFSET = -2
@@ -28,6 +29,10 @@ class VoterHistory:
     def last_offset(self) -> int:
         """The offset of the control record that defines the current voters."""
         return self.voters[-1][0] if self.voters else STATIC_VOTERS_OFFSET
+
+    def was_voter(self, key: ReplicaKey) -> bool:
+        """Whether it is a voter, or was one in a voter set that is not forgotten."""
+        return self.current.is_voter(key) or any(voters.is_voter(key) for _, voters in self.voters)
 
     def kraft_version(self) -> int:
         return self.kraft_versions[-1][1] if self.kraft_versions else 0

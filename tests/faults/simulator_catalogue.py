@@ -38,9 +38,9 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     ),
     "followers-of-a-leader-that-is-gone-refuse": "Elections take longer, as beside Kafka's voters.",
     "lost-early-election-forgets-the-fetch-timeout": "Elections take longer; a test measures how long.",
-    "uncommitted-removal-makes-a-stranger": (
-        "One run in ten thousand: two voters lag behind a leader that removes one of them; the other grants"
-        " its pre-vote, and ends before the new epoch is on its disk."
+    "removed-voter-is-a-stranger": (
+        "One run in several thousand: voters that lag behind the leader grant a pre-vote to the one that is"
+        " removed, and its Vote arrives after the removal."
     ),
     "refusal-at-any-address-counts": "A leader that is elected too early; a test has the addresses it takes.",
     "refusal-by-a-former-leader-counts": "A pre-vote too many changes nothing; a test counts them.",

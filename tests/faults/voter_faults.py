@@ -107,11 +107,11 @@ FAULTS = (
         "KAFKA-19850: there is no time to stop a controller that is removed before it adds itself again.",
     ),
     PlantedFault(
-        "uncommitted-removal-makes-a-stranger",
+        "removed-voter-is-a-stranger",
         "kraftctl/raft/handle_vote.py",
-        "    return offset >= core.high_watermark and core.history",
-        "    return offset < 0 and core.history",
-        ("tests/raft/test_promises.py::test_the_epoch_of_a_voter_is_joined_until_its_removal_is_committed",),
+        "    return core.history.was_voter(_candidate(partition)) or",
+        "    return core.voters.is_voter(_candidate(partition)) or",
+        ("tests/raft/test_promises.py::test_the_epoch_of_a_former_voter_is_joined",),
         "A voter that is removed is alone in its epoch, and so are brokers that ask it.",
     ),
 )

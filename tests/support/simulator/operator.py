@@ -19,6 +19,7 @@ from kraftctl_protocol.message import Message
 from tests.support.simulator.backup import Backup
 from tests.support.simulator.cluster import CLUSTER_ID, LISTENER, Cluster, host
 from tests.support.simulator.disk_faults import Damage
+from tests.support.simulator.later_epochs import LaterEpochs
 from tests.support.simulator.moves import Moves
 from tests.support.simulator.process import ControllerProcess
 
@@ -42,7 +43,7 @@ class Operator:
         self._failures: dict[int, str] = {}
         self._lost_voters: dict[int, list[ReplicaKey]] = {}
         """By node id: replicas whose directory is gone for good. A new one of the node takes their place."""
-        self._has_lost_epochs = False
+        self.later_epochs = LaterEpochs(cluster, self._format_anew)
         self._moves = Moves(cluster, self.start)
         self._misled = (-1, -1)
         self._in_flight = False
@@ -89,25 +90,10 @@ class Operator:
             self._failures.pop(node_id, None)
             self.start(process)
 
-    def replace_observers_ahead_of(self, leader: ControllerProcess) -> None:
-        """Those that know an epoch which the voters forgot with lost directories: see the known limit in
-        docs/reliability.md. AssertionError if no voter lost its directory.
-        """
-        voters = leader.raft.voter_set
-        if any(process.raft.epoch > leader.raft.epoch for process in self._running(voters.is_voter)):
-            return
-        for process in self._running(lambda key: not voters.is_voter(key)):
-            if process.raft.epoch > leader.raft.epoch:
-                epochs = f"{process.raft.epoch}, the leader {leader.raft.epoch}"
-                who = f"node {process.node_id} is in epoch {epochs}"
-                assert self._has_lost_epochs, f"EventuallyLeaderElected: {who}, and no voter forgot one"
-                self._cluster.counts["observers ahead of the voters"] += 1
-                process.kill()
-                self.lose_directory(process)
-                self.start(process)
-
-    def _running(self, wanted: Callable[[ReplicaKey], bool]) -> list[ControllerProcess]:
-        return [process for process in self._cluster.running() if wanted(process.key)]
+    def _format_anew(self, process: ControllerProcess) -> None:
+        process.kill()
+        self.lose_directory(process)
+        self.start(process)
 
     @property
     def has_open_changes(self) -> bool:
@@ -154,7 +140,7 @@ class Operator:
         if self._is_voter(process):
             lost = ReplicaKey(node_id, self._cluster.directory_ids[node_id])
             self._lost_voters.setdefault(node_id, []).append(lost)
-            self._has_lost_epochs = True
+            self.later_epochs.are_possible = True
         self._backups.pop(node_id, None)
         self.rotten.discard(node_id)
         process.never_loses_power = False

@@ -236,8 +236,7 @@ class Simulation:
         leader = self.cluster.active()
         if not self._all_run() or leader is None:
             return False
-        self.operator.replace_observers_ahead_of(leader)
-        return all(
+        return self.operator.later_epochs.is_none(leader, self.brokers) and all(
             process.raft.leader_id == leader.node_id and process.partition.recovering_epoch is None
             for process in self.cluster.running()
         )
