@@ -37,6 +37,7 @@ SOAKS = (
     Soak("raft", "quorums of 1 to 5 voters that lose messages, processes, power and disks, a seed each",
          (SIMULATE, "--profile", "quorum")),
     Soak("voters", "the same while voters are added and removed", (SIMULATE, "--profile", "membership")),
+    Soak("power", "the same while power fails in flushes of the log", (SIMULATE, "--profile", "power")),
     Soak("raft-tests", "the tests of raft that take seeds",
          (ROUNDS, "tests/raft/test_promises.py", "tests/raft/test_lost_memory.py",
           "tests/raft/test_single_voter_properties.py", "tests/kips/test_kip_853.py")),

@@ -91,6 +91,7 @@ class Chaos:
             "end between effects": self._end_between_effects,
             "end after a rare effect": self._end_after_rare_effect,
             "end while the log is cut": self._end_while_the_log_is_cut,
+            "lose power in a flush": self._lose_power_in_a_flush,
             "stop": lambda: self._with_running(ControllerProcess.stop),
             "freeze": lambda: self._with_running(ControllerProcess.freeze),
             "isolate": self._isolate,
@@ -123,8 +124,10 @@ class Chaos:
             "download alone": lambda: self._begin(self._sequences.download_alone),
             "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }
-        rot = Rot(cluster, operator)
-        self._happenings |= {
+        self._happenings |= self._injuries(Rot(cluster, operator))
+
+    def _injuries(self, rot: Rot) -> dict[str, Callable[[], bool]]:
+        return {
             "file lost": lambda: self._injure(rot.lose_file),
             "end of log lost": lambda: self._injure(rot.lose_end_of_log),
             "old votes restored": lambda: self._injure(rot.restore_old_votes),
@@ -213,6 +216,24 @@ class Chaos:
         """Where that happens first; mostly a part of it has been done."""
         delay_us = self._rng.choice((0, 50, 200, 1_000))
         return self._end_after(CUTS, delay_us, self._rng.random() < 0.2)
+
+    def _lose_power_in_a_flush(self) -> bool:
+        """Of what the flush was to force, all, nothing or any sectors survive."""
+        running = self._cluster.running()
+        if not running:
+            return False
+        process = self._rng.choice(running)
+        delay_us = self._rng.choice((0, 0, 50, 1_000))
+
+        def end() -> None:
+            process.watched.planned_end = None
+            self._cluster.counts["lost power in a flush"] += 1
+            assert process.lifetime is not None
+            process.lifetime.after(delay_us, process.lose_power)
+
+        count = self._rng.randint(1, 4)
+        process.watched.planned_end = PlannedEnd(count, effects.FlushLog, before=False, end=end)
+        return True
 
     def _end_after(
         self, kind: type[object] | tuple[type[object], ...], delay_us: int, power_fails: bool

@@ -176,6 +176,13 @@ PROFILES = {
         0.0,
         voter_counts=(3, 3, 5),
     ),
+    "power": Profile(
+        (0, 3),
+        {"lose power in a flush": 12, "lose power everywhere": 2, "isolate leader": 2, "kill": 1} | LOAD,
+        0.0,
+        0.3,
+        voter_counts=(1, 2, 3, 3, 3, 5),
+    ),
     "membership": Profile((0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | LOAD, 0.0, 1.0),
     "upgrades": Profile(
         (0, 0, 3), PROCESSES | NETWORK | MEMBERSHIP | UPGRADES | LOAD, 0.0, 0.5, upgrades=True, joins=0.3
