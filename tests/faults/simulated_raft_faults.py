@@ -52,8 +52,10 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("check-quorum-takes-one-voter-for-itself", "sequences"),
     known("fetch-snapshot-is-no-sign-of-life", "sequences"),
     known("snapshot-of-one-offset-is-written-again", "sequences"),
+    known("a-snapshot-does-not-count-as-flushed", "sequences"),
     known("upgrade-without-the-directory-of-a-voter", "upgrades"),
     known("upgrade-is-answered-before-its-commit", "upgrades"),
+    known("update-of-a-voter-is-not-repeated-after-an-error", "upgrades"),
     known("joins-beside-its-former-directory", "joins"),
     known("joins-twice", "joins"),
     planted(
