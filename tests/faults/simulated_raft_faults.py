@@ -25,7 +25,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("update-of-a-voter-beside-an-uncommitted-change", "moves"),
     known("update-of-a-voter-beside-one-that-is-being-added", "moves"),
     known("update-of-a-voter-forgets-its-directory", "moves"),
-    known("moved-voter-asks-once", "moves"),
+    known("moved-voter-asks-once", "moves", 700),
     planted(
         "moved-voter-never-asks",
         "kraftctl/raft/update_voter.py",
