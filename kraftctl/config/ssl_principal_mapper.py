@@ -1,0 +1,182 @@
+"""`ssl.principal.mapping.rules`: the name of a principal from the subject of its certificate (KIP-371).
+
+As Kafka's SslPrincipalMapper: the first rule whose pattern matches the whole subject decides. Patterns are
+Java's, and Python's `re` reads most of them alike; what it reads differently or not at all is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Final
+
+_RULE: Final = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(.*?)"
+_SPLITTER: Final = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)", re.ASCII)
+_PARSER: Final = re.compile(_RULE, re.ASCII)
+_BACK_REFERENCE: Final = re.compile(r"\$([0-9]+)")
+_DIGITS_MAX: Final = 9
+
+_OTHER_LINE_ENDS: Final = re.compile("[\r\x85\u2028\u2029]")
+"""A dot in a pattern does not match them in Java; in Python it does."""
+
+_DIFFERENT_IN_JAVA: Final = re.compile(r"&&|\(\?[axLsmu-]|\(\?P|\\[ZvN0]|\[(?:\\.|[^\]\\])*\[")
+"""Classes within classes, and flags, groups and escapes that mean something else there."""
+
+_NAMED_GROUP: Final = re.compile(r"(?<!\\)\(\?<([a-zA-Z])")
+
+
+class RuleError(Exception):
+    """A list of rules that cannot be used; the text says which and why."""
+
+
+class NoMatchingRuleError(Exception):
+    """No rule applies to a subject: its connection has to be closed, as in Kafka."""
+
+
+class _Rule:
+    """A pattern of None is DEFAULT. `case` is L, U or empty."""
+
+    def __init__(self, pattern: re.Pattern[str] | None, replacement: str, case: str) -> None:
+        self.pattern = pattern
+        self.replacement = replacement
+        self.case = case
+
+    def apply(self, subject: str) -> str | None:
+        """The name, or None when the pattern does not match the whole subject."""
+        pattern = self.pattern
+        if pattern is None:
+            return subject
+        if _OTHER_LINE_ENDS.search(subject) is not None or pattern.fullmatch(subject) is None:
+            return None
+        # Every match is replaced, as by Java's replaceAll, not only the one of the whole subject.
+        parts: list[str] = []
+        position = 0
+        match = pattern.search(subject)
+        while match is not None:
+            parts.append(subject[position : match.start()])
+            parts.append(_expand(self.replacement, match))
+            position = match.end()
+            # Behind an empty match Java moves by one, where Python looks for a longer one at the same place.
+            start = position + 1 if match.start() == position else position
+            match = pattern.search(subject, start) if start <= len(subject) else None
+        name = "".join(parts) + subject[position:]
+        if self.case == "L":
+            return name.lower()
+        return name.upper() if self.case == "U" else name
+
+
+class SslPrincipalMapper:
+    """Raises RuleError for rules that cannot be read."""
+
+    def __init__(self, rules: str) -> None:
+        self._rules: list[_Rule] = []
+        for match in _SPLITTER.finditer(rules.strip()):
+            rule = _parsed(match.group(1))
+            if rule is not None:
+                self._rules.append(rule)
+
+    def name(self, subject: str) -> str:
+        """The name for the subject of a certificate; NoMatchingRuleError when no rule applies."""
+        for rule in self._rules:
+            name = rule.apply(subject)
+            if name is not None:
+                return name
+        raise NoMatchingRuleError(f"no rule of ssl.principal.mapping.rules applies to '{subject}'")
+
+
+def _parsed(rule: str) -> _Rule | None:
+    match = _PARSER.match(rule)
+    if match is None or match.end() != len(rule):
+        raise RuleError(f"'{rule}' is neither DEFAULT nor RULE:pattern/replacement/[LU]")
+    if match.group(1) is not None:
+        return _Rule(None, "", "")
+    if match.group(2) is None:
+        return None  # an empty rule
+    pattern = _compiled(match.group(2))
+    replacement = _with_literal_references(match.group(3), pattern.groups)
+    _check_replacement(replacement, pattern)
+    return _Rule(pattern, replacement, match.group(4))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    if _DIFFERENT_IN_JAVA.search(pattern) is not None:
+        raise RuleError(f"the pattern '{pattern}' has an element of Java's that is not supported here")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of nested sets, which Java reads as unions
+            return re.compile(_NAMED_GROUP.sub(r"(?P<\1", pattern), re.ASCII)
+    except (re.error, Warning) as error:
+        raise RuleError(f"the pattern '{pattern}' cannot be used: {error}") from error
+
+
+def _with_literal_references(replacement: str, groups_count: int) -> str:
+    r"""Kafka takes `$4` for text where there are only three groups: a backslash is put before the dollar.
+
+    It puts that at the place that the reference had before others were changed, and so does this.
+    """
+    if groups_count == 0:
+        return replacement
+    result = replacement
+    for match in _BACK_REFERENCE.finditer(replacement):
+        digits = match.group(1)
+        if digits.startswith("0"):
+            continue
+        if len(digits) > _DIGITS_MAX:
+            raise RuleError(f"the replacement '{replacement}' has a reference that is no number")
+        index = int(digits)
+        while index > groups_count and index >= 10:
+            index //= 10
+        if index > groups_count:
+            place = match.start()
+            result = result[:place] + "\\" + result[place:]
+    return result
+
+
+def _check_replacement(replacement: str, pattern: re.Pattern[str]) -> None:
+    """Java refuses a bad replacement when it is used first; here the configuration is refused."""
+    for _, reference in _pieces(replacement, pattern.groups):
+        known = reference is None or reference <= pattern.groups
+        if not known:
+            raise RuleError(f"the replacement '{replacement}' names a group that its pattern does not have")
+
+
+def _expand(replacement: str, match: re.Match[str]) -> str:
+    parts: list[str] = []
+    for text, reference in _pieces(replacement, match.re.groups):
+        parts.append(text if reference is None else match.group(reference) or "")
+    return "".join(parts)
+
+
+def _pieces(replacement: str, groups_count: int) -> list[tuple[str, int | None]]:
+    r"""Text, and the numbers of groups, as Java's Matcher reads `$1` and `\$`."""
+    pieces: list[tuple[str, int | None]] = []
+    position = 0
+    while position < len(replacement):
+        character = replacement[position]
+        position += 1
+        if character == "\\":
+            if position == len(replacement):
+                raise RuleError(f"the replacement '{replacement}' ends with a single backslash")
+            pieces.append((replacement[position], None))
+            position += 1
+        elif character == "$":
+            reference, position = _reference(replacement, position, groups_count)
+            pieces.append(("", reference))
+        else:
+            pieces.append((character, None))
+    return pieces
+
+
+def _reference(replacement: str, position: int, groups_count: int) -> tuple[int, int]:
+    """The number after a dollar, of as many digits as name a group, and the position behind it."""
+    if position == len(replacement) or not "0" <= replacement[position] <= "9":
+        raise RuleError(f"the replacement '{replacement}' has a $ that no number follows")
+    number = int(replacement[position])
+    position += 1
+    while position < len(replacement) and "0" <= replacement[position] <= "9":
+        longer = number * 10 + int(replacement[position])
+        if longer > groups_count:
+            break
+        number = longer
+        position += 1
+    return number, position

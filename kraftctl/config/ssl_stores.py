@@ -1,0 +1,127 @@
+"""Keys for keystores and truststores: where private key and certificates of a listener are.
+
+As Kafka's DefaultSslEngineFactory takes them, without JKS. No error names a password or a private key.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.config.prefixed_values import PrefixedValues
+
+PEM: Final = "PEM"
+PKCS12: Final = "PKCS12"
+JKS: Final = "JKS"
+"""Kafka's default for both stores."""
+
+
+class KeyStoreConfig:
+    """Either `location`, or `key` and `certificate_chain` as PEM texts."""
+
+    def __init__(
+        self,
+        *,
+        type: str,
+        location: str | None,
+        password: str | None,
+        key_password: str | None,
+        key: str | None,
+        certificate_chain: str | None,
+    ) -> None:
+        self.type = type
+        self.location = location
+        self.password = password
+        self.key_password = key_password
+        self.key = key
+        self.certificate_chain = certificate_chain
+
+
+class TrustStoreConfig:
+    """Either `location`, or `certificates` as PEM text."""
+
+    def __init__(
+        self, *, type: str, location: str | None, password: str | None, certificates: str | None
+    ) -> None:
+        self.type = type
+        self.location = location
+        self.password = password
+        self.certificates = certificates
+
+
+def read_keystore(values: PrefixedValues) -> KeyStoreConfig | None:
+    """None when there is none, or it is wrong; `values` notes what is wrong."""
+    location = values.optional_text("ssl.keystore.location")
+    password = values.optional_text("ssl.keystore.password")
+    key_password = values.optional_text("ssl.key.password")
+    key = values.optional_text("ssl.keystore.key")
+    chain = values.optional_text("ssl.keystore.certificate.chain")
+    if location is None and key is None and chain is None:
+        if password is not None:
+            values.refuse_secret("ssl.keystore.password", "there is no ssl.keystore.location")
+        return None
+    kind = _store_type(values, "ssl.keystore", location)
+    if key is not None or chain is not None:
+        if key is None or chain is None:
+            has, lacks = ("key", "certificate.chain") if chain is None else ("certificate.chain", "key")
+            values.refuse_secret(f"ssl.keystore.{has}", f"ssl.keystore.{lacks} must be set with it")
+        if location is not None:
+            values.refuse("ssl.keystore.location", location, "ssl.keystore.key is set, too")
+        if kind == PKCS12:
+            values.refuse("ssl.keystore.type", kind, f"ssl.keystore.key is for {PEM} only")
+    if kind == PEM and password is not None:
+        values.refuse_secret("ssl.keystore.password", f"{PEM} has no store password, only ssl.key.password")
+    if kind == PKCS12 and location is not None:
+        if password is None:
+            values.refuse("ssl.keystore.location", location, "ssl.keystore.password must be set with it")
+        elif key_password is not None and key_password != password:
+            values.refuse_secret("ssl.key.password", f"in {PKCS12} it is the same as ssl.keystore.password")
+    return KeyStoreConfig(
+        type=kind,
+        location=location,
+        password=password,
+        key_password=key_password,
+        key=key,
+        certificate_chain=chain,
+    )
+
+
+def read_truststore(values: PrefixedValues) -> TrustStoreConfig | None:
+    """As `read_keystore`."""
+    location = values.optional_text("ssl.truststore.location")
+    password = values.optional_text("ssl.truststore.password")
+    certificates = values.optional_text("ssl.truststore.certificates")
+    if location is None and certificates is None:
+        if password is not None:
+            values.refuse_secret("ssl.truststore.password", "there is no ssl.truststore.location")
+        return None
+    kind = _store_type(values, "ssl.truststore", location)
+    if certificates is not None:
+        if location is not None:
+            values.refuse("ssl.truststore.location", location, "ssl.truststore.certificates is set, too")
+        if kind == PKCS12:
+            values.refuse("ssl.truststore.type", kind, f"ssl.truststore.certificates is for {PEM} only")
+    if kind == PEM and password is not None:
+        values.refuse_secret("ssl.truststore.password", f"{PEM} has no store password")
+    return TrustStoreConfig(type=kind, location=location, password=password, certificates=certificates)
+
+
+def _store_type(values: PrefixedValues, prefix: str, location: str | None) -> str:
+    """PEM or PKCS12; a bad type is noted, and taken for PEM."""
+    key = prefix + ".type"
+    kind = values.optional_text(key)
+    if kind == PEM:
+        return PEM
+    if kind is not None and kind.upper() == PKCS12:
+        return PKCS12
+    source = location or "FILE"
+    convert = (
+        f"Convert a JKS file with `keytool -importkeystore -srckeystore {source} -destkeystore {source}.p12"
+        f" -deststoretype {PKCS12}`, and set {key}={PKCS12}"
+    )
+    if kind is None:
+        values.missing(key, f"Kafka's default, {JKS}, is not supported: set {PEM} or {PKCS12}. {convert}")
+    elif kind.upper() == JKS:
+        values.refuse(key, kind, f"it must be {PEM} or {PKCS12}. {convert}")
+    else:
+        values.refuse(key, kind, f"String must be one of: {PEM}, {PKCS12}")
+    return PEM

@@ -1,0 +1,109 @@
+"""SSL contexts from the keys `ssl.*`: what a listener and what a client offers and verifies."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import ssl
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
+
+from kraftctl.config.ssl_config import (
+    CLIENT_AUTH_REQUESTED,
+    CLIENT_AUTH_REQUIRED,
+    TLS_1_2,
+    TLS_1_3,
+    SslConfig,
+)
+from kraftctl.tls.stores import KeyStore, StoreError, load_keystore, load_truststore
+
+VERSIONS: Final = {TLS_1_2: ssl.TLSVersion.TLSv1_2, TLS_1_3: ssl.TLSVersion.TLSv1_3}
+
+VERIFY_MODES: Final = {
+    CLIENT_AUTH_REQUIRED: ssl.CERT_REQUIRED,
+    CLIENT_AUTH_REQUESTED: ssl.CERT_OPTIONAL,
+}
+
+
+def server_context(config: SslConfig) -> ssl.SSLContext:
+    """For a listener. Raises StoreError."""
+    assert config.keystore is not None, "the configuration requires it"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    _restrict(context, config.server_protocols, config.cipher_suites)
+    # Without tickets each handshake verifies the certificate of the client, and needs no memory afterwards.
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0
+    _use_keystore(context, load_keystore(config.keystore))
+    context.verify_mode = VERIFY_MODES.get(config.client_auth, ssl.CERT_NONE)
+    if config.truststore is not None:
+        _trust(context, config)
+    return context
+
+
+def client_context(config: SslConfig) -> ssl.SSLContext:
+    """For connections to other nodes; without a truststore, the system's is used. Raises StoreError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    _restrict(context, config.client_protocols, config.cipher_suites)
+    context.check_hostname = config.verifies_host
+    if config.keystore is not None:
+        _use_keystore(context, load_keystore(config.keystore))
+    if config.truststore is not None:
+        _trust(context, config)
+    else:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    return context
+
+
+def _restrict(context: ssl.SSLContext, protocols: list[str], cipher_suites: list[str]) -> None:
+    context.minimum_version = VERSIONS[protocols[0]]
+    context.maximum_version = VERSIONS[protocols[-1]]
+    # As Kafka: a peer cannot ask for further handshakes.
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    if cipher_suites:
+        try:
+            context.set_ciphers(":".join(cipher_suites))
+        except ssl.SSLError as error:
+            raise StoreError(f"OpenSSL offers none of ssl.cipher.suites: {error}") from error
+
+
+def _trust(context: ssl.SSLContext, config: SslConfig) -> None:
+    assert config.truststore is not None
+    certificates = load_truststore(config.truststore)
+    context.load_verify_locations(cadata=b"".join(each.public_bytes(Encoding.DER) for each in certificates))
+    # In Java each certificate of a truststore ends a chain, one that is no root, too.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+
+
+def _use_keystore(context: ssl.SSLContext, store: KeyStore) -> None:
+    """Python's ssl reads keys from files only: the file is in memory, and the key in it is encrypted anew."""
+    password = secrets.token_hex()
+    key = store.key.private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(password.encode())
+    )
+    certificates = b"".join(each.public_bytes(Encoding.PEM) for each in store.chain)
+    with _file_with(key + certificates) as path:
+        try:
+            context.load_cert_chain(path, password=password)
+        except ssl.SSLError as error:
+            raise StoreError(f"OpenSSL refuses the private key or its certificate: {error}") from error
+
+
+@contextmanager
+def _file_with(content: bytes) -> Iterator[str]:
+    """The path of a file that exists while the context does: on Linux in memory, elsewhere temporary."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("keystore")
+        try:
+            os.write(descriptor, content)
+            yield f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+        return
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        yield file.name

@@ -1,0 +1,177 @@
+"""Keystores and truststores, read as Kafka's DefaultSslEngineFactory reads them: PEM and PKCS12."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import pkcs12
+
+from kraftctl.config.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
+
+PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+
+_BLOCK: Final = re.compile(
+    r"-+BEGIN ([A-Z0-9 ]+?)-+\s(?:[ \t]*[^\r\n:]*:[^\r\n]*[\r\n]+)*([a-zA-Z0-9/+=\s]*)-+END \1-+"
+)
+"""A PEM block may be on one line, as a property usually is; text around it is ignored."""
+
+CERTIFICATE: Final = "CERTIFICATE"
+PRIVATE_KEY: Final = "PRIVATE KEY"
+ENCRYPTED_PRIVATE_KEY: Final = "ENCRYPTED PRIVATE KEY"
+
+
+class StoreError(Exception):
+    """Keys or certificates that cannot be used; the text names file and key, and never a secret."""
+
+
+class KeyStore:
+    """A private key, and the certificates from its own one to the one nearest to the root."""
+
+    def __init__(self, key: PrivateKey, chain: list[x509.Certificate]) -> None:
+        self.key = key
+        self.chain = chain
+
+
+def load_keystore(config: KeyStoreConfig) -> KeyStore:
+    """Raises StoreError."""
+    if config.location is not None and config.type != PEM:
+        source = f"the keystore {config.location}"
+        key, chain = _pkcs12(_read(config.location, source), config.password, source, "ssl.keystore.password")
+        if key is None or not chain:
+            raise StoreError(f"{source} has no private key with a certificate")
+        store = KeyStore(_supported(key, source), _ordered(chain))
+    elif config.location is not None:
+        source = f"the keystore {config.location}"
+        text = _text(_read(config.location, source), source)
+        store = KeyStore(_pem_key(text, config.key_password, source), _pem_certificates(text, source))
+    else:
+        assert config.key is not None
+        assert config.certificate_chain is not None
+        store = KeyStore(
+            _pem_key(config.key, config.key_password, "ssl.keystore.key"),
+            _pem_certificates(config.certificate_chain, "ssl.keystore.certificate.chain"),
+        )
+        source = "ssl.keystore.key"
+    _check(store, source)
+    return store
+
+
+def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
+    """The certificates that end a chain; they need not be roots. Raises StoreError."""
+    if config.location is None:
+        assert config.certificates is not None
+        return _pem_certificates(config.certificates, "ssl.truststore.certificates")
+    source = f"the truststore {config.location}"
+    data = _read(config.location, source)
+    if config.type == PEM:
+        return _pem_certificates(_text(data, source), source)
+    _, certificates = _pkcs12(data, config.password, source, "ssl.truststore.password")
+    if not certificates:
+        raise StoreError(f"{source} has no certificate")
+    return certificates
+
+
+def _read(location: str, source: str) -> bytes:
+    try:
+        return Path(location).read_bytes()
+    except OSError as error:
+        raise StoreError(f"cannot read {source}: {error.strerror or error}") from error
+
+
+def _text(data: bytes, source: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{source} is not of type {PEM}. Next step: set its type.") from error
+
+
+def _pkcs12(
+    data: bytes, password: str | None, source: str, password_key: str
+) -> tuple[object | None, list[x509.Certificate]]:
+    """The key, if there is one, and all certificates, that of the key first."""
+    try:
+        store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
+    except ValueError as error:
+        raise StoreError(
+            f"{source} cannot be read as PKCS12 with the given password. Next step: check its type and"
+            f" {password_key}."
+        ) from error
+    own = [] if store.cert is None else [store.cert]
+    return store.key, [each.certificate for each in (*own, *store.additional_certs)]
+
+
+def _blocks(text: str, kinds: tuple[str, ...]) -> list[tuple[str, bytes]]:
+    """Kind and content of each block of one of `kinds`."""
+    found = [(match.group(1), match.group(2)) for match in _BLOCK.finditer(text)]
+    return [(kind, base64.b64decode("".join(data.split()))) for kind, data in found if kind in kinds]
+
+
+def _pem_certificates(text: str, source: str) -> list[x509.Certificate]:
+    try:
+        certificates = [x509.load_der_x509_certificate(data) for _, data in _blocks(text, (CERTIFICATE,))]
+    except (ValueError, binascii.Error) as error:
+        raise StoreError(f"{source} has a certificate that cannot be read: {error}") from error
+    if not certificates:
+        raise StoreError(f"{source} has no block 'BEGIN {CERTIFICATE}'")
+    return certificates
+
+
+def _pem_key(text: str, password: str | None, source: str) -> PrivateKey:
+    try:
+        keys = _blocks(text, (PRIVATE_KEY, ENCRYPTED_PRIVATE_KEY))
+    except binascii.Error as error:
+        raise StoreError(f"{source} has a private key that cannot be read") from error
+    if len(keys) != 1:
+        raise StoreError(
+            f"{source} has {len(keys)} blocks 'BEGIN {PRIVATE_KEY}' or 'BEGIN {ENCRYPTED_PRIVATE_KEY}', and"
+            " needs one. Next step: convert a key of another kind with `openssl pkcs8 -topk8`."
+        )
+    kind, data = keys[0]
+    if kind == ENCRYPTED_PRIVATE_KEY and password is None:
+        raise StoreError(f"{source} has an encrypted private key. Next step: set ssl.key.password.")
+    if kind == PRIVATE_KEY and password is not None:
+        raise StoreError(f"{source} has a private key that is not encrypted, but ssl.key.password is set")
+    try:
+        key = serialization.load_der_private_key(data, None if password is None else password.encode())
+    except (ValueError, TypeError) as error:
+        raise StoreError(
+            f"{source} has a private key that cannot be read. Next step: check ssl.key.password."
+        ) from error
+    return _supported(key, source)
+
+
+def _supported(key: object, source: str) -> PrivateKey:
+    if not isinstance(key, PrivateKey):
+        raise StoreError(f"{source} has a private key that is neither RSA nor EC")
+    return key
+
+
+def _ordered(certificates: list[x509.Certificate]) -> list[x509.Certificate]:
+    """From the first certificate to the last issuer that is there."""
+    chain, left = certificates[:1], certificates[1:]
+    while chain[-1].issuer != chain[-1].subject:
+        issuer = next((each for each in left if each.subject == chain[-1].issuer), None)
+        if issuer is None:
+            break
+        chain.append(issuer)
+        left.remove(issuer)
+    return chain
+
+
+def _check(store: KeyStore, source: str) -> None:
+    for certificate, issuer in zip(store.chain, store.chain[1:], strict=False):
+        if certificate.issuer != issuer.subject:
+            raise StoreError(
+                f"{source}: the certificate of '{issuer.subject.rfc4514_string()}' follows the one of"
+                f" '{certificate.subject.rfc4514_string()}' and has not issued it. Next step: begin with the"
+                " certificate of the key, and let each be followed by its issuer."
+            )
+    if store.chain[0].public_key() != store.key.public_key():
+        raise StoreError(f"{source}: the first certificate is not that of the private key")
