@@ -211,11 +211,21 @@ def test_one_port_may_serve_both_address_families() -> None:
     assert [endpoint.listener for endpoint in both.listeners] == ["CONTROLLER", "B"]
 
 
-@pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
+@pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
 def test_protocols_that_are_not_spoken_are_refused_with_what_is(protocol: str) -> None:
     found = errors(listener__security__protocol__map=f"CONTROLLER:{protocol}")
     expected = f"Invalid value CONTROLLER:{protocol} for configuration listener.security.protocol.map: "
-    assert found == [expected + "String must be one of: PLAINTEXT"]
+    assert found == [expected + "String must be one of: PLAINTEXT, SSL"]
+
+
+def test_keys_for_ssl_are_read_for_listeners_that_use_it() -> None:
+    assert config(ssl__truststore__password="no truststore").ssl == {}
+    keys = {"ssl__keystore__type": "PEM", "ssl__keystore__location": "key.pem"}
+    found = config(listener__security__protocol__map="CONTROLLER:SSL", **keys)
+    assert list(found.ssl) == ["CONTROLLER"]
+    assert [endpoint.security_protocol for endpoint in found.advertised_listeners] == ["SSL"]
+    (missing,) = errors(listener__security__protocol__map="CONTROLLER:SSL")
+    assert '"ssl.keystore.location": listener CONTROLLER uses SSL' in missing
 
 
 def test_the_protocol_map_may_name_strangers_and_end_in_a_comma() -> None:

@@ -33,6 +33,7 @@ from kraftctl.storage.meta_properties import (
     read_meta_properties,
 )
 from kraftctl.storage.properties_file import read_properties
+from kraftctl.tls.stores import StoreError
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             _start(config)
     except ConfigException as error:
         return _refuse(*error.errors)
-    except (StorageError, ListenError, PropertiesError, OSError) as error:
+    except (StorageError, ListenError, StoreError, PropertiesError, OSError) as error:
         return _refuse(str(error))
     logger.info("Stopped")
     return 0

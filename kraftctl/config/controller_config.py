@@ -19,6 +19,7 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
+from kraftctl.config.ssl_config import SslConfig, read_listener_ssl_config
 
 __all__ = ["ConfigException", "ControllerConfig", "Endpoint", "parse_host_port"]
 
@@ -48,6 +49,8 @@ class ControllerConfig:
     advertised_listeners: list[Endpoint]
     early_start_listeners: list[str]
     inter_broker_listener_name: str | None
+    ssl: dict[str, SslConfig]
+    """Of each listener that uses SSL, by its name."""
 
     controller_quorum_voters: dict[int, tuple[str, int]]
     controller_quorum_bootstrap_servers: list[tuple[str, int]]
@@ -190,6 +193,11 @@ class ControllerConfig:
         self.inter_broker_listener_name = values.optional_text("inter.broker.listener.name")
         require_different_ports(values, self.listeners)
         self._check_listener_names(values)
+        self.ssl = {
+            endpoint.listener: read_listener_ssl_config(values, endpoint.listener)
+            for endpoint in self.listeners
+            if endpoint.security_protocol == "SSL"
+        }
         advertised = read_listeners(values, "advertised.listeners", protocols)
         self.advertised_listeners = self._advertised(values, advertised)
         early = values.names("early.start.listeners")

@@ -12,7 +12,7 @@ _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([
 SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 """Kafka's, each at the index that is its number on the wire."""
 
-SUPPORTED_SECURITY_PROTOCOLS = ["PLAINTEXT"]
+SUPPORTED_SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL"]
 PORT_MAX = 65_535
 WILDCARD_HOST = "0.0.0.0"
 

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from kraftctl.server.client_address import client_address
-from kraftctl.server.connection import Connection
 
 logger = logging.getLogger("kraftctl.server.listener")
 
@@ -55,7 +54,7 @@ class Acceptor:
         loop: asyncio.AbstractEventLoop,
         listening: socket.socket,
         admission: Admission,
-        make_connection: Callable[[], Connection],
+        make_connection: Callable[[], asyncio.Protocol],
     ) -> None:
         self._loop = loop
         self._listening = listening

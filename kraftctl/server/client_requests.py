@@ -18,7 +18,7 @@ from kraftctl_protocol.generated.api_versions_response import ApiVersionsRespons
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.principal import ANONYMOUS
+from kraftctl_protocol.principal import KafkaPrincipal
 from kraftctl_protocol.requests import (
     ParsedRequest,
     RequestHead,
@@ -63,12 +63,12 @@ class ReceivedRequest:
         undecoded, self.undecoded = self.undecoded, None
         return self.parsed.body if undecoded is None else undecoded
 
-    def context(self, listener_name: str, client_address: bytes) -> RequestContext:
+    def context(self, listener_name: str, client_address: bytes, principal: KafkaPrincipal) -> RequestContext:
         return RequestContext(
             api=self.api,
             version=self.parsed.version,
             client_id=self.parsed.header.client_id,
-            principal=ANONYMOUS,
+            principal=principal,
             listener=listener_name,
             client_address=client_address,
         )
@@ -93,13 +93,18 @@ class FrameLimits:
     Has no reference to its connection, which would be a cycle otherwise.
     """
 
-    __slots__ = ("_client_address", "_lacks_right", "_listener_name")
+    __slots__ = ("_client_address", "_lacks_right", "_listener_name", "_principal")
 
     def __init__(
-        self, listener_name: str, client_address: bytes, lacks_right: Callable[[RequestContext], bool]
+        self,
+        listener_name: str,
+        client_address: bytes,
+        principal: KafkaPrincipal,
+        lacks_right: Callable[[RequestContext], bool],
     ) -> None:
         self._listener_name = listener_name
         self._client_address = client_address
+        self._principal = principal
         self._lacks_right = lacks_right
 
     def __call__(self, kind: bytes) -> int:
@@ -113,7 +118,7 @@ class FrameLimits:
             api=API_TABLE[int.from_bytes(kind[:2], "big", signed=True)],
             version=int.from_bytes(kind[2:], "big", signed=True),
             client_id=None,
-            principal=ANONYMOUS,
+            principal=self._principal,
             listener=self._listener_name,
             client_address=self._client_address,
         )

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 
 
 class RefusedError(OSError):
     """All addresses refuse connections, or close them before they say anything."""
 
 
-async def connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """To the first address of `host` that accepts. Raises RefusedError when each refuses, else OSError.
+class HandshakeError(OSError):
+    """An address accepts connections, but not with these keys and certificates, or shows others itself."""
+
+
+async def connect(
+    host: str, port: int, context: ssl.SSLContext | None = None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """To the first address of `host` that accepts, with SSL if there is a `context`.
+
+    Raises RefusedError when each refuses, HandshakeError when SSL fails, else OSError.
 
     `asyncio.open_connection` makes one text of several errors, and does not say what they have in common.
     """
@@ -26,7 +35,9 @@ async def connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.S
         try:
             sock.setblocking(False)
             await loop.sock_connect(sock, address)
-            return await asyncio.open_connection(sock=sock)
+            if context is None:
+                return await asyncio.open_connection(sock=sock)
+            return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=host)
         except OSError as error:
             sock.close()
             errors.append(error)
@@ -36,4 +47,6 @@ async def connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.S
     text = "; ".join(dict.fromkeys(str(error) for error in errors)) or f"{host} has no address"
     if errors and all(isinstance(error, ConnectionRefusedError | ConnectionResetError) for error in errors):
         raise RefusedError(text)
+    if any(isinstance(error, ssl.SSLError) for error in errors):
+        raise HandshakeError(text)
     raise OSError(text)

@@ -25,6 +25,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.requests import RequestHead
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
@@ -107,6 +108,7 @@ class Connection(asyncio.Protocol):
         self.peer_host = ""
         self.peer = ""
         self.client_address = b""
+        self._principal = ANONYMOUS
 
     @property
     def busy(self) -> bool:
@@ -117,14 +119,18 @@ class Connection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername")
         self.peer_host, self.client_address = client_address(peer[0] if peer else "")
-        limits = FrameLimits(self._owner.listener_name, self.client_address, self._owner.handler.lacks_right)
-        self._decoder = FrameDecoder(self._owner.max_frame_bytes, limits)
+        self._limit_frames()
         self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
         # As in Kafka, a request is not processed before the answer to the one before it has been sent.
         self._transport.set_write_buffer_limits(high=0)
         self._admitted = self._owner.admit(self)
         if not self._admitted:
             self.close()
+
+    def authenticated(self, principal: KafkaPrincipal) -> None:
+        """Who the client is. Comes before its first bytes; without a call it is ANONYMOUS."""
+        self._principal = principal
+        self._limit_frames()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closed = True
@@ -198,7 +204,7 @@ class Connection(asyncio.Protocol):
             self._refuse(received)
             return
         self._request = received
-        context = received.context(self._owner.listener_name, self.client_address)
+        context = received.context(self._owner.listener_name, self.client_address, self._principal)
         self._request_id = self._owner.handler.submit(context, received.take_content(), self._respond)
 
     def _respond(self, response: Message | str | None) -> None:
@@ -289,6 +295,13 @@ class Connection(asyncio.Protocol):
         self._drop_requests()
         self._owner.voters.forget(self)
         self._owner.unsent.hold(self, 0, 0.0)
+
+    def _limit_frames(self) -> None:
+        owner = self._owner
+        limits = FrameLimits(
+            owner.listener_name, self.client_address, self._principal, owner.handler.lacks_right
+        )
+        self._decoder = FrameDecoder(owner.max_frame_bytes, limits)
 
     def _drop_requests(self) -> None:
         self._frames.clear()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import socket
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.own_directory import why_observer
+from kraftctl.tls.contexts import client_context
 from kraftctl_protocol.meta_properties import MetaProperties
 
 logger = logging.getLogger("kraftctl.server")
@@ -37,13 +39,14 @@ storage_logger = logging.getLogger("kraftctl.storage")
 async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event) -> None:
     """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
 
-    Raises StorageError, OSError or ListenError when it cannot start, and the failure that ended it
-    early: then nothing that was not on disk has been acknowledged.
+    Raises StorageError, OSError, StoreError or ListenError when it cannot start, and the failure that ended
+    it early: then nothing that was not on disk has been acknowledged.
     """
     clock = Clock()
     rng = random.Random(random.SystemRandom().getrandbits(64))
-    partition = open_partition(config, meta, clock.now_ms)
     server = SocketServer(config)
+    ssl_context = peers_context(config)
+    partition = open_partition(config, meta, clock.now_ms)
     try:
         for notice in partition.notices:
             storage_logger.warning("%s", notice)
@@ -58,6 +61,7 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
+            ssl_context=ssl_context,
         )
         await server.accept(driver)
         driver.start()
@@ -68,6 +72,15 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
     finally:
         await server.stop()
         partition.close()
+
+
+def peers_context(config: ControllerConfig) -> ssl.SSLContext | None:
+    """For connections to other controllers: with the keys of the listener by which they reach each other.
+
+    None when it is PLAINTEXT. Raises StoreError.
+    """
+    found = config.ssl.get(config.controller_listener_names[0])
+    return None if found is None else client_context(found)
 
 
 async def _run_until(stop: asyncio.Event, driver: Driver) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections.abc import Callable
 
 from kraftctl.controller.request_context import RequestContext
@@ -37,7 +38,8 @@ RESIGNATION_SECONDS_MAX = 5.0
 class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
 
-    `has_room` says whether clients have read most of their answers.
+    `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
+    are reached over SSL.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -56,6 +58,7 @@ class Driver:
         request_timeout_ms: int,
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
@@ -67,6 +70,7 @@ class Driver:
             request_timeout_ms=request_timeout_ms,
             backoff_ms=retry_backoff_ms,
             offer=self.offer,
+            ssl_context=ssl_context,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = StorageThreads(loop)

@@ -15,9 +15,12 @@ from kraftctl.server.answer_reads import READS_MAX
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.connection import Connection, RequestHandler
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
+from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.voter_connections import VoterConnections
+from kraftctl.tls.contexts import server_context
 from kraftctl_protocol.api_keys import ApiKey
 
 logger = logging.getLogger("kraftctl.server.listener")
@@ -120,6 +123,7 @@ class Listener:
         self._server = server
         self._bound: socket.socket | None = None
         self._acceptor: Acceptor | None = None
+        self._ssl = server.ssl_listener(endpoint)
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
@@ -135,9 +139,13 @@ class Listener:
             self._bound.listen(self._server.config.socket_listen_backlog_size)
         except OSError as error:
             raise _listen_error(self.endpoint, error) from error
-        self._acceptor = Acceptor(loop, self._bound, self, lambda: Connection(self, loop))
+        self._acceptor = Acceptor(loop, self._bound, self, lambda: self._new_connection(loop))
         self._acceptor.start()
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
+
+    def _new_connection(self, loop: asyncio.AbstractEventLoop) -> asyncio.Protocol:
+        connection = Connection(self, loop)
+        return connection if self._ssl is None else SslTransport(self._ssl, connection)
 
     def stop_accepting(self) -> None:
         if self._acceptor is not None:
@@ -186,7 +194,10 @@ class Listener:
 
 
 class SocketServer:
-    """All listeners of a controller. Call `bind`, which finds the ports, then `accept`; always `stop`."""
+    """All listeners of a controller. Call `bind`, which finds the ports, then `accept`; always `stop`.
+
+    Raises StoreError for keys and certificates that cannot be used.
+    """
 
     def __init__(self, config: ControllerConfig, metrics: RequestMetrics | None = None) -> None:
         loop = asyncio.get_running_loop()
@@ -202,8 +213,9 @@ class SocketServer:
         self.leaving: set[Connection] = set()
         """Closed to make room for others; not gone yet."""
         self._make_room_at = 0.0
-        self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
+        self._handshake_turns = HandshakeTurns(loop)
         self._loop = loop
+        self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
 
@@ -211,6 +223,15 @@ class SocketServer:
     def bound_ports(self) -> dict[str, int]:
         """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
+
+    def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
+        """What a listener that uses SSL needs; None for the others."""
+        config = self.config.ssl.get(endpoint.listener)
+        if config is None:
+            return None
+        context = server_context(config)
+        mapper = config.principal_mapper
+        return SslListener(self._loop, context, mapper, self._handshake_turns, self.refusals)
 
     async def bind(self) -> None:
         """Take the port of every listener, or raise ListenError and leave none open."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections import deque
 from collections.abc import Callable
 from typing import Final
@@ -17,7 +18,7 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.connecting import RefusedError, connect
+from kraftctl.server.connecting import HandshakeError, RefusedError, connect
 from kraftctl.server.peer_codec import PeerCodec
 from kraftctl.server.peer_versions import unsupported
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
@@ -36,7 +37,7 @@ Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError)
 
 
 class Peers:
-    """All other controllers. `offer` gets the answers."""
+    """All other controllers. `offer` gets the answers; with an `ssl_context`, SSL is used."""
 
     def __init__(
         self,
@@ -45,11 +46,13 @@ class Peers:
         request_timeout_ms: int,
         backoff_ms: int,
         offer: Callable[[ResponseReceived], None],
+        ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self.client_id = client_id
         self.request_timeout_seconds = request_timeout_ms / 1000
         self.backoff_seconds = backoff_ms / 1000
         self.offer = offer
+        self.ssl_context = ssl_context
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
 
     def send(self, effect: SendRequest) -> None:
@@ -146,7 +149,7 @@ class Destination:
         if self._connection is not None and self._connection.is_open():
             return self._connection
         self._disconnect()
-        reader, writer = await connect(self._host, self._port)
+        reader, writer = await connect(self._host, self._port, self._peers.ssl_context)
         self._connection = PeerConnection(self._peers.client_id, reader, writer)
         try:
             await self._connection.learn_versions()
@@ -158,7 +161,9 @@ class Destination:
     def _failed(self, error: Exception) -> None:
         if self._failures == 0:
             reason = str(error) or type(error).__name__
-            logger.info("Connection to the controller at %s:%d failed: %s", self._host, self._port, reason)
+            level = logging.WARNING if isinstance(error, HandshakeError | ssl.SSLError) else logging.INFO
+            message = "Connection to the controller at %s:%d failed: %s"
+            logger.log(level, message, self._host, self._port, reason)
         backoff = self._peers.backoff_seconds * 2.0 ** min(self._failures, 10)
         self._failures += 1
         self._connect_at = self._loop.time() + min(backoff, RECONNECT_BACKOFF_SECONDS_MAX)

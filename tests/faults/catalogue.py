@@ -15,6 +15,7 @@ from tests.faults import (
     raft_faults,
     request_faults,
     socket_faults,
+    ssl_faults,
     storage_faults,
     voter_faults,
 )
@@ -29,6 +30,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *bound_faults.FAULTS,
     *decoding_faults.FAULTS,
     *socket_faults.FAULTS,
+    *ssl_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

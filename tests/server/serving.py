@@ -119,6 +119,13 @@ class Client:
         except ConnectionResetError:
             pass
 
+    async def expect_ended(self) -> None:
+        """The other side closes, maybe after it has sent something."""
+        try:
+            await self.reader.read()
+        except ConnectionResetError:
+            pass
+
     def close(self) -> None:
         self.writer.close()
 

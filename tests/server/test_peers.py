@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -32,14 +33,18 @@ TIMEOUT_MS = 300
 class Asker:
     """Takes the driver's place."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, ssl_context: ssl.SSLContext | None = None) -> None:
         self.host = "127.0.0.1"
         self.port = port
         self.answers: dict[int, Message | None] = {}
         self.refused: set[int] = set()
         self.changed = asyncio.Event()
         self.peers = Peers(
-            client_id="raft-client-1", request_timeout_ms=TIMEOUT_MS, backoff_ms=10, offer=self.take
+            client_id="raft-client-1",
+            request_timeout_ms=TIMEOUT_MS,
+            backoff_ms=10,
+            offer=self.take,
+            ssl_context=ssl_context,
         )
 
     def take(self, event: ResponseReceived) -> None:

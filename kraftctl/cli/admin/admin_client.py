@@ -8,6 +8,7 @@ until default.api.timeout.ms has passed.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable
 from threading import Event
 from typing import TypeVar
@@ -63,6 +64,8 @@ class AdminClient:
         """Why a node has not given a usable answer."""
         self._without_api: set[Endpoint] = set()
         """Nodes that do not serve the present request."""
+        self._without_ssl: set[Endpoint] = set()
+        """Nodes with which SSL has failed: their certificate, or that of the client, is not accepted."""
 
     @property
     def timeout_ms(self) -> int:
@@ -98,6 +101,7 @@ class AdminClient:
         deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
         self._problems.clear()
         self._without_api.clear()
+        self._without_ssl.clear()
         while True:
             endpoints = self._endpoints(deadline_ms)
             for endpoint in endpoints:
@@ -115,6 +119,11 @@ class AdminClient:
                 raise UnavailableError(
                     f"No node serves {request.NAME}: {self._reasons()}."
                     " Next step: ask nodes of a later release."
+                )
+            if self._without_ssl.issuperset(endpoints):
+                raise UnavailableError(
+                    f"No node was asked {request.NAME}: {self._reasons()}. Next step: check the keys"
+                    " security.protocol and ssl.* of --command-config."
                 )
             if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
                 raise UnavailableError(self._why_unavailable(request))
@@ -152,7 +161,9 @@ class AdminClient:
         try:
             connection = self._connections.get(endpoint)
             if connection is None:
-                connection = Connection(endpoint, self._config.client_id, setup_s, timeout_s)
+                connection = Connection(
+                    endpoint, self._config.client_id, setup_s, timeout_s, self._config.ssl_context
+                )
                 self._connections[endpoint] = connection
             return connection.ask(request, timeout_s)
         except UnsupportedRequestError as error:
@@ -160,6 +171,8 @@ class AdminClient:
             self._without_api.add(endpoint)
         except (OSError, DecodeError) as error:
             self._problems[endpoint] = str(error) or type(error).__name__
+            if isinstance(error, ssl.SSLError):
+                self._without_ssl.add(endpoint)
             dropped = self._connections.pop(endpoint, None)
             if dropped is not None:
                 dropped.close()

@@ -1,18 +1,25 @@
 """Kafka's client keys, as its tools take them in a --command-config file.
 
-That file may be the properties file of a controller, too, so other keys are ignored, as in Kafka.
-Connections are PLAINTEXT: another security.protocol is refused, because an operator would rely on it.
+That file may be the properties file of a controller, too, so other keys are ignored, as in Kafka; those that
+begin with the name of a listener as well. Connections are PLAINTEXT or SSL: another security.protocol is
+refused, because an operator would rely on it.
 """
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftctl.cli.admin.errors import AdminError
+from kraftctl.config.config_values import ConfigValues
+from kraftctl.config.ssl_config import read_client_ssl_config
+from kraftctl.tls.contexts import client_context
+from kraftctl.tls.stores import StoreError
 
 SECURITY_PROTOCOL = "security.protocol"
 PLAINTEXT = "PLAINTEXT"
+SSL = "SSL"
 
 
 @dataclass(frozen=True)
@@ -26,15 +33,17 @@ class ClientConfig:
     default_api_timeout_ms: int = 60_000
     """How long an operation may take, with all nodes that are asked."""
     retry_backoff_ms: int = 100
+    ssl_context: ssl.SSLContext | None = None
+    """None for PLAINTEXT."""
 
 
 def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
     """Raises AdminError that names the key and what is allowed."""
     protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT).strip()
-    if protocol.upper() != PLAINTEXT:
+    if protocol.upper() not in (PLAINTEXT, SSL):
         raise AdminError(
-            f"{SECURITY_PROTOCOL}={protocol} is not supported, only {PLAINTEXT} is. Next step: name a"
-            " listener of that kind."
+            f"{SECURITY_PROTOCOL}={protocol} is not supported, only {PLAINTEXT} and {SSL} are. Next step:"
+            " name a listener of that kind."
         )
     default = ClientConfig()
     return ClientConfig(
@@ -47,7 +56,19 @@ def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
             properties, "default.api.timeout.ms", default.default_api_timeout_ms
         ),
         retry_backoff_ms=_milliseconds(properties, "retry.backoff.ms", default.retry_backoff_ms),
+        ssl_context=_ssl_context(properties) if protocol.upper() == SSL else None,
     )
+
+
+def _ssl_context(properties: Mapping[str, str]) -> ssl.SSLContext:
+    values = ConfigValues(dict(properties))
+    config = read_client_ssl_config(values)
+    if values.errors:
+        raise AdminError("\n".join(values.errors))
+    try:
+        return client_context(config)
+    except StoreError as error:
+        raise AdminError(str(error)) from error
 
 
 def _milliseconds(properties: Mapping[str, str], key: str, default: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 
 from kraftctl.server.peer_codec import PeerCodec
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
@@ -28,15 +29,27 @@ def endpoint_text(endpoint: Endpoint) -> str:
 class Connection:
     """Not thread-safe. After an OSError or DecodeError it is unusable: close it and connect anew."""
 
-    def __init__(self, endpoint: Endpoint, client_id: str, setup_timeout_s: float, timeout_s: float) -> None:
-        """Connects and asks for the versions that the node serves. Raises OSError or DecodeError."""
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        client_id: str,
+        setup_timeout_s: float,
+        timeout_s: float,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """Connects, with SSL if there is a context, and asks for the versions that the node serves.
+
+        Raises OSError, of which ssl.SSLError is a kind, or DecodeError.
+        """
         self.endpoint = endpoint
         self._codec = PeerCodec(client_id)
         self._decoder = FrameDecoder(FRAME_BYTES_MAX_DEFAULT)
         self._socket = socket.create_connection(endpoint, timeout=setup_timeout_s)
         try:
-            self._socket.settimeout(timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if ssl_context is not None:
+                self._socket = ssl_context.wrap_socket(self._socket, server_hostname=endpoint[0])
+            self._socket.settimeout(timeout_s)
             self._codec.decode_versions(self._exchange(self._codec.encode_versions_request()))
         except BaseException:
             self._socket.close()

@@ -2,7 +2,7 @@
 
 The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
 which every node has. A client that authenticated with a token may not create tokens, and secrets must not be
-sent in the clear: as long as the listeners here are PLAINTEXT, only forwarded requests are served.
+sent in the clear: only forwarded requests are served, whatever the listener uses.
 """
 
 from __future__ import annotations

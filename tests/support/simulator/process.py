@@ -34,6 +34,7 @@ from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVot
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.primitives import EncodeError
+from kraftctl_protocol.principal import ANONYMOUS
 from tests.support.file_states import Aftermath
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.clocks import SimulatedClock
@@ -391,7 +392,7 @@ class ControllerProcess:
             lambda response: self._respond(request_id, received, exchange, response)
         )
         self._requests[request_id] = exchange
-        context = received.context(self._listener, CLIENT_ADDRESS)
+        context = received.context(self._listener, CLIENT_ADDRESS, ANONYMOUS)
         self.loop.offer(client_event(request_id, context, received.take_content()))
         return request_id
 

@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
+from kraftctl_protocol.principal import ANONYMOUS
 from kraftctl_protocol.requests import RequestHead, encode_request
 from tests.attack.dense_bodies import DENSE, tags
 from tests.attack.frames import envelope, request
@@ -186,7 +187,7 @@ def _beside_the_loop(head: RequestHead, api: Api) -> str:
 
 
 def _opened(received: ReceivedRequest, content: EnvelopeRequest) -> str:
-    opened = open_envelope(received.context("CONTROLLER", bytes(4)), content)
+    opened = open_envelope(received.context("CONTROLLER", bytes(4), ANONYMOUS), content)
     if isinstance(opened, ApiError):
         return "envelopes_refused"
     if opened.undecoded is not None:

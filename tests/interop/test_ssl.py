@@ -1,0 +1,147 @@
+"""Controllers and brokers that reach each other over SSL and have the rights of their certificates' names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaException
+
+from kraftctl.dev.nodes import kraftctl_command, run_to_the_end
+from kraftctl.dev.processes import ProcessFailedError
+from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, write_properties
+from tests.support.certificates import Authority, properties_of
+from tests.support.processes.clients import consume, create_topic, produce
+from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
+from tests.support.processes.kafka import Cluster, await_result, kafka
+
+pytestmark = pytest.mark.interop
+
+NODES = "OU=nodes,O=Example\\, Inc."
+BROKERS, CONTROLLERS = f"CN=broker,{NODES}", f"CN=controller,{NODES}"
+ADMIN = "CN=Ada,OU=people,O=Example"
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+PROTOCOLS = f"{CONTROLLER_LISTENER}:SSL,{BROKER_LISTENER}:PLAINTEXT"
+
+
+class Secured:
+    """The cluster, and files of admins: one with rights, one without, one that no controller accepts."""
+
+    def __init__(self, directory: Path) -> None:
+        authority = Authority()
+        shared = {
+            "listener.security.protocol.map": PROTOCOLS,
+            "authorizer.class.name": STANDARD_AUTHORIZER,
+        }
+        controllers = {
+            **shared,
+            **properties_of(
+                authority.issue(CONTROLLERS), authority, directory / "c", "listener.name.controller."
+            ),
+            "listener.name.controller.ssl.client.auth": "required",
+            "ssl.principal.mapping.rules": "RULE:^CN=(.*?),OU=people.*$/$1/L,DEFAULT",
+            "super.users": f"User:{BROKERS};User:{CONTROLLERS};User:ada",
+        }
+        brokers = {
+            **shared,
+            **properties_of(authority.issue(BROKERS), authority, directory / "b"),
+            "super.users": f"User:{BROKERS};User:ANONYMOUS",
+        }
+        self.files = {
+            name: directory / f"{name}.properties" for name in ("admin", "guest", "stranger", "plain")
+        }
+        identities = {
+            "admin": authority.issue(ADMIN),
+            "guest": authority.issue("CN=Guest"),
+            "stranger": Authority("CN=Other").issue(ADMIN),
+        }
+        for name, identity in identities.items():
+            stores = properties_of(identity, authority, directory / name)
+            write_properties(self.files[name], {"security.protocol": "SSL", **stores})
+        write_properties(self.files["plain"], {"default.api.timeout.ms": "3000"})
+        self.cluster = Cluster(
+            kafka(),
+            directory / "cluster",
+            controllers=3,
+            brokers=3,
+            java_controller=JAVA_CONTROLLER,
+            controller_settings=controllers,
+            broker_settings=brokers,
+        )
+
+    def quorum(self, admin: str, *arguments: str) -> str:
+        """The output of `kraftctl quorum`, which asks the controllers."""
+        flags = ("--bootstrap-controller", self.cluster.bootstrap_controllers)
+        command = kraftctl_command("quorum", *flags, "--command-config", str(self.files[admin]), *arguments)
+        return run_to_the_end(command, "asking the quorum")
+
+    def all_follow(self) -> bool:
+        """Whether there is a leader, which three controllers and three brokers fetch from."""
+        described = self.quorum("admin", "describe", "--replication")
+        rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
+        roles = sorted(row[-1] for row in rows if int(row[3]) < 10)
+        return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * 3
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    found = Secured(tmp_path_factory.mktemp("ssl"))
+    with found.cluster:
+        yield found
+
+
+def test_brokers_and_controllers_are_known_by_their_certificates(secured: Secured) -> None:
+    await_live(secured.cluster, {1, 2, 3})
+    await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+
+
+def test_rights_of_a_client_behind_a_broker_are_those_of_its_own_name(secured: Secured) -> None:
+    """The envelope has the right of the broker that sends it; the request in it has that of its client."""
+    servers = secured.cluster.bootstrap_servers
+    with pytest.raises(KafkaException, match="TOPIC_AUTHORIZATION_FAILED"):
+        create_topic(servers, "denied", partitions=1, replicas=3)
+    controllers = ("--bootstrap-controller", secured.cluster.bootstrap_controllers)
+    admin = ("--command-config", str(secured.files["admin"]))
+    rule = ("--add", "--allow-principal", "User:ANONYMOUS", "--operation", "All", "--topic", "*", "--force")
+    secured.cluster.tools().output("kafka-acls", *controllers, *admin, *rule)
+    create_topic(servers, "allowed", partitions=3, replicas=3)
+    produce(servers, "allowed", [b"before"] * 100)
+
+
+def test_who_may_ask_a_controller(secured: Secured) -> None:
+    assert re.search(r"LeaderId: +300[0-2]", secured.quorum("admin", "describe", "--status"))
+    for admin, expected in {
+        "guest": "CLUSTER_AUTHORIZATION_FAILED",
+        "stranger": "check the keys security.protocol and ssl",
+        "plain": "the node has closed the connection",
+    }.items():
+        with pytest.raises(ProcessFailedError, match=expected):
+            secured.quorum(admin, "describe", "--replication")
+    status = secured.cluster.tools().output(
+        "kafka-metadata-quorum",
+        "--bootstrap-controller",
+        secured.cluster.bootstrap_controllers,
+        "--command-config",
+        str(secured.files["admin"]),
+        "describe",
+        "--status",
+    )
+    assert "LeaderId" in status
+
+
+def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
+    cluster = secured.cluster
+    processes = [broker.process for broker in cluster.brokers]
+    for controller in cluster.controllers:
+        controller.kill()
+    produce(cluster.bootstrap_servers, "allowed", [b"meanwhile"] * 100)
+    cluster.start_controllers()
+    await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+    create_topic(cluster.bootstrap_servers, "after", partitions=3, replicas=3)
+    produce(cluster.bootstrap_servers, "after", [b"after"] * 100)
+    assert len(consume(cluster.bootstrap_servers, "allowed", 200)) == 200
+    await_live(cluster, {1, 2, 3})
+    assert [broker.process for broker in cluster.brokers] == processes
+    assert all(broker.running for broker in cluster.brokers)
