@@ -19,6 +19,7 @@ from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.ssl_transport import SslListener, SslTransport
+from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
 from kraftctl.tls.contexts import server_context
 from kraftctl_protocol.api_keys import ApiKey
@@ -214,6 +215,7 @@ class SocketServer:
         """Closed to make room for others; not gone yet."""
         self._make_room_at = 0.0
         self._handshake_turns = HandshakeTurns(loop)
+        self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self._loop = loop
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
         self._reaper: asyncio.TimerHandle | None = None
@@ -230,8 +232,14 @@ class SocketServer:
         if config is None:
             return None
         context = server_context(config)
-        mapper = config.principal_mapper
-        return SslListener(self._loop, context, mapper, self._handshake_turns, self.refusals)
+        return SslListener(
+            self._loop,
+            context,
+            config.principal_mapper,
+            self._handshake_turns,
+            self._unfinished_handshakes,
+            self.refusals,
+        )
 
     async def bind(self) -> None:
         """Take the port of every listener, or raise ListenError and leave none open."""

@@ -17,6 +17,7 @@ from kraftctl.config.ssl_principal_mapper import NoMatchingRuleError, SslPrincip
 from kraftctl.server.connection import Connection
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.request_log import RateLimitedLog
+from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.tls.distinguished_name import subject_name
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
@@ -47,12 +48,14 @@ class SslListener:
         context: ssl.SSLContext,
         mapper: SslPrincipalMapper,
         turns: HandshakeTurns,
+        unfinished: UnfinishedHandshakes[SslTransport],
         refusals: RateLimitedLog,
     ) -> None:
         self.loop = loop
         self.context = context
         self.mapper = mapper
         self.turns = turns
+        self.unfinished = unfinished
         self.refusals = refusals
 
     def principal(self, certificate: bytes | None) -> KafkaPrincipal:
@@ -90,11 +93,11 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         self._socket = cast("asyncio.Transport", transport)
         self._connection.connection_made(self)
         if not self._is_closing:
-            self._timeout = self._listener.loop.call_later(HANDSHAKE_SECONDS_MAX, self._expire)
+            self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._is_closing = True
-        self._stop_timeout()
+        self._end_handshake()
         connection, self._connection = self._connection, None  # it has this object: no cycle is left
         if connection is not None:
             connection.connection_lost(exc)
@@ -125,6 +128,17 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     # The handshake.
 
+    def _begin(self) -> None:
+        self._timeout = self._listener.loop.call_later(HANDSHAKE_SECONDS_MAX, self._expire)
+        oldest = self._listener.unfinished.add(self._peer_host, self)
+        if oldest is not None:
+            oldest.leave("too many SSL handshakes are unfinished")
+
+    def leave(self, reason: str) -> None:
+        """Close immediately, with a log line."""
+        self._refuse(reason)
+        self.abort()
+
     def _handshake(self) -> None:
         if self._is_closing:
             return
@@ -145,7 +159,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     def _establish(self) -> None:
         assert self._connection is not None
-        self._stop_timeout()
+        self._end_handshake()
         try:
             principal = self._listener.principal(self._ssl.getpeercert(binary_form=True))
         except (DecodeError, NoMatchingRuleError) as error:
@@ -160,10 +174,11 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     def _expire(self) -> None:
         self._timeout = None
-        self._refuse(f"the SSL handshake is not finished after {HANDSHAKE_SECONDS_MAX:.0f} s")
-        self.abort()
+        self.leave(f"the SSL handshake is not finished after {HANDSHAKE_SECONDS_MAX:.0f} s")
 
-    def _stop_timeout(self) -> None:
+    def _end_handshake(self) -> None:
+        """It is finished, or will not be. Idempotent."""
+        self._listener.unfinished.remove(self._peer_host, self)
         if self._timeout is not None:
             self._timeout.cancel()
             self._timeout = None
@@ -228,7 +243,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         if self._is_closing:
             return
         self._is_closing = True
-        self._stop_timeout()
+        self._end_handshake()
         if self._is_established:
             try:
                 self._ssl.unwrap()
@@ -239,7 +254,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
     def abort(self) -> None:
         self._is_closing = True
-        self._stop_timeout()
+        self._end_handshake()
         self._socket.abort()
 
     def is_closing(self) -> bool:

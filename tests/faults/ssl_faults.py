@@ -102,6 +102,22 @@ FAULTS = (
         "Clients that only connect hold connections.",
     ),
     PlantedFault(
+        "any-number-of-handshakes-is-unfinished",
+        "kraftctl/server/unfinished_handshakes.py",
+        "        if self._count <= UNFINISHED_MAX:\n",
+        "        if self._count:\n",
+        (f"{SSL}::test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_closed",),
+        "Clients without a certificate fill the memory.",
+    ),
+    PlantedFault(
+        "finished-handshakes-count-as-unfinished",
+        "kraftctl/server/unfinished_handshakes.py",
+        "            self._count -= 1\n",
+        "",
+        (f"{SSL}::test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_closed",),
+        "After a thousand connections, each new one closes another.",
+    ),
+    PlantedFault(
         "all-handshakes-in-one-turn",
         "kraftctl/server/handshake_turns.py",
         "        for _ in range(HANDSHAKES_PER_TURN):\n",

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import pytest
 
-from kraftctl.server import ssl_transport
+from kraftctl.server import ssl_transport, unfinished_handshakes
 from kraftctl.server.connection import Connection
 from kraftctl.server.handshake_turns import HANDSHAKES_PER_TURN, HandshakeTurns
 from kraftctl.server.listener import SocketServer
@@ -39,7 +39,14 @@ from tests.server.ssl_serving import (
     identity,
     serving_ssl,
 )
-from tests.server.test_budgets import FETCH_VERSION, MIB, SMALL_BUFFER, FetchRequest, answer_fetches
+from tests.server.test_budgets import (
+    FETCH_VERSION,
+    MIB,
+    SMALL_BUFFER,
+    FetchRequest,
+    answer_fetches,
+    connect_from,
+)
 from tests.support.certificates import Authority
 
 REQUIRED = {"ssl.client.auth": "required"}
@@ -57,6 +64,11 @@ async def principal(server: SocketServer, handler: Handler, context: ssl.SSLCont
     await served(client)
     client.close()
     return str(handler.contexts[-1].principal)
+
+
+async def connections(server: SocketServer, count: int) -> None:
+    """Wait until there are that many."""
+    await eventually(lambda: server.metrics.connections_count == count)
 
 
 async def expect_refused(server: SocketServer, context: ssl.SSLContext, host: str = "127.0.0.1") -> None:
@@ -194,7 +206,7 @@ def test_plaintext_is_closed_with_a_limited_log_line(
                 client = await connect(server)
                 client.send(data)
                 await client.expect_closed()
-            await eventually(lambda: server.metrics.connections_count == 0)
+            await connections(server, 0)
             assert handler.requests == []
             await served(await connect_ssl(server))
 
@@ -215,7 +227,7 @@ def test_a_handshake_that_is_not_finished_in_time_is_closed(
             client = await connect(server)
             client.send(data)
             await client.expect_closed()
-            await eventually(lambda: server.metrics.connections_count == 1)
+            await connections(server, 1)
             await served(established)
 
     run(scenario, loop)
@@ -234,7 +246,7 @@ def test_a_handshake_that_does_not_end_is_closed(caplog: pytest.LogCaptureFixtur
             for _ in range(20):
                 client.send(record + bytes(16_384))
             await client.expect_ended()
-            await eventually(lambda: server.metrics.connections_count == 0)
+            await connections(server, 0)
 
     run(scenario)
     assert "Closing connection from" in caplog.text
@@ -294,14 +306,41 @@ def test_unfinished_handshakes_count_as_connections() -> None:
     async def scenario() -> None:
         async with serving_ssl({"max.connections": "3"}) as (server, _):
             clients = [await connect(server) for _ in range(3)]
-            await eventually(lambda: server.metrics.connections_count == 3)
+            await connections(server, 3)
             refused = await connect(server)
             await refused.expect_closed()
             for client in clients:
                 client.close()
-            await eventually(lambda: server.metrics.connections_count == 0)
+            await connections(server, 0)
 
     run(scenario)
+
+
+@both_loops
+def test_of_too_many_unfinished_handshakes_the_oldest_of_the_crowd_is_closed(
+    loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unfinished_handshakes, "UNFINISHED_MAX", 3)
+
+    async def scenario() -> None:
+        async with serving_ssl() as (server, _):
+            clients = [await connect_from(server, "127.0.0.2")]
+            established = [await connect_ssl(server) for _ in range(5)]
+            for _ in range(3):
+                clients.append(await connect_from(server, "127.0.0.1"))
+                if len(clients) < 4:
+                    await connections(server, len(clients) + len(established))
+            await clients[1].expect_closed()
+            await connections(server, 3 + len(established))
+            for client in (clients[0], *clients[2:]):
+                client.close()
+            for client in established:
+                await served(client)
+            await connections(server, len(established))
+            for _ in range(5):
+                await served(await connect_ssl(server))
+
+    run(scenario, loop)
 
 
 # Bytes, as with PLAINTEXT.
@@ -394,7 +433,7 @@ def test_the_end_of_a_client_is_noticed_either_way(loop: str) -> None:
             await served(abrupt)
             polite.close()
             abrupt.writer.transport.abort()
-            await eventually(lambda: server.metrics.connections_count == 0)
+            await connections(server, 0)
 
     run(scenario, loop)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from types import TracebackType
 from typing import TypeVar
@@ -42,11 +43,20 @@ FAR_AHEAD = 2**40
 
 
 class ControllerClient:
-    """One connection."""
+    """One connection, with SSL if there is a context."""
 
-    def __init__(self, port: int, *, client_id: str = "test", timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        port: int,
+        *,
+        client_id: str = "test",
+        timeout_s: float = 30.0,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
         self._socket = socket.create_connection(("localhost", port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if ssl_context is not None:
+            self._socket = ssl_context.wrap_socket(self._socket, server_hostname="localhost")
         self._client_id = client_id
         self._correlation_id = 0
 
