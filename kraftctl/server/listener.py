@@ -22,6 +22,7 @@ from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
 from kraftctl.tls.contexts import server_context
+from kraftctl.tls.stores import StoreError
 from kraftctl_protocol.api_keys import ApiKey
 
 logger = logging.getLogger("kraftctl.server.listener")
@@ -231,7 +232,10 @@ class SocketServer:
         config = self.config.ssl.get(endpoint.listener)
         if config is None:
             return None
-        context = server_context(config)
+        try:
+            context = server_context(config)
+        except StoreError as error:
+            raise StoreError(f"Listener {endpoint.listener}: {error}") from error
         return SslListener(
             self._loop,
             context,

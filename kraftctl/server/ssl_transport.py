@@ -1,8 +1,8 @@
 """SSL between an accepted socket and its Connection: the handshake, then records.
 
-Not the SSL of the event loops: they move a whole answer to the socket's transport and count it as sent, so
-that a connection could hold more than one answer that its client has not read. Here nothing is kept besides
-an unfinished record: what the socket does not take is counted as for PLAINTEXT.
+Not the SSL of the event loops: they count an answer as sent that is still in the socket's transport
+(docs/adr/0009). Here nothing is kept besides an unfinished record: what the socket does not take is counted
+as for PLAINTEXT.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What SSL costs a controller beside PLAINTEXT: heartbeats, connections, memory.
 
-`ssl_cost.py [--heartbeats N] [--connections N]`: controllers of one node as processes, a client in this one.
-Times are processor time of the controller, besides those that say otherwise.
+`make bench-ssl`, or `ssl_cost.py [--heartbeats N] [--connections N]`: controllers of one node as processes,
+and a client in this one. Times are processor time of the controller, besides those that say otherwise.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_protocol.requests import decode_response, encode_request
 from kraftctl_protocol.uuids import random_uuid
+from tests.support.certificates import Authority
 
 NODE_ID = 3000
 CLUSTER_ID = "q1Sh-9_ISia_zwGINzRvyQ"
@@ -190,6 +191,27 @@ def api_versions(port: int) -> ApiVersionsResponse:
     _, response = decode_response(frame, ApiKey.API_VERSIONS, 4)
     assert isinstance(response, ApiVersionsResponse)
     return response
+
+
+def test_a_keystore_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, log_dir: Path
+) -> None:
+    """One line, without the password, before the log is opened."""
+    store = tmp_path / "store.p12"
+    store.write_bytes(Authority().issue("CN=a").pkcs12("right"))
+    keys = {"type": "PKCS12", "location": str(store), "password": "hunter2"}
+    file = properties_file(
+        tmp_path,
+        log_dir,
+        listener__security__protocol__map="CONTROLLER:SSL",
+        **{f"ssl__keystore__{key}": value for key, value in keys.items()},
+    )
+    error = refusal(capsys, file)
+    assert error.count("\n") == 1
+    assert f"Listener CONTROLLER: the keystore {store} cannot be read" in error
+    assert "Next step: check its type and ssl.keystore.password" in error
+    assert "hunter2" not in error
+    assert [path.name for path in log_dir.iterdir() if path.is_dir()] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
