@@ -15,12 +15,17 @@ from kraftctl_protocol.generated.create_delegation_token_request import (
 )
 from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDelegationTokenRequest
 from kraftctl_protocol.generated.renew_delegation_token_request import RenewDelegationTokenRequest
-from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from tests.support.active_controller import ActiveController
 
 ALICE = KafkaPrincipal("User", "alice")
 BOB = KafkaPrincipal("User", "bob")
 DAY_MS = 86_400_000
+SSL = {
+    "listener_security_protocol_map": "CONTROLLER:SSL",
+    "ssl_keystore_type": "PEM",
+    "ssl_keystore_location": "unread",
+}
 
 
 def enabled(metadata_version=features.LATEST_PRODUCTION, **properties):
@@ -55,6 +60,21 @@ def test_a_token_from_birth_to_end():
     assert sooner.expiry_timestamp_ms == active.now_ms + 5_000
     ended = ask(active, ExpireDelegationTokenRequest(hmac=created.hmac, expiry_time_period_ms=-1))
     assert (ended.error_code, active.controller.image.delegation_tokens.tokens) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("properties", "principal", "error"),
+    [
+        pytest.param({}, ALICE, Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, id="plaintext"),
+        pytest.param(SSL, ANONYMOUS, Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, id="no-certificate"),
+        pytest.param(SSL, ALICE, Errors.NONE, id="a-certificate"),
+    ],
+)
+def test_a_direct_request_needs_ssl_and_a_certificate(properties, principal, error):
+    active = enabled(**properties)
+    response = ask(active, CreateDelegationTokenRequest(), principal, envelope=False)
+    assert response.error_code == error
+    assert bool(response.hmac) == (error == Errors.NONE)
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,14 @@ FAULTS = (
         "Clients that only connect hold connections.",
     ),
     PlantedFault(
+        "tokens-are-sent-in-the-clear",
+        "kraftctl/controller/security/delegation_token_control.py",
+        "    return context.listener in state.config.ssl and context.principal != ANONYMOUS\n",
+        "    return context.principal != ANONYMOUS\n",
+        ("tests/controller/test_delegation_tokens.py",),
+        "The secret of a token crosses a PLAINTEXT listener.",
+    ),
+    PlantedFault(
         "any-number-of-handshakes-is-unfinished",
         "kraftctl/server/unfinished_handshakes.py",
         "        if self._count <= UNFINISHED_MAX:\n",

@@ -2,7 +2,7 @@
 
 The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
 which every node has. A client that authenticated with a token may not create tokens, and secrets must not be
-sent in the clear: only forwarded requests are served, whatever the listener uses.
+sent in the clear: requests are served that a broker forwards, or that come over SSL with a certificate.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kraftctl_protocol.generated.renew_delegation_token_request import RenewDele
 from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.principal import USER_TYPE
+from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE
 from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 OWNER_VERSION: Final = 3
@@ -166,9 +166,16 @@ def token_hmac(state: ControllerState, token_id: str) -> bytes:
 
 
 def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError | None:
-    if context.principal.token_authenticated or not context.envelope:
+    if context.principal.token_authenticated or not _is_authenticated(state, context):
         return ApiError(Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
     return None
+
+
+def _is_authenticated(state: ControllerState, context: RequestContext) -> bool:
+    """Whether somebody knows who asks, and the answer is not sent in the clear."""
+    if context.envelope:
+        return True  # the broker has seen to it
+    return context.listener in state.config.ssl and context.principal != ANONYMOUS
 
 
 def _why_not_for_others(state: ControllerState, context: RequestContext, owner: str) -> ApiError | None:
