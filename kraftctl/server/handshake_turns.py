@@ -20,7 +20,7 @@ class HandshakeTurns:
         self._is_scheduled = False
 
     def wait(self, address: str, step: Callable[[], None]) -> None:
-        """Call `step` soon. It must not raise."""
+        """Call `step` soon. What it raises concerns no other step."""
         self._waiting.setdefault(address, deque()).append(step)
         if not self._is_scheduled:
             self._is_scheduled = True
@@ -30,7 +30,7 @@ class HandshakeTurns:
         for _ in range(HANDSHAKES_PER_TURN):
             if not self._waiting:
                 break
-            self._next()()
+            self._loop.call_soon(self._next())
         self._is_scheduled = bool(self._waiting)
         if self._is_scheduled:
             self._loop.call_soon(self._run)

@@ -140,7 +140,7 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         self.abort()
 
     def _handshake(self) -> None:
-        if self._is_closing:
+        if self._is_closing or self._is_established:
             return
         try:
             self._ssl.do_handshake()

@@ -302,6 +302,20 @@ def test_handshakes_take_turns() -> None:
     run(scenario)
 
 
+def test_a_step_that_fails_stops_no_other() -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        turns = HandshakeTurns(loop)
+        failures: list[object] = []
+        loop.set_exception_handler(lambda _, context: failures.append(context["exception"]))
+        done: list[int] = []
+        for number in range(3 * HANDSHAKES_PER_TURN):
+            turns.wait("", partial(done.append, number) if number % 2 else partial(next, iter(())))
+        await eventually(lambda: len(done) == len(failures) == 3 * HANDSHAKES_PER_TURN // 2)
+
+    run(scenario)
+
+
 def test_unfinished_handshakes_count_as_connections() -> None:
     async def scenario() -> None:
         async with serving_ssl({"max.connections": "3"}) as (server, _):
