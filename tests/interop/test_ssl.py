@@ -29,7 +29,8 @@ PROTOCOLS = f"{CONTROLLER_LISTENER}:SSL,{BROKER_LISTENER}:PLAINTEXT"
 class Secured:
     """The cluster, and files of admins: one with rights, one without, one that no controller accepts."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, java_controllers: int = 0, brokers_count: int = 3) -> None:
+        """Three controllers, of which the first are Kafka's."""
         authority = Authority()
         shared = {
             "listener.security.protocol.map": PROTOCOLS,
@@ -65,7 +66,8 @@ class Secured:
             kafka(),
             directory / "cluster",
             controllers=3,
-            brokers=3,
+            brokers=brokers_count,
+            controller_kafkas=[kafka()] * java_controllers,
             java_controller=JAVA_CONTROLLER,
             controller_settings=controllers,
             broker_settings=brokers,
@@ -78,11 +80,11 @@ class Secured:
         return run_to_the_end(command, "asking the quorum")
 
     def all_follow(self) -> bool:
-        """Whether there is a leader, which three controllers and three brokers fetch from."""
+        """Whether there is a leader, which all other controllers and brokers fetch from."""
         described = self.quorum("admin", "describe", "--replication")
         rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
         roles = sorted(row[-1] for row in rows if int(row[3]) < 10)
-        return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * 3
+        return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * len(self.cluster.brokers)
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +147,22 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     await_live(cluster, {1, 2, 3})
     assert [broker.process for broker in cluster.brokers] == processes
     assert all(broker.running for broker in cluster.brokers)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("java_controllers", [1, 2])
+def test_controllers_of_kafka_may_be_among_them(java_controllers: int, tmp_path: Path) -> None:
+    """Each kind reaches the other, whichever of them is killed and comes back."""
+    secured = Secured(tmp_path, java_controllers=java_controllers, brokers_count=1)
+    with secured.cluster as cluster:
+        for controller in cluster.controllers:
+            await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+            controller.kill()
+            controller.start()
+        await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+        described = secured.cluster.tools().output(
+            "kafka-metadata-quorum",
+            *("--bootstrap-controller", cluster.bootstrap_controllers),
+            *("--command-config", str(secured.files["admin"]), "describe", "--status"),
+        )
+        assert "LeaderId" in described
