@@ -25,6 +25,10 @@ class EpochElection:
     def unrecorded_voter_ids(self) -> list[int]:
         return sorted(voter_id for voter_id, vote in self.votes.items() if vote is None)
 
+    def is_unanswered(self) -> bool:
+        """Whether no other voter has said anything."""
+        return len(self.unrecorded_voter_ids()) >= len(self.votes) - 1
+
     def majority(self) -> int:
         return len(self.votes) // 2 + 1
 

@@ -47,6 +47,9 @@ def send_requests(core: RaftCore) -> None:
         _send_begin_quorum_epoch(core, state)
     elif isinstance(state, Prospective | Candidate):
         _send_votes(core, state.election, pre_vote=isinstance(state, Prospective))
+        if state.leader_id < 0 and state.election.is_unanswered() and not core.shutting_down:
+            # Perhaps all voters listen elsewhere than the log says.
+            _send_fetch_to_any_bootstrap(core)
     elif isinstance(state, Resigned):
         for voter_id in state.unacked_voter_ids:
             send(core, _voter(core, voter_id), _end_quorum_epoch_request_of(core, state))

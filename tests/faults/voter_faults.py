@@ -107,6 +107,14 @@ FAULTS = (
         "KAFKA-19850: there is no time to stop a controller that is removed before it adds itself again.",
     ),
     PlantedFault(
+        "candidate-asks-only-the-voters",
+        "kraftctl/raft/peer_requests.py",
+        "        if state.leader_id < 0 and state.election.is_unanswered()",
+        "        if state.leader_id < -1 and state.election.is_unanswered()",
+        (f"{UPDATES}::test_a_candidate_that_knows_only_former_addresses_asks_the_bootstrap_servers",),
+        "A voter that voted for itself before the others moved never finds them, however it is configured.",
+    ),
+    PlantedFault(
         "removed-voter-is-a-stranger",
         "kraftctl/raft/handle_vote.py",
         "    return core.history.was_voter(_candidate(partition)) or",

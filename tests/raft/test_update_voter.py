@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.elections import join_epoch
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.raft.raft_config import RaftConfig
@@ -69,6 +70,26 @@ def test_a_follower_that_moved_is_found_at_its_new_address(start_quorum: StartQu
     quorum.append(quorum.led(), 1)
     quorum.run_for(1_000)
     assert quorum.led().raft.high_watermark == quorum.led().raft.end_offset
+
+
+def test_a_candidate_that_knows_only_former_addresses_asks_the_bootstrap_servers(
+    start_quorum: StartQuorum,
+) -> None:
+    """It never waits for a vote or a leader: it voted for itself, and no other voter can reach it."""
+    quorum = start_quorum(9, VOTERS)
+    candidate, other = quorum.followers()
+    candidate.kill()
+    epoch = quorum.led().raft.epoch + 1
+    quorum.store_election(candidate, ElectionState(epoch=epoch, voted_id=candidate.node_id))
+    for port, process in enumerate((quorum.led(), other), NEW_PORT):
+        move(quorum, process, port)
+        quorum.run_for(5 * FETCH_TIMEOUT_MS)
+        assert port_of(quorum.led(), process.node_id) == port
+    quorum.move(candidate, NEW_PORT - 1)
+    candidate.start()
+    quorum.run_for(5 * FETCH_TIMEOUT_MS)
+    assert candidate.raft.leader_id == quorum.led().node_id
+    assert port_of(quorum.led(), candidate.node_id) == NEW_PORT - 1
 
 
 def test_a_leader_that_moved_writes_that_when_it_leads_again_and_asks_when_it_follows(

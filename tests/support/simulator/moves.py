@@ -85,7 +85,9 @@ class Moves:
 
     def _note_who_is_led(self, leader: ControllerProcess | None) -> None:
         for process in self._cluster.running():
-            if leader is not None and process.raft.leader_id == leader.node_id:
+            if leader is None or process.raft.epoch != leader.raft.epoch:
+                continue
+            if process.raft.leader_id == leader.node_id:
                 self._last_led_us[process.node_id] = self._cluster.time.now_us
 
     def _is_lost(self, process: ControllerProcess) -> bool:
