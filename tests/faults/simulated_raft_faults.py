@@ -23,10 +23,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("voters-stay-after-truncation", "membership"),
     known("second-change-of-voters-at-once", "quorum"),
     known("update-of-a-voter-beside-an-uncommitted-change", "moves", 700),
-    known("update-of-a-voter-beside-one-that-is-being-added", "moves"),
     known("update-of-a-voter-forgets-its-directory", "moves"),
     known("candidate-asks-only-the-voters", "moves", 700),
-    known("moved-voter-asks-once", "moves", 700),
     planted(
         "moved-voter-never-asks",
         "kraftctl/raft/update_voter.py",

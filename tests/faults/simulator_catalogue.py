@@ -60,6 +60,13 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "update-of-a-voter-takes-any-directory": (
         "A replica on a new disk is no voter by its own log, and voters alone send UpdateRaftVoter."
     ),
+    "update-of-a-voter-beside-one-that-is-being-added": (
+        "A second line of defence: it takes an update that is not committed yet when the added voter has"
+        " caught up, which is a matter of milliseconds."
+    ),
+    "moved-voter-asks-once": (
+        "It asks each leader once; what one leader has written is lost only when another is elected."
+    ),
     "a-change-of-voters-restarts-check-quorum": (
         "It takes a client that asks a leader without a majority again and again; a test does."
     ),
