@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kraftctl.config.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 
-PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 _BLOCK: Final = re.compile(
     r"-+BEGIN ([A-Z0-9 ]+?)-+\s(?:[ \t]*[^\r\n:]*:[^\r\n]*[\r\n]+)*([a-zA-Z0-9/+=\s]*)-+END \1-+"
