@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.raft.effects import StartOver, WriteQuorumState
+from kraftctl.raft.effects import NoteRecovered, StartOver, WriteQuorumState
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.errors import CorruptLogError
 from kraftctl_protocol.log_file_names import checkpoint_file_name
@@ -20,6 +20,8 @@ def check(history: LogHistory, replica: CheckedReplica, *, is_new: bool) -> None
     replica.name = f"node {replica.node_id}"
     found = _found_log(history, replica, is_new=is_new)
     recovering = replica.partition.recovering_epoch is not None
+    if not recovering and isinstance(replica.storing, NoteRecovered):
+        replica.forgot_log = False  # It had everything again, and ended while it wrote that.
     if not is_new and not replica.promised_nothing:
         _check_recovering(replica, recovering=recovering)
         _check_end(replica, found, recovering=recovering)
