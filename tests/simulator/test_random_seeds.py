@@ -21,7 +21,21 @@ SHRINKING_MINUTES = 10
 KNOWN_SEEDS = range(57_000_000, 57_000_800, 50)
 """The first of 50 runs each."""
 
+FORMER_FINDS = [
+    pytest.param("mixed", 81_000_778, id="vote-of-a-voter-that-was-removed-meanwhile"),
+    pytest.param("mixed", 82_000_862, id="brokers-in-an-epoch-that-a-lost-directory-had"),
+    pytest.param("mixed", 111_003_456, id="end-of-a-recovery-that-survives-the-process"),
+    pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
+]
+
 pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(("profile", "seed"), FORMER_FINDS)
+def test_former_finds_stay_corrected(profile: str, seed: int) -> None:
+    runs = Runs(profile, shrinks=False)
+    runs.run_for(seed, runs=1)
+    assert runs.finds == 0
 
 
 @pytest.mark.parametrize("first_seed", KNOWN_SEEDS)

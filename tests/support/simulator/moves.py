@@ -84,10 +84,11 @@ class Moves:
         self._start(process)
 
     def _note_who_is_led(self, leader: ControllerProcess | None) -> None:
+        """In the epoch of `leader`: the same node may have led an earlier one, at another address."""
+        if leader is None:
+            return
         for process in self._cluster.running():
-            if leader is None or process.raft.epoch != leader.raft.epoch:
-                continue
-            if process.raft.leader_id == leader.node_id:
+            if (process.raft.epoch, process.raft.leader_id) == (leader.raft.epoch, leader.node_id):
                 self._last_led_us[process.node_id] = self._cluster.time.now_us
 
     def _is_lost(self, process: ControllerProcess) -> bool:
