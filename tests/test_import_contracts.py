@@ -18,7 +18,12 @@ VIOLATIONS = {
     "The pure core does no IO": ("kraftctl/metadata/features.py", "import asyncio"),
     "What a simulation shares": ("kraftctl/server/node_loop.py", "import kraftctl.server.peers"),
     "The protocol stands alone": ("kraftctl_protocol/frames.py", "import kraftctl.config.controller_config"),
-    "The exporter speaks": (
+    "Security of connections knows neither": (
+        "kraftctl_security/sasl/mechanism.py",
+        "import kraftctl.config.controller_config",
+    ),
+    "Layers of the security": ("kraftctl_security/tls/stores.py", "import kraftctl_security.sasl.mechanism"),
+    "The exporter knows nothing": (
         "kraftctl_spark/rows/metadata_rows.py",
         "import kraftctl.config.controller_config",
     ),
@@ -28,11 +33,18 @@ VIOLATIONS = {
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
 }
 
+SOURCES = ("kraftctl", "protocol/kraftctl_protocol", "protocol/kraftctl_security", "spark/kraftctl_spark")
+
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the sources that may be changed."""
-    for source in ("kraftctl", "protocol/kraftctl_protocol", "spark/kraftctl_spark"):
+    for source in (
+        "kraftctl",
+        "protocol/kraftctl_protocol",
+        "protocol/kraftctl_security",
+        "spark/kraftctl_spark",
+    ):
         target = tmp_path / Path(source).name
         shutil.copytree(ROOT / source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)

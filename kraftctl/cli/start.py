@@ -33,9 +33,9 @@ from kraftctl.storage.meta_properties import (
     read_meta_properties,
 )
 from kraftctl.storage.properties_file import read_properties
-from kraftctl.tls.stores import StoreError
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_security.tls.stores import StoreError
 
 NAME = "start"
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."

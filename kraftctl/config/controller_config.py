@@ -7,7 +7,6 @@ well) and named in `unused_keys`, for one line in the log.
 
 from __future__ import annotations
 
-from kraftctl.config.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
 from kraftctl.config.endpoints import (
     SUPPORTED_SECURITY_PROTOCOLS,
     WILDCARD_HOST,
@@ -19,7 +18,8 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
-from kraftctl.config.ssl_config import SslConfig, read_listener_ssl_config
+from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
+from kraftctl_security.tls.ssl_config import SslConfig, read_listener_ssl_config
 
 __all__ = ["ConfigException", "ControllerConfig", "Endpoint", "parse_host_port"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kraftctl.config.config_values import ConfigValues, split_list
+from kraftctl_security.config_values import ConfigValues, split_list
 
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")

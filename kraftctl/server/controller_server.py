@@ -29,8 +29,8 @@ from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.own_directory import why_observer
-from kraftctl.tls.contexts import client_context
 from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_security.tls.contexts import client_context
 
 logger = logging.getLogger("kraftctl.server")
 storage_logger = logging.getLogger("kraftctl.storage")

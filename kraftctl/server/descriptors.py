@@ -12,7 +12,7 @@ import resource
 from pathlib import Path
 from typing import Final
 
-from kraftctl.config.config_values import INT_MAX
+from kraftctl_security.config_values import INT_MAX
 
 logger = logging.getLogger("kraftctl.server.listener")
 

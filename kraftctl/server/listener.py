@@ -7,7 +7,6 @@ import logging
 import socket
 from operator import attrgetter
 
-from kraftctl.config.config_values import INT_MAX
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.acceptor import PENDING_MAX, Acceptor
@@ -21,9 +20,10 @@ from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
-from kraftctl.tls.contexts import server_context
-from kraftctl.tls.stores import StoreError
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_security.config_values import INT_MAX
+from kraftctl_security.tls.contexts import server_context
+from kraftctl_security.tls.stores import StoreError
 
 logger = logging.getLogger("kraftctl.server.listener")
 

@@ -13,14 +13,14 @@ import ssl
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
-from kraftctl.config.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 from kraftctl.server.connection import Connection
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.request_log import RateLimitedLog
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
-from kraftctl.tls.distinguished_name import subject_name
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
+from kraftctl_security.tls.distinguished_name import subject_name
+from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
 
 logger = logging.getLogger("kraftctl.server.listener")
 

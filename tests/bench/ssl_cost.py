@@ -17,14 +17,14 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from kraftctl.config.config_values import ConfigValues
-from kraftctl.config.ssl_config import read_client_ssl_config
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import CONTROLLER_LISTENER, random_id
-from kraftctl.tls.contexts import client_context
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.tls.contexts import client_context
+from kraftctl_security.tls.ssl_config import read_client_ssl_config
 from tests.bench.measure import processor_time_s
 from tests.bench.table import Row, render
 from tests.support.certificates import Authority, properties_of

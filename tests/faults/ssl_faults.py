@@ -10,7 +10,7 @@ STORES = "tests/tls/test_stores.py"
 CONFIG = "tests/tls/test_ssl_config.py"
 NAMES = "tests/tls/test_distinguished_name.py"
 TRANSPORT = "kraftctl/server/ssl_transport.py"
-CONTEXTS = "kraftctl/tls/contexts.py"
+CONTEXTS = "protocol/kraftctl_security/tls/contexts.py"
 
 FAULTS = (
     PlantedFault(
@@ -39,7 +39,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-rule-matches-a-part-of-the-subject",
-        "kraftctl/config/ssl_principal_mapper.py",
+        "protocol/kraftctl_security/tls/ssl_principal_mapper.py",
         "pattern.fullmatch(subject) is None:\n",
         "pattern.search(subject) is None:\n",
         (f"{CONFIG}::test_rules",),
@@ -47,7 +47,7 @@ FAULTS = (
     ),
     PlantedFault(
         "a-comma-in-a-name-begins-a-new-one",
-        "kraftctl/tls/distinguished_name.py",
+        "protocol/kraftctl_security/tls/distinguished_name.py",
         '    text = "".join("\\\\" + each if each in ESCAPED else ',
         '    text = "".join(each if each in ESCAPED else ',
         (NAMES,),
@@ -55,7 +55,7 @@ FAULTS = (
     ),
     PlantedFault(
         "names-begin-with-the-country",
-        "kraftctl/tls/distinguished_name.py",
+        "protocol/kraftctl_security/tls/distinguished_name.py",
         '    return ",".join(reversed(relative_names))\n',
         '    return ",".join(relative_names)\n',
         (NAMES,),
@@ -87,7 +87,7 @@ FAULTS = (
     ),
     PlantedFault(
         "errors-show-passwords",
-        "kraftctl/config/prefixed_values.py",
+        "protocol/kraftctl_security/prefixed_values.py",
         "Invalid value [hidden] for configuration",
         "Invalid value {self._values.text(self.name(key))} for configuration",
         (f"{CONFIG}::test_no_error_shows_a_secret",),

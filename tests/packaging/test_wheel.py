@@ -29,7 +29,12 @@ from tests.support.wire.controller_client import ControllerClient
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
-SOURCE_ROOTS = {"kraftctl": ".", "kraftctl_protocol": "protocol", "kraftctl_spark": "spark"}
+SOURCE_ROOTS = {
+    "kraftctl": ".",
+    "kraftctl_protocol": "protocol",
+    "kraftctl_security": "protocol",
+    "kraftctl_spark": "spark",
+}
 STOP_SECONDS_MAX = 30
 
 pytestmark = [pytest.mark.wheel, pytest.mark.slow]
@@ -47,7 +52,7 @@ def wheel() -> Path:
 
 
 def packaged_files() -> set[str]:
-    """Every file of the three packages in the tree, by its name in the wheel."""
+    """Every file of the packages in the tree, by its name in the wheel."""
     return {
         path.relative_to(ROOT / root).as_posix()
         for package, root in SOURCE_ROOTS.items()

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 
-from kraftctl.config.config_values import ConfigValues
-from kraftctl.config.ssl_config import read_client_ssl_config
 from kraftctl.server.listener import SocketServer
-from kraftctl.tls.contexts import client_context
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.tls.contexts import client_context
+from kraftctl_security.tls.ssl_config import read_client_ssl_config
 from tests.server.serving import Client, Handler, serving
 from tests.support.certificates import Authority, Identity
 

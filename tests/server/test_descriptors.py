@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from kraftctl.config.config_values import INT_MAX
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
@@ -30,6 +29,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_security.config_values import INT_MAX
 from tests.server.serving import Client, both_loops, connect, eventually, run, serving, unregister
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 

@@ -9,11 +9,11 @@ import pytest
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.server.controller_server import peers_context
 from kraftctl.server.listener import SocketServer
-from kraftctl.tls.stores import StoreError
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
+from kraftctl_security.tls.stores import StoreError
 from tests.server.serving import PROPERTIES, Handler, both_loops, run, unregister
 from tests.server.ssl_serving import authority, identity, serving_ssl, stores
 from tests.server.test_peers import Asker

@@ -9,8 +9,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509 import NameAttribute, ObjectIdentifier, RelativeDistinguishedName
 from cryptography.x509.oid import NameOID
 
-from kraftctl.tls.distinguished_name import subject_name
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.tls.distinguished_name import subject_name
 from tests.support.certificates import Authority
 
 

@@ -17,8 +17,8 @@ from cryptography.x509 import NameAttribute, ObjectIdentifier, RelativeDistingui
 from cryptography.x509.name import _ASN1Type
 from cryptography.x509.oid import NameOID
 
-from kraftctl.config.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
-from kraftctl.tls.distinguished_name import subject_name
+from kraftctl_security.tls.distinguished_name import subject_name
+from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
 from tests.support.certificates import Authority, name
 from tests.support.effort import FIRST_SEED, scaled
 from tests.support.processes.kafka import kafka

@@ -6,10 +6,10 @@ import ssl
 
 import pytest
 
-from kraftctl.config.cipher_suites import OPENSSL_NAMES
-from kraftctl.config.config_values import ConfigValues
-from kraftctl.config.ssl_config import SslConfig, read_client_ssl_config, read_listener_ssl_config
-from kraftctl.config.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.tls.cipher_suites import OPENSSL_NAMES
+from kraftctl_security.tls.ssl_config import SslConfig, read_client_ssl_config, read_listener_ssl_config
+from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
 
 STORES = {
     "ssl.keystore.type": "PEM",

@@ -16,7 +16,6 @@ from typing import TypeVar
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.connection import Connection, Endpoint, UnsupportedRequestError, endpoint_text
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
-from kraftctl.config.config_values import split_list
 from kraftctl.config.endpoints import parse_host_port
 from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
@@ -24,6 +23,7 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.config_values import split_list
 
 BROKER_ENDPOINTS = 1
 CONTROLLER_ENDPOINTS = 2

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kraftctl.cli.admin.errors import AdminError
-from kraftctl.config.config_values import ConfigValues
-from kraftctl.config.ssl_config import read_client_ssl_config
-from kraftctl.tls.contexts import client_context
-from kraftctl.tls.stores import StoreError
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.tls.contexts import client_context
+from kraftctl_security.tls.ssl_config import read_client_ssl_config
+from kraftctl_security.tls.stores import StoreError
 
 SECURITY_PROTOCOL = "security.protocol"
 PLAINTEXT = "PLAINTEXT"

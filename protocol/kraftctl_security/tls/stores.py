@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from kraftctl.config.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
+from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 

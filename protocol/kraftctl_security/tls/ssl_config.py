@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.config.cipher_suites import OPENSSL_NAMES, TLS_1_3_SUITES
-from kraftctl.config.config_values import ConfigValues
-from kraftctl.config.prefixed_values import PrefixedValues
-from kraftctl.config.ssl_principal_mapper import RuleError, SslPrincipalMapper
-from kraftctl.config.ssl_stores import KeyStoreConfig, TrustStoreConfig, read_keystore, read_truststore
+from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.prefixed_values import PrefixedValues
+from kraftctl_security.tls.cipher_suites import OPENSSL_NAMES, TLS_1_3_SUITES
+from kraftctl_security.tls.ssl_principal_mapper import RuleError, SslPrincipalMapper
+from kraftctl_security.tls.ssl_stores import KeyStoreConfig, TrustStoreConfig, read_keystore, read_truststore
 
 TLS_1_2: Final = "TLSv1.2"
 TLS_1_3: Final = "TLSv1.3"

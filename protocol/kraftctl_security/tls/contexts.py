@@ -12,14 +12,14 @@ from typing import Final
 
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
-from kraftctl.config.ssl_config import (
+from kraftctl_security.tls.ssl_config import (
     CLIENT_AUTH_REQUESTED,
     CLIENT_AUTH_REQUIRED,
     TLS_1_2,
     TLS_1_3,
     SslConfig,
 )
-from kraftctl.tls.stores import KeyStore, StoreError, load_keystore, load_truststore
+from kraftctl_security.tls.stores import KeyStore, StoreError, load_keystore, load_truststore
 
 VERSIONS: Final = {TLS_1_2: ssl.TLSVersion.TLSv1_2, TLS_1_3: ssl.TLSVersion.TLSv1_3}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.config.config_values import ConfigValues, split_list
+from kraftctl_security.config_values import ConfigValues, split_list
 
 
 class PrefixedValues:

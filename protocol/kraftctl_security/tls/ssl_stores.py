@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kraftctl.config.prefixed_values import PrefixedValues
+from kraftctl_security.prefixed_values import PrefixedValues
 
 PEM: Final = "PEM"
 PKCS12: Final = "PKCS12"
