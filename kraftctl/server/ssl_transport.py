@@ -227,6 +227,8 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         self.writelines((data,))
 
     def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        if self._is_closing:
+            return  # as every transport; the end of records has been sent
         pieces: list[bytes] = []
         for data in list_of_data:
             view = memoryview(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.faults import (
     bound_faults,
+    certificate_faults,
     cli_faults,
     controller_faults,
     decoding_faults,
@@ -31,6 +32,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *decoding_faults.FAULTS,
     *socket_faults.FAULTS,
     *ssl_faults.FAULTS,
+    *certificate_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

@@ -438,20 +438,6 @@ def test_of_a_busy_connection_no_more_is_received(loop: str) -> None:
     run(scenario, loop)
 
 
-@both_loops
-def test_the_end_of_a_client_is_noticed_either_way(loop: str) -> None:
-    async def scenario() -> None:
-        async with serving_ssl() as (server, _):
-            polite, abrupt = await connect_ssl(server), await connect_ssl(server)
-            await served(polite)
-            await served(abrupt)
-            polite.close()
-            abrupt.writer.transport.abort()
-            await connections(server, 0)
-
-    run(scenario, loop)
-
-
 def test_a_closed_connection_is_freed_without_the_collector() -> None:
     async def scenario() -> None:
         made: list[weakref.ref[object]] = []

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import ssl
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.tls import contexts
@@ -150,4 +156,31 @@ def test_what_is_wrong_with_a_truststore_is_named(identity: Identity, tmp_path: 
     found = config({"ssl.truststore.type": "PEM", "ssl.truststore.location": str(path)})
     assert found.truststore is not None
     with pytest.raises(StoreError, match="has no block 'BEGIN CERTIFICATE'"):
+        client_context(found)
+
+
+def damaged(identity: Identity, old: bytes, new: bytes) -> str:
+    """The certificate of this identity with other bytes."""
+    der = identity.chain[0].public_bytes(Encoding.DER)
+    assert der.count(old) == 1
+    content = base64.encodebytes(der.replace(old, new)).decode()
+    return f"-----BEGIN CERTIFICATE-----\n{content}-----END CERTIFICATE-----\n"
+
+
+def test_a_certificate_that_only_its_use_shows_to_be_damaged(tmp_path: Path) -> None:
+    """It can be read, but not its name or its key: an error of the store like others."""
+    identity = Authority().issue("CN=damaged,O=kraftctl")
+    point = identity.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    wrong_key = damaged(identity, point[-8:], bytes(8))
+    assert "has a certificate that cannot be used" in refused(
+        keystore("PEM", tmp_path / "key.pem", identity.key_pem() + wrong_key)
+    )
+    wrong_name = damaged(identity, b"damaged", b"damage\xff")
+    assert "has a certificate that cannot be used" in refused(
+        keystore("PEM", tmp_path / "name.pem", identity.key_pem() + wrong_name + wrong_name)
+    )
+    truststore = tmp_path / "truststore.pem"
+    truststore.write_text(wrong_name)
+    found = config({"ssl.truststore.type": "PEM", "ssl.truststore.location": str(truststore)})
+    with pytest.raises(StoreError, match=f"OpenSSL refuses a certificate of the truststore {truststore}"):
         client_context(found)

@@ -74,7 +74,13 @@ def _restrict(context: ssl.SSLContext, protocols: list[str], cipher_suites: list
 def _trust(context: ssl.SSLContext, config: SslConfig) -> None:
     assert config.truststore is not None
     certificates = load_truststore(config.truststore)
-    context.load_verify_locations(cadata=b"".join(each.public_bytes(Encoding.DER) for each in certificates))
+    try:
+        context.load_verify_locations(
+            cadata=b"".join(each.public_bytes(Encoding.DER) for each in certificates)
+        )
+    except ssl.SSLError as error:
+        source = config.truststore.location or "ssl.truststore.certificates"
+        raise StoreError(f"OpenSSL refuses a certificate of the truststore {source}: {error}") from error
     # In Java each certificate of a truststore ends a chain, one that is no root, too.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
@@ -21,6 +22,9 @@ _BLOCK: Final = re.compile(
     r"-+BEGIN ([A-Z0-9 ]+?)-+\s(?:[ \t]*[^\r\n:]*:[^\r\n]*[\r\n]+)*([a-zA-Z0-9/+=\s]*)-+END \1-+"
 )
 """A PEM block may be on one line, as a property usually is; text around it is ignored."""
+
+UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
+"""What `cryptography` raises for keys and certificates that it cannot read; of names, when they are used."""
 
 CERTIFICATE: Final = "CERTIFICATE"
 PRIVATE_KEY: Final = "PRIVATE KEY"
@@ -46,7 +50,7 @@ def load_keystore(config: KeyStoreConfig) -> KeyStore:
         key, chain = _pkcs12(_read(config.location, source), config.password, source, "ssl.keystore.password")
         if key is None or not chain:
             raise StoreError(f"{source} has no private key with a certificate")
-        store = KeyStore(_supported(key, source), _ordered(chain))
+        store = KeyStore(_supported(key, source), _ordered(chain, source))
     elif config.location is not None:
         source = f"the keystore {config.location}"
         text = _text(_read(config.location, source), source)
@@ -98,7 +102,7 @@ def _pkcs12(
     """The key, if there is one, and all certificates, that of the key first."""
     try:
         store = pkcs12.load_pkcs12(data, None if password is None else password.encode())
-    except ValueError as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"{source} cannot be read as PKCS12 with the given password. Next step: check its type and"
             f" {password_key}."
@@ -116,7 +120,7 @@ def _blocks(text: str, kinds: tuple[str, ...]) -> list[tuple[str, bytes]]:
 def _pem_certificates(text: str, source: str) -> list[x509.Certificate]:
     try:
         certificates = [x509.load_der_x509_certificate(data) for _, data in _blocks(text, (CERTIFICATE,))]
-    except (ValueError, binascii.Error) as error:
+    except UNREADABLE as error:
         raise StoreError(f"{source} has a certificate that cannot be read: {error}") from error
     if not certificates:
         raise StoreError(f"{source} has no block 'BEGIN {CERTIFICATE}'")
@@ -140,7 +144,7 @@ def _pem_key(text: str, password: str | None, source: str) -> PrivateKey:
         raise StoreError(f"{source} has a private key that is not encrypted, but ssl.key.password is set")
     try:
         key = serialization.load_der_private_key(data, None if password is None else password.encode())
-    except (ValueError, TypeError) as error:
+    except UNREADABLE as error:
         raise StoreError(
             f"{source} has a private key that cannot be read. Next step: check ssl.key.password."
         ) from error
@@ -153,8 +157,15 @@ def _supported(key: object, source: str) -> PrivateKey:
     return key
 
 
-def _ordered(certificates: list[x509.Certificate]) -> list[x509.Certificate]:
+def _ordered(certificates: list[x509.Certificate], source: str) -> list[x509.Certificate]:
     """From the first certificate to the last issuer that is there."""
+    try:
+        return _by_issuer(certificates)
+    except UNREADABLE as error:
+        raise StoreError(f"{source} has a certificate with a name that cannot be read: {error}") from error
+
+
+def _by_issuer(certificates: list[x509.Certificate]) -> list[x509.Certificate]:
     chain, left = certificates[:1], certificates[1:]
     while chain[-1].issuer != chain[-1].subject:
         issuer = next((each for each in left if each.subject == chain[-1].issuer), None)
@@ -166,6 +177,13 @@ def _ordered(certificates: list[x509.Certificate]) -> list[x509.Certificate]:
 
 
 def _check(store: KeyStore, source: str) -> None:
+    try:
+        _check_chain(store, source)
+    except UNREADABLE as error:
+        raise StoreError(f"{source} has a certificate that cannot be used: {error}") from error
+
+
+def _check_chain(store: KeyStore, source: str) -> None:
     for certificate, issuer in zip(store.chain, store.chain[1:], strict=False):
         if certificate.issuer != issuer.subject:
             raise StoreError(
