@@ -6,42 +6,48 @@ from kraftctl_security.config_values import ConfigValues, split_list
 
 
 class PrefixedValues:
-    """A key with the prefix decides; the plain key applies where there is none. The prefix may be empty."""
+    """A key with a prefix precedes the plain one, and with an earlier prefix the later. One may be empty."""
 
-    def __init__(self, values: ConfigValues, prefix: str) -> None:
-        self._values = values
-        self._prefix = prefix
+    def __init__(self, values: ConfigValues, *prefixes: str) -> None:
+        self.values = values
+        self._prefixes = prefixes
 
     def name(self, key: str) -> str:
-        """The key that decides, as the file has it. Asking counts as reading both."""
-        self._values.has(key)
-        prefixed = self._prefix + key
-        return prefixed if self._values.has(prefixed) else key
+        """The key that decides, as the file has it. Asking counts as reading all."""
+        names = [prefix + key for prefix in self._prefixes]
+        present = [name for name in [*names, key] if self.values.has(name)]
+        return present[0] if present else key
 
     def has(self, key: str) -> bool:
-        return self._values.has(self.name(key))
+        return self.values.has(self.name(key))
 
     def text(self, key: str, default: str) -> str:
         """A STRING, trimmed; it may be empty."""
-        return self._values.text(self.name(key), default)
+        return self.values.text(self.name(key), default)
 
     def optional_text(self, key: str) -> str | None:
         """A STRING or PASSWORD; None without one, or with an empty one."""
-        return self._values.text(self.name(key)) or None
+        return self.values.text(self.name(key)) or None
 
     def names(self, key: str, default: str) -> list[str]:
         """A LIST; `default` is as in a file."""
         name = self.name(key)
-        return self._values.names(name) if self._values.has(name) else split_list(default)
+        return self.values.names(name) if self.values.has(name) else split_list(default)
+
+    def int32(self, key: str, default: int, at_least: int | None = None) -> int:
+        return self.values.int32(self.name(key), default, at_least)
+
+    def int64(self, key: str, default: int, at_least: int | None = None) -> int:
+        return self.values.int64(self.name(key), default, at_least)
 
     def refuse(self, key: str, value: str, reason: str) -> None:
         """Note a bad value."""
-        self._values.refuse(self.name(key), value, reason)
+        self.values.refuse(self.name(key), value, reason)
 
     def refuse_secret(self, key: str, reason: str) -> None:
         """Note a bad value that must not be shown."""
-        self._values.errors.append(f"Invalid value [hidden] for configuration {self.name(key)}: {reason}")
+        self.values.errors.append(f"Invalid value [hidden] for configuration {self.name(key)}: {reason}")
 
     def missing(self, key: str, reason: str) -> None:
         """Note a key that has to be set."""
-        self._values.errors.append(f'Missing required configuration "{self.name(key)}": {reason}')
+        self.values.errors.append(f'Missing required configuration "{self.name(key)}": {reason}')
