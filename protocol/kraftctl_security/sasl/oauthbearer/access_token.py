@@ -1,0 +1,19 @@
+"""AccessToken: what a valid JWT says about its holder, and the error of one that is not valid."""
+
+from __future__ import annotations
+
+
+class JwtValidatorError(Exception):
+    """A token that is not accepted. The text is for the log of this node, not for the client."""
+
+
+class AccessToken:
+    """`expires_at_ms` is in wall-clock time, without the clock skew that is allowed. `scopes` are sorted."""
+
+    def __init__(
+        self, *, principal_name: str, scopes: list[str], issued_at_ms: int | None, expires_at_ms: int
+    ) -> None:
+        self.principal_name = principal_name
+        self.scopes = scopes
+        self.issued_at_ms = issued_at_ms
+        self.expires_at_ms = expires_at_ms

@@ -1,0 +1,56 @@
+"""The side of a listener of OAUTHBEARER (RFC 7628), as Kafka's OAuthBearerSaslServer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_security.sasl.mechanism import Authenticated, SaslAuthenticationError
+from kraftctl_security.sasl.oauthbearer.access_token import JwtValidatorError
+from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponseError, parse_initial_response
+from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+
+MECHANISM: Final = "OAUTHBEARER"
+
+INVALID_TOKEN: Final = '{"status":"invalid_token"}'
+"""All that a client learns about a token that is refused."""
+
+REASON_CHARACTERS_MAX: Final = 300
+"""Parts of a reason come from the token."""
+
+
+class OAuthBearerSaslServer:
+    """One authentication. `refused` is called with the reason of a refusal, which is for the log."""
+
+    def __init__(self, validator: JwtValidator, refused: Callable[[str], None]) -> None:
+        self.authenticated: Authenticated | None = None
+        self._validator = validator
+        self._refused = refused
+        self._failed = False
+
+    def evaluate(self, token: bytes, wall_ms: int) -> bytes:
+        """Empty when the token is valid, else the error, which the client answers before it hears of its end.
+
+        A second token is not accepted after an error, unlike in Kafka: RFC 7628 ends the exchange there.
+        """
+        if self._failed:
+            raise SaslAuthenticationError(INVALID_TOKEN)
+        try:
+            response = parse_initial_response(token)
+        except InitialResponseError as error:
+            raise SaslAuthenticationError(str(error)) from error
+        try:
+            found = self._validator.validate(response.token, wall_ms)
+        except JwtValidatorError as error:
+            self._failed = True
+            self._refused(f"a token is refused: {error}"[:REASON_CHARACTERS_MAX])
+            return INVALID_TOKEN.encode()
+        if response.authorization_id not in ("", found.principal_name):
+            raise SaslAuthenticationError(
+                "Authentication failed: Client requested an authorization id that is different from the"
+                " token's principal name"
+            )
+        principal = KafkaPrincipal("User", found.principal_name)
+        self.authenticated = Authenticated(principal, expires_at_ms=found.expires_at_ms)
+        return b""

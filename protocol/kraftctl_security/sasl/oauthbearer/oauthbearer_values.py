@@ -1,0 +1,72 @@
+"""Keys of OAUTHBEARER under several prefixes: of listener and mechanism, of the listener, and without one."""
+
+from __future__ import annotations
+
+from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigValues
+from kraftctl_security.prefixed_values import PrefixedValues
+
+
+class OAuthBearerValues(PrefixedValues):
+    """The first of `prefixes` under which a key is set decides; without one, the plain key."""
+
+    def __init__(self, values: ConfigValues, prefixes: list[str]) -> None:
+        super().__init__(values, "")
+        self._prefixes = prefixes
+
+    def name(self, key: str) -> str:
+        """The key that decides, as the file has it. Asking counts as reading all."""
+        names = [*(prefix + key for prefix in self._prefixes), key]
+        found = [name for name in names if self._values.has(name)]
+        return found[0] if found else key
+
+    def int32(self, key: str, default: int, *, at_least: int, at_most: int = INT_MAX) -> int:
+        """An INT, or a SHORT with its range."""
+        value = self._values.int32(self.name(key), default, at_least)
+        if value > at_most:
+            self.refuse(key, str(value), f"Value must be no more than {at_most}")
+            return default
+        return value
+
+    def optional_int32(self, key: str, *, at_least: int) -> int | None:
+        """An INT without default."""
+        return self.int32(key, at_least, at_least=at_least) if self.has(key) else None
+
+    def int64(self, key: str, default: int, *, at_least: int) -> int:
+        """A LONG."""
+        value = self._values.int64(self.name(key), default, at_least)
+        return value if value <= LONG_MAX else default
+
+    def fraction(self, key: str, default: float, *, at_least: float, at_most: float) -> float:
+        """A DOUBLE."""
+        if not self.has(key):
+            return default
+        text = self.text(key, "")
+        try:
+            value = float(text)
+        except ValueError:
+            self.refuse(key, text, "Not a number of type DOUBLE")
+            return default
+        if not at_least <= value <= at_most:
+            self.refuse(key, text, f"Value must be at least {at_least} and no more than {at_most}")
+            return default
+        return value
+
+    def boolean(self, key: str, default: bool) -> bool:
+        """A BOOLEAN."""
+        return self._values.boolean(self.name(key), default)
+
+    def class_name(self, key: str, allowed: tuple[str, ...], default: str | None) -> None:
+        """A CLASS: its rules are built in, and no other can be loaded.
+
+        A `default` of None is Kafka's default that is not supported: the key has to be set.
+        """
+        name = self.optional_text(key) or default
+        choices = ", ".join(allowed)
+        if name is None:
+            self.missing(key, f"Kafka's default is for tokens without a signature. Set {choices}")
+        elif name not in allowed:
+            self.refuse(key, name, f"a Java class cannot be loaded here. It must be one of: {choices}")
+
+    def note(self, errors: list[str]) -> None:
+        """Note errors that others have found, as they are."""
+        self._values.errors.extend(errors)
