@@ -38,6 +38,9 @@ from kraftctl_protocol.requests import (
 
 ADDRESS_BYTES: Final = (4, 16)
 
+IPV4_MAPPED: Final = bytes(10) + b"\xff\xff"
+"""How an IPv6 address begins that has an IPv4 address (RFC 4291, 2.5.5.2)."""
+
 
 class Envelope:
     """The inner request and what is needed to answer it. `undecoded`: its body is not decoded yet."""
@@ -86,7 +89,7 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         client_id=head.header.client_id,
         principal=principal,
         listener=outer.listener,
-        client_address=envelope.client_host_address,
+        client_address=_unmapped(envelope.client_host_address),
         envelope=True,
     )
     return Envelope(context, body, head.header.correlation_id, head if is_long else None)
@@ -101,6 +104,11 @@ def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
     if not api.serves(version):
         return ApiError(Errors.UNSUPPORTED_VERSION, f"API {api_key} is not served in version {version}")
     return api
+
+
+def _unmapped(address: bytes) -> bytes:
+    """An IPv4 address within IPv6 as IPv4, as Java has it and as entries name its host."""
+    return address[len(IPV4_MAPPED) :] if address.startswith(IPV4_MAPPED) else address
 
 
 def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:

@@ -7,6 +7,7 @@ import hmac
 
 import pytest
 
+from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.create_delegation_token_request import (
@@ -116,6 +117,20 @@ def test_strangers_and_expired_tokens():
     active.now_ms += DAY_MS + 1
     for late in (RenewDelegationTokenRequest(hmac=secret), ExpireDelegationTokenRequest(hmac=secret)):
         assert ask(active, late).error_code == Errors.DELEGATION_TOKEN_EXPIRED
+
+
+def test_a_type_with_a_colon_is_not_the_owner_that_it_reads_like():
+    """`User:a` called `b` is not `User` called `a:b`, as in Kafka."""
+    active = enabled()
+    owner, alike = KafkaPrincipal("User", "a:b"), KafkaPrincipal("User:a", "b")
+    created = ask(active, CreateDelegationTokenRequest(), owner)
+    renewal = RenewDelegationTokenRequest(hmac=created.hmac, renew_period_ms=-1)
+    assert ask(active, renewal, alike).error_code == Errors.DELEGATION_TOKEN_OWNER_MISMATCH
+    assert ask(active, renewal, owner).error_code == 0
+    secured = enabled(authorizer_class_name=STANDARD_AUTHORIZER, super_users="User:admin")
+    for_owner = CreateDelegationTokenRequest(owner_principal_type="User", owner_principal_name="a:b")
+    assert ask(secured, for_owner, alike).error_code == Errors.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+    assert ask(secured, for_owner, owner).error_code == 0
 
 
 def test_renewers_are_users():

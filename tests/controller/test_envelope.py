@@ -53,6 +53,13 @@ def test_the_inner_request_keeps_its_own_principal_and_address():
     assert (context.client_address, context.envelope, context.listener) == (b"\x0a\0\0\1", True, "CONTROLLER")
 
 
+def test_a_forwarded_ipv4_address_within_ipv6_is_ipv4():
+    """As in Java. Otherwise entries that deny its host would not."""
+    envelope = opened(address=bytes(10) + b"\xff\xff\x0a\0\0\1")
+    assert isinstance(envelope, Envelope)
+    assert envelope.context.client_address == b"\x0a\0\0\1"
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [

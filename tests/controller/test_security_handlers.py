@@ -198,6 +198,14 @@ class TestAuthorizer:
         assert may(active, AclOperation.WRITE)
         assert may(active, AclOperation.READ, "u")
 
+    def test_a_prefix_denies(self):
+        active = secured()
+        grant(active, acl(AclOperation.ALL, name="*"))
+        grant(active, acl(AclOperation.READ, name="pre", pattern=PREFIXED, permission=DENY))
+        assert may(active, AclOperation.READ, "pr")
+        assert not may(active, AclOperation.READ, "prefix")
+        assert may(active, AclOperation.WRITE, "prefix")
+
     def test_what_implies_describe_and_what_does_not(self):
         active = secured()
         grant(active, acl(AclOperation.READ), acl(AclOperation.ALTER_CONFIGS, name="c"))
@@ -237,6 +245,12 @@ class TestAuthorizer:
         for principal, expected in ((ADMIN, True), (ALICE, False)):
             context = active.context(everything(), None, principal=principal)
             assert authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION) == expected
+
+    def test_a_super_user_is_a_type_and_a_name(self):
+        active = secured()
+        assert may(active, AclOperation.READ, principal=KafkaPrincipal("User", "admin"))
+        for principal in (KafkaPrincipal("Group", "admin"), KafkaPrincipal("User", "Admin")):
+            assert not may(active, AclOperation.READ, principal=principal)
 
     def test_addresses_as_java_writes_them(self):
         assert host_address(b"\x0a\0\0\1") == "10.0.0.1"

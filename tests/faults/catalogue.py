@@ -15,6 +15,7 @@ from tests.faults import (
     file_faults,
     raft_faults,
     request_faults,
+    rights_faults,
     socket_faults,
     ssl_faults,
     storage_faults,
@@ -33,6 +34,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *socket_faults.FAULTS,
     *ssl_faults.FAULTS,
     *certificate_faults.FAULTS,
+    *rights_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

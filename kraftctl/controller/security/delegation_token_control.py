@@ -31,7 +31,7 @@ from kraftctl_protocol.generated.renew_delegation_token_request import RenewDele
 from kraftctl_protocol.generated.renew_delegation_token_response import RenewDelegationTokenResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE
+from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kraftctl_protocol.uuids import random_uuid, uuid_to_string
 
 OWNER_VERSION: Final = 3
@@ -53,12 +53,12 @@ def create_delegation_token(
     """A token for the requester, or for an owner whose User resource allows CreateTokens."""
     assert isinstance(request, CreateDelegationTokenRequest)
     requester = context.principal
-    owner_type, owner_name = requester.type, requester.name
+    owner = requester
     if request.owner_principal_name:
-        owner_type, owner_name = request.owner_principal_type or USER_TYPE, request.owner_principal_name
+        owner = KafkaPrincipal(request.owner_principal_type or USER_TYPE, request.owner_principal_name)
     response = CreateDelegationTokenResponse(
-        principal_type=owner_type,
-        principal_name=owner_name,
+        principal_type=owner.type,
+        principal_name=owner.name,
         issue_timestamp_ms=NO_TIMESTAMP,
         expiry_timestamp_ms=NO_TIMESTAMP,
         max_timestamp_ms=NO_TIMESTAMP,
@@ -67,9 +67,8 @@ def create_delegation_token(
         response.token_requester_principal_type = requester.type
         response.token_requester_principal_name = requester.name
     error = _why_not_served(state, context)
-    owner = f"{owner_type}:{owner_name}"
-    if error is None and owner != str(requester):
-        error = _why_not_for_others(state, context, owner)
+    if error is None and owner != requester:
+        error = _why_not_for_others(state, context, str(owner))
     error = error or _why_disabled(state)
     if error is None and any(renewer.principal_type != USER_TYPE for renewer in request.renewers):
         error = ApiError(Errors.INVALID_PRINCIPAL_TYPE)
@@ -82,7 +81,7 @@ def create_delegation_token(
     max_ms = min(moment.wall_ms + lifetime_ms, TIMESTAMP_MAX)
     token = DelegationToken(
         token_id=uuid_to_string(random_uuid(state.rng)),
-        owner=owner,
+        owner=str(owner),
         requester=str(requester),
         renewers=tuple(
             [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers]
@@ -212,8 +211,9 @@ def _why_expired(token: DelegationToken, moment: Moment) -> ApiError | None:
 
 
 def _why_not_renewer(token: DelegationToken, context: RequestContext) -> ApiError | None:
-    principal = str(context.principal)
-    if principal == token.owner or principal in token.renewers:
+    principal = context.principal
+    # Stored names are of types without a colon: `A:b` called `c` is not `A` called `b:c`.
+    if ":" not in principal.type and str(principal) in (token.owner, *token.renewers):
         return None
     return ApiError(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
 

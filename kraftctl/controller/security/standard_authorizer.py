@@ -15,6 +15,7 @@ from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.acl_index import WILDCARD, PatternAcls
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.principal import KafkaPrincipal
 
 DENY: Final = 2
 
@@ -63,7 +64,13 @@ class StandardAuthorizer(Authorizer):
         patterns = self.image.acls.index.covering(resource_type, resource_name)
         if not patterns:
             return self._allow_everyone
-        return _allowed(patterns, principal, host_address(context.client_address), operation)
+        named = named_by_entries(context.principal)
+        return _allowed(patterns, named, host_address(context.client_address), operation)
+
+
+def named_by_entries(principal: KafkaPrincipal) -> str:
+    """How entries name a principal. Their types end at the first colon: none has one with a colon."""
+    return WILDCARD_PRINCIPAL if ":" in principal.type else f"{principal.type}:{principal.name}"
 
 
 def _allowed(patterns: list[PatternAcls], principal: str, host: str, operation: int) -> bool:

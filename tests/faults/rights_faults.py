@@ -1,0 +1,88 @@
+"""Planted faults in rights: who may do what, on its own connection and behind a broker."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+AUTHORIZER = "kraftctl/controller/security/standard_authorizer.py"
+INDEX = "kraftctl/image/acl_index.py"
+ENVELOPE = "kraftctl/controller/envelope.py"
+TOKENS = "kraftctl/controller/security/delegation_token_control.py"
+HANDLERS = "tests/controller/test_security_handlers.py"
+SCAN = "tests/controller/test_acl_scan.py"
+CHANGES = "tests/controller/test_acl_changes.py"
+
+FAULTS = (
+    PlantedFault(
+        "prefixes-deny-nothing",
+        AUTHORIZER,
+        "                        if entry.permission_type == DENY:\n",
+        "                        if entry.permission_type == DENY and entry.pattern_type != 4:\n",
+        (f"{HANDLERS}::TestAuthorizer",),
+        "A client does what an entry for the prefix of a name denies.",
+    ),
+    PlantedFault(
+        "hosts-of-few-entries-are-not-compared",
+        INDEX,
+        " if acl[1].principal == principal and acl[1].host == host]\n",
+        " if acl[1].principal == principal]\n",
+        (f"{SCAN}::test_rights",),
+        "What is allowed from one host is allowed from everywhere.",
+    ),
+    PlantedFault(
+        "super-users-are-known-by-name-alone",
+        AUTHORIZER,
+        '        principal = f"{context.principal.type}:{context.principal.name}"\n',
+        '        principal = f"User:{context.principal.name}"\n',
+        (f"{HANDLERS}::TestAuthorizer",),
+        "A forwarded group that is called like a super user may do everything.",
+    ),
+    PlantedFault(
+        "a-type-with-a-colon-takes-the-entries-of-another",
+        AUTHORIZER,
+        'return WILDCARD_PRINCIPAL if ":" in principal.type else ',
+        "return ",
+        (f"{CHANGES}::test_a_type_with_a_colon_has_no_entry_of_another_principal",),
+        "A principal of an unknown type has the rights of a user.",
+    ),
+    PlantedFault(
+        "a-deletion-takes-others-of-its-client-along",
+        INDEX,
+        "        kept = [acl for acl in self._by_client[client] if acl[0] != acl_id]\n",
+        "        kept = [acl for acl in self._by_client[client] if acl[1].permission_type != 2]\n",
+        (f"{CHANGES}::test_a_denial_stays_when_others_of_its_resource_are_deleted",),
+        "CVE-2024-27309: what an entry denies is allowed once another one is deleted.",
+    ),
+    PlantedFault(
+        "tokens-make-tokens",
+        TOKENS,
+        "    if context.principal.token_authenticated or not _is_authenticated(state, context):\n",
+        "    if not _is_authenticated(state, context):\n",
+        ("tests/controller/test_delegation_tokens.py",),
+        "A token that was stolen lives forever, in its descendants (KIP-48).",
+    ),
+    PlantedFault(
+        "tokens-are-their-owners-by-spelling",
+        TOKENS,
+        '    if ":" not in principal.type and str(principal) in',
+        "    if str(principal) in",
+        ("tests/controller/test_delegation_tokens.py",),
+        "A principal of an unknown type renews or ends the tokens of a user.",
+    ),
+    PlantedFault(
+        "forwarded-requests-come-from-the-broker",
+        ENVELOPE,
+        "        client_address=_unmapped(envelope.client_host_address),\n",
+        "        client_address=outer.client_address,\n",
+        ("tests/controller/test_envelope.py",),
+        "Entries for hosts of clients are compared with the host of a broker.",
+    ),
+    PlantedFault(
+        "forwarded-ipv4-addresses-hide-within-ipv6",
+        ENVELOPE,
+        "        client_address=_unmapped(envelope.client_host_address),\n",
+        "        client_address=envelope.client_host_address,\n",
+        ("tests/controller/test_envelope.py",),
+        "An entry that denies a host does not apply.",
+    ),
+)
