@@ -219,8 +219,8 @@ def _refresh(values: OAuthBearerValues) -> LoginRefreshConfig:
     return LoginRefreshConfig(
         window_factor=values.fraction(f"{prefix}window.factor", 0.8, at_least=0.5, at_most=1.0),
         window_jitter=values.fraction(f"{prefix}window.jitter", 0.05, at_least=0.0, at_most=0.25),
-        period_seconds_min=values.int32(f"{prefix}min.period.seconds", 60, at_least=0, at_most=900),
-        buffer_seconds=values.int32(f"{prefix}buffer.seconds", 300, at_least=0, at_most=3_600),
+        period_seconds_min=values.bounded_int32(f"{prefix}min.period.seconds", 60, at_least=0, at_most=900),
+        buffer_seconds=values.bounded_int32(f"{prefix}buffer.seconds", 300, at_least=0, at_most=3_600),
     )
 
 

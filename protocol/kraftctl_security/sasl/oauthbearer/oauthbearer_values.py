@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigValues
+from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.prefixed_values import PrefixedValues
 
 
@@ -10,18 +10,11 @@ class OAuthBearerValues(PrefixedValues):
     """The first of `prefixes` under which a key is set decides; without one, the plain key."""
 
     def __init__(self, values: ConfigValues, prefixes: list[str]) -> None:
-        super().__init__(values, "")
-        self._prefixes = prefixes
+        super().__init__(values, *prefixes)
 
-    def name(self, key: str) -> str:
-        """The key that decides, as the file has it. Asking counts as reading all."""
-        names = [*(prefix + key for prefix in self._prefixes), key]
-        found = [name for name in names if self._values.has(name)]
-        return found[0] if found else key
-
-    def int32(self, key: str, default: int, *, at_least: int, at_most: int = INT_MAX) -> int:
-        """An INT, or a SHORT with its range."""
-        value = self._values.int32(self.name(key), default, at_least)
+    def bounded_int32(self, key: str, default: int, *, at_least: int, at_most: int) -> int:
+        """An INT or SHORT with a range."""
+        value = self.int32(key, default, at_least)
         if value > at_most:
             self.refuse(key, str(value), f"Value must be no more than {at_most}")
             return default
@@ -29,12 +22,7 @@ class OAuthBearerValues(PrefixedValues):
 
     def optional_int32(self, key: str, *, at_least: int) -> int | None:
         """An INT without default."""
-        return self.int32(key, at_least, at_least=at_least) if self.has(key) else None
-
-    def int64(self, key: str, default: int, *, at_least: int) -> int:
-        """A LONG."""
-        value = self._values.int64(self.name(key), default, at_least)
-        return value if value <= LONG_MAX else default
+        return self.int32(key, at_least, at_least) if self.has(key) else None
 
     def fraction(self, key: str, default: float, *, at_least: float, at_most: float) -> float:
         """A DOUBLE."""
@@ -53,7 +41,7 @@ class OAuthBearerValues(PrefixedValues):
 
     def boolean(self, key: str, default: bool) -> bool:
         """A BOOLEAN."""
-        return self._values.boolean(self.name(key), default)
+        return self.values.boolean(self.name(key), default)
 
     def class_name(self, key: str, allowed: tuple[str, ...], default: str | None) -> None:
         """A CLASS: its rules are built in, and no other can be loaded.
@@ -69,4 +57,4 @@ class OAuthBearerValues(PrefixedValues):
 
     def note(self, errors: list[str]) -> None:
         """Note errors that others have found, as they are."""
-        self._values.errors.extend(errors)
+        self.values.errors.extend(errors)
