@@ -1,10 +1,11 @@
-"""What a running controller does on signals: stop, dump its stacks, or stay as it is. None ends it uncleanly.
+"""What a running controller does on signals: stop, read keys again, dump its stacks. None ends it uncleanly.
 
 | signal | outcome |
 |---|---|
 | SIGTERM, SIGINT | a clean stop |
 | SIGQUIT | the stacks of all threads and asyncio tasks, as a JVM's thread dump |
-| SIGHUP, SIGUSR1, SIGUSR2 | a line in the log; Kafka's controllers would end |
+| SIGHUP | keystores and truststores are read again; Kafka's controllers would end |
+| SIGUSR1, SIGUSR2 | a line in the log; Kafka's controllers would end |
 | SIGPIPE | nothing: Python ignores it, and a broken connection is an error of that connection |
 """
 
@@ -38,13 +39,14 @@ def survived() -> Iterator[None]:
 
 
 @contextmanager
-def handled(stop: asyncio.Event) -> Iterator[None]:
-    """While the running loop serves; `stop` is set by SIGTERM and SIGINT."""
+def handled(stop: asyncio.Event, reload: asyncio.Event) -> Iterator[None]:
+    """While the running loop serves; `stop` is set by SIGTERM and SIGINT, `reload` by SIGHUP."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop, stop, number)
     for number in IGNORED:
         loop.add_signal_handler(number, _ignored, number)
+    loop.add_signal_handler(signal.SIGHUP, _reload, reload)
     loop.add_signal_handler(signal.SIGQUIT, _dump_tasks, loop)
     dumps_threads = _dump_threads_on_quit()
     try:
@@ -62,10 +64,13 @@ def _stop(stop: asyncio.Event, number: signal.Signals) -> None:
     stop.set()
 
 
+def _reload(reload: asyncio.Event) -> None:
+    logger.info("SIGHUP: reading keystores and truststores again; other properties need a restart")
+    reload.set()
+
+
 def _ignored(number: int, frame: FrameType | None = None) -> None:
-    name = signal.Signals(number).name
-    hint = ": nothing is reloaded yet; restart to apply a changed file" if number == signal.SIGHUP else ""
-    logger.info("Ignoring %s%s", name, hint)
+    logger.info("Ignoring %s", signal.Signals(number).name)
 
 
 def _dump_threads_on_quit() -> bool:

@@ -113,9 +113,9 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
 
 
 async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> None:
-    stop = asyncio.Event()
-    with signals.handled(stop):
-        await run_controller(config, meta, stop)
+    stop, reload = asyncio.Event(), asyncio.Event()
+    with signals.handled(stop, reload):
+        await run_controller(config, meta, stop, reload)
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:

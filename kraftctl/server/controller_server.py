@@ -24,6 +24,7 @@ from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
+from kraftctl.server.ssl_reloading import SslReloading
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -36,8 +37,12 @@ logger = logging.getLogger("kraftctl.server")
 storage_logger = logging.getLogger("kraftctl.storage")
 
 
-async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event) -> None:
+async def run_controller(
+    config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event, reload: asyncio.Event | None = None
+) -> None:
     """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
+
+    Keys and certificates are read again when they have changed, and whenever `reload` is set.
 
     Raises StorageError, OSError, StoreError or ListenError when it cannot start, and the failure that ended
     it early: then nothing that was not on disk has been acknowledged.
@@ -65,9 +70,12 @@ async def run_controller(config: ControllerConfig, meta: MetaProperties, stop: a
         )
         await server.accept(driver)
         driver.start()
+        ssl_reloading = SslReloading(server, driver, clock.wall_ms)
+        reloading = asyncio.ensure_future(ssl_reloading.run(reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
+            reloading.cancel()
             await driver.stop()
     finally:
         await server.stop()

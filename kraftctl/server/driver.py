@@ -26,6 +26,7 @@ from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.server.voter_connections import fetching_replica
 from kraftctl.storage.metadata_partition import MetadataPartition
+from kraftctl_protocol.config_resource import BROKER
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import RequestHead
 
@@ -120,6 +121,21 @@ class Driver:
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter has this id, as far as this node knows."""
         return replica_id >= 0 and replica_id in self._node.raft.voter_set.voter_ids()
+
+    def use_ssl_context(self, context: ssl.SSLContext) -> None:
+        """For connections to other controllers that are opened from now on."""
+        self._peers.ssl_context = context
+
+    def dynamic_configs(self) -> dict[str, str] | None:
+        """The committed dynamic configs of this node; None before all that is committed is known."""
+        controller, high_watermark = self._node.controller, self._node.raft.high_watermark
+        if not controller.active and not 0 <= high_watermark <= controller.next_replay_offset:
+            return None
+        image, node_id = controller.image, controller.state.config.node_id
+        view = image.journal.open_view(controller.last_stable_offset + 1)
+        configs = dict(image.configurations.config_in_view(view, (BROKER, str(node_id))))
+        image.journal.close_view(view)
+        return configs
 
     def cancel(self, request_id: int) -> None:
         """The connection is gone; what the request changes is still changed."""

@@ -17,12 +17,13 @@ from kraftctl.server.descriptors import connections_max, open_count, open_files_
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.ssl_metrics import SslMetrics
 from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_security.config_values import INT_MAX
-from kraftctl_security.tls.contexts import server_context
+from kraftctl_security.tls.contexts import Stores, load_stores, server_context
 from kraftctl_security.tls.stores import StoreError
 
 logger = logging.getLogger("kraftctl.server.listener")
@@ -218,6 +219,9 @@ class SocketServer:
         self._handshake_turns = HandshakeTurns(loop)
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
         self._loop = loop
+        self.ssl_metrics = SslMetrics()
+        self.ssl_listeners: dict[str, SslListener] = {}
+        self.ssl_stores: dict[str, Stores] = {}
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
@@ -233,10 +237,12 @@ class SocketServer:
         if config is None:
             return None
         try:
-            context = server_context(config)
+            stores = load_stores(config)
+            context = server_context(config, stores)
         except StoreError as error:
             raise StoreError(f"Listener {endpoint.listener}: {error}") from error
-        return SslListener(
+        self.ssl_stores[endpoint.listener] = stores
+        listener = SslListener(
             self._loop,
             context,
             config.principal_mapper,
@@ -244,6 +250,8 @@ class SocketServer:
             self._unfinished_handshakes,
             self.refusals,
         )
+        self.ssl_listeners[endpoint.listener] = listener
+        return listener
 
     async def bind(self) -> None:
         """Take the port of every listener, or raise ListenError and leave none open."""

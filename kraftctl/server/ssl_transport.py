@@ -21,6 +21,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, USER_TYPE, KafkaPrincipal
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, SslPrincipalMapper
+from kraftctl_security.tls.trial_handshake import handshake_failure
 
 logger = logging.getLogger("kraftctl.server.listener")
 
@@ -40,7 +41,7 @@ PIECE_BYTES: Final = 16 * RECORD_BYTES_MAX
 
 
 class SslListener:
-    """What the connections of one listener have in common."""
+    """What the connections of one listener have in common. A new `context` is for new connections."""
 
     def __init__(
         self,
@@ -282,5 +283,5 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
 
 def _reason(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate of the client is not accepted: {error.verify_message}"
-    return (error.reason or str(error)).replace("_", " ").lower()
+        return f"the certificate of the client is not accepted: {handshake_failure(error)}"
+    return handshake_failure(error)

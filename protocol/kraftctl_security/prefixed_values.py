@@ -40,6 +40,10 @@ class PrefixedValues:
     def int64(self, key: str, default: int, at_least: int | None = None) -> int:
         return self.values.int64(self.name(key), default, at_least)
 
+    def boolean(self, key: str, *, default: bool) -> bool:
+        """A BOOLEAN."""
+        return self.values.boolean(self.name(key), default)
+
     def refuse(self, key: str, value: str, reason: str) -> None:
         """Note a bad value."""
         self.values.refuse(self.name(key), value, reason)

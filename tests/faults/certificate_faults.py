@@ -5,6 +5,11 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 STORES = "protocol/kraftctl_security/tls/stores.py"
+REPLACEMENT = "protocol/kraftctl_security/tls/store_replacement.py"
+RELOADING = "kraftctl/server/ssl_reloading.py"
+WATCHED = "kraftctl/server/watched_stores.py"
+RELOADING_TESTS = "tests/server/test_ssl_reloading.py"
+REPLACEMENT_TESTS = "tests/tls/test_store_replacement.py"
 
 FAULTS = (
     PlantedFault(
@@ -18,9 +23,89 @@ FAULTS = (
     PlantedFault(
         "a-damaged-certificate-is-a-traceback",
         STORES,
-        "UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)\n",
-        "UNREADABLE: Final = (TypeError, UnsupportedAlgorithm)\n",
+        "UNREADABLE: Final = (\n    ValueError,\n",
+        "UNREADABLE: Final = (\n",
         ("tests/tls/test_stores.py::test_a_certificate_that_only_its_use_shows_to_be_damaged",),
         "A start with a damaged store ends with a traceback, a reload ends the reloading.",
+    ),
+    PlantedFault(
+        "new-stores-are-read-but-not-used",
+        RELOADING,
+        "        self._server.ssl_listeners[listener].context = replacement.server\n",
+        "",
+        (f"{RELOADING_TESTS}::test_new_connections_get_the_new_certificate_and_old_ones_stay",),
+        "The log says that the certificate is new, and clients see the old one until it expires.",
+    ),
+    PlantedFault(
+        "other-controllers-are-shown-the-old-certificate",
+        RELOADING,
+        "            self._driver.use_ssl_context(replacement.client)\n",
+        "            pass\n",
+        (f"{RELOADING_TESTS}::test_new_connections_get_the_new_certificate_and_old_ones_stay",),
+        "KAFKA-20025: the quorum ends with the old certificates.",
+    ),
+    PlantedFault(
+        "files-are-read-while-they-are-written",
+        WATCHED,
+        "files != self._tried_files and files == self._seen_files",
+        "files != self._tried_files",
+        (f"{RELOADING_TESTS}::test_a_file_that_is_being_written_is_not_read",),
+        "Each renewal writes an ERROR into the log.",
+    ),
+    PlantedFault(
+        "links-are-looked-at-in-place-of-files",
+        "protocol/kraftctl_security/tls/store_files.py",
+        "        found = os.stat(location)\n",
+        "        found = os.lstat(location)\n",
+        (f"{RELOADING_TESTS}::test_links_that_are_swapped_together_as_kubernetes_does",),
+        "A renewed secret of Kubernetes is never noticed.",
+    ),
+    PlantedFault(
+        "a-bad-store-is-tried-again-and-again",
+        WATCHED,
+        "        self._tried_files = files\n",
+        "        pass\n",
+        (f"{RELOADING_TESTS}::test_a_keystore_that_cannot_be_used_changes_nothing",),
+        "An ERROR every two seconds.",
+    ),
+    PlantedFault(
+        "a-certificate-that-has-expired-replaces-a-valid-one",
+        WATCHED,
+        "        check_dates(stores, now)\n",
+        "",
+        (f"{RELOADING_TESTS}::test_a_keystore_that_cannot_be_used_changes_nothing[expired]",),
+        "No broker can connect after a wrong file was copied.",
+    ),
+    PlantedFault(
+        "the-first-dynamic-configs-are-compared",
+        WATCHED,
+        "        if not is_first:\n",
+        "        if config:\n",
+        (f"{RELOADING_TESTS}::test_the_first_dynamic_configs_after_a_start_are_not_compared",),
+        "A controller that restarts does not use what it used before.",
+    ),
+    PlantedFault(
+        "dynamic-configs-without-the-prefix-of-the-listener",
+        WATCHED,
+        "        prefix = listener_prefix(self.listener)\n",
+        '        prefix = ""\n',
+        (f"{RELOADING_TESTS}::test_stores_of_dynamic_configs",),
+        "What kafka-configs alters is not used.",
+    ),
+    PlantedFault(
+        "an-authority-may-be-replaced-in-one-step",
+        REPLACEMENT,
+        "    if why_no_handshake(old_server, old_client) is None:\n",
+        "    if False:\n",
+        (f"{REPLACEMENT_TESTS}::test_an_authority_is_replaced_in_three_steps",),
+        "The first controller with the new authority leaves the quorum.",
+    ),
+    PlantedFault(
+        "names-may-be-lost",
+        REPLACEMENT,
+        "    if lost and not config.allows_san_changes:\n",
+        "    if lost and config.allows_san_changes:\n",
+        (f"{REPLACEMENT_TESTS}::test_no_alternative_name_is_lost_unless_it_may_be",),
+        "Brokers that reach the controller by that name do not accept its certificate.",
     ),
 )

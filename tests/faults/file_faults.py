@@ -163,9 +163,9 @@ FAULTS = (
     PlantedFault(
         "sighup-kills",
         "kraftctl/cli/signals.py",
-        "IGNORED: Final = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)\n",
-        "IGNORED: Final = (signal.SIGUSR1, signal.SIGUSR2)\n",
-        ("tests/cli/test_signals.py::test_it_is_logged_and_nothing_else",),
+        "    loop.add_signal_handler(signal.SIGHUP, _reload, reload)\n",
+        "    signal.signal(signal.SIGHUP, signal.SIG_DFL)\n",
+        ("tests/cli/test_signals.py::test_sighup_without_ssl_is_logged_and_nothing_else",),
         "A terminal that is closed ends the controller without a clean stop.",
     ),
     PlantedFault(

@@ -72,7 +72,7 @@ FAULTS = (
     PlantedFault(
         "controllers-show-no-certificate",
         CONTEXTS,
-        "    if config.keystore is not None:\n        _use_keystore(",
+        "    if stores.keystore is not None:\n        _use_keystore(",
         "    if False:\n        _use_keystore(",
         (f"{PEERS}::test_a_controller_shows_the_certificate_of_its_first_listener",),
         "Controllers cannot reach each other where ssl.client.auth is required.",

@@ -93,9 +93,10 @@ class Authority:
         expired: bool = False,
         kind: str = "EC",
         usage: x509.ObjectIdentifier | None = None,
+        valid: datetime.timedelta | None = None,
     ) -> Identity:
         key = new_key(kind)
-        builder = _builder(name(subject), self.subject, key, expired=expired)
+        builder = _builder(name(subject), self.subject, key, expired=expired, valid=valid)
         if hosts:
             builder = builder.add_extension(x509.SubjectAlternativeName(_names(hosts)), critical=False)
         if usage is not None:
@@ -125,9 +126,15 @@ def properties_of(
 
 
 def _builder(
-    subject: x509.Name, issuer: x509.Name, key: Key, *, expired: bool = False
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: Key,
+    *,
+    expired: bool = False,
+    valid: datetime.timedelta | None = None,
 ) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
+    until = now + (valid or (-DAY if expired else DAY))
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -135,7 +142,7 @@ def _builder(
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - 10 * DAY)
-        .not_valid_after(now - DAY if expired else now + DAY)
+        .not_valid_after(until)
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
 
 from kraftctl_security.tls.ssl_config import (
@@ -29,31 +30,60 @@ VERIFY_MODES: Final = {
 }
 
 
-def server_context(config: SslConfig) -> ssl.SSLContext:
-    """For a listener. Raises StoreError."""
-    assert config.keystore is not None, "the configuration requires it"
+class Stores:
+    """What a keystore and a truststore had when they were read, one after the other; None without one."""
+
+    def __init__(self, keystore: KeyStore | None, trusted: list[x509.Certificate] | None) -> None:
+        self.keystore = keystore
+        self.trusted = trusted
+
+    def same_as(self, other: Stores) -> bool:
+        """Whether all certificates are the same, and so is the key: it fits the first of them."""
+        return self.trusted == other.trusted and _chain(self) == _chain(other)
+
+
+def _chain(stores: Stores) -> list[x509.Certificate]:
+    return [] if stores.keystore is None else stores.keystore.chain
+
+
+def load_stores(config: SslConfig) -> Stores:
+    """Raises StoreError."""
+    return Stores(
+        None if config.keystore is None else load_keystore(config.keystore),
+        None if config.truststore is None else load_truststore(config.truststore),
+    )
+
+
+def server_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLContext:
+    """For a listener; without `stores`, they are read. Raises StoreError."""
+    stores = stores or load_stores(config)
+    assert stores.keystore is not None, "the configuration requires it"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _restrict(context, config.server_protocols, config.cipher_suites)
     # Without tickets, no session of TLS 1.3 is resumed: each handshake verifies the client's certificate.
     # Of TLS 1.2, OpenSSL keeps 20,480 sessions for two hours, and Python's ssl cannot prevent it.
     context.options |= ssl.OP_NO_TICKET
     context.num_tickets = 0
-    _use_keystore(context, load_keystore(config.keystore))
+    _use_keystore(context, stores.keystore)
     context.verify_mode = VERIFY_MODES.get(config.client_auth, ssl.CERT_NONE)
-    if config.truststore is not None:
-        _trust(context, config)
+    if stores.trusted is not None:
+        _trust(context, config, stores.trusted)
     return context
 
 
-def client_context(config: SslConfig) -> ssl.SSLContext:
-    """For connections to other nodes; without a truststore, the system's is used. Raises StoreError."""
+def client_context(config: SslConfig, stores: Stores | None = None) -> ssl.SSLContext:
+    """For connections to other nodes; without `stores`, they are read. Raises StoreError.
+
+    Without a truststore, the system's is used.
+    """
+    stores = stores or load_stores(config)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     _restrict(context, config.client_protocols, config.cipher_suites)
     context.check_hostname = config.verifies_host
-    if config.keystore is not None:
-        _use_keystore(context, load_keystore(config.keystore))
-    if config.truststore is not None:
-        _trust(context, config)
+    if stores.keystore is not None:
+        _use_keystore(context, stores.keystore)
+    if stores.trusted is not None:
+        _trust(context, config, stores.trusted)
     else:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     return context
@@ -71,9 +101,8 @@ def _restrict(context: ssl.SSLContext, protocols: list[str], cipher_suites: list
             raise StoreError(f"OpenSSL offers none of ssl.cipher.suites: {error}") from error
 
 
-def _trust(context: ssl.SSLContext, config: SslConfig) -> None:
+def _trust(context: ssl.SSLContext, config: SslConfig, certificates: list[x509.Certificate]) -> None:
     assert config.truststore is not None
-    certificates = load_truststore(config.truststore)
     try:
         context.load_verify_locations(
             cadata=b"".join(each.public_bytes(Encoding.DER) for each in certificates)

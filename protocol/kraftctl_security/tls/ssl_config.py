@@ -46,6 +46,8 @@ class SslConfig:
         client_auth: str,
         verifies_host: bool,
         principal_mapper: SslPrincipalMapper,
+        allows_dn_changes: bool,
+        allows_san_changes: bool,
     ) -> None:
         self.keystore = keystore
         self.truststore = truststore
@@ -55,6 +57,8 @@ class SslConfig:
         self.client_auth = client_auth
         self.verifies_host = verifies_host
         self.principal_mapper = principal_mapper
+        self.allows_dn_changes = allows_dn_changes
+        self.allows_san_changes = allows_san_changes
 
 
 def listener_prefix(listener: str) -> str:
@@ -113,6 +117,9 @@ def _read(values: PrefixedValues) -> SslConfig:
         client_auth=_client_auth(values),
         verifies_host=_verifies_host(values),
         principal_mapper=_principal_mapper(values),
+        # KIP-978: whether a new certificate may be for another subject, or lack some of the names.
+        allows_dn_changes=values.boolean("ssl.allow.dn.changes", default=False),
+        allows_san_changes=values.boolean("ssl.allow.san.changes", default=False),
     )
 
 

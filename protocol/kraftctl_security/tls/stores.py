@@ -23,7 +23,13 @@ _BLOCK: Final = re.compile(
 )
 """A PEM block may be on one line, as a property usually is; text around it is ignored."""
 
-UNREADABLE: Final = (ValueError, TypeError, UnsupportedAlgorithm)
+UNREADABLE: Final = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
+)
 """What `cryptography` raises for keys and certificates that it cannot read; of names, when they are used."""
 
 CERTIFICATE: Final = "CERTIFICATE"

@@ -1,0 +1,119 @@
+"""The keystore and truststore of one listener while it runs: what replaces them, and what does not.
+
+Blocks: files are read and keys are decrypted. Not on the loop.
+"""
+
+from __future__ import annotations
+
+import datetime
+import ssl
+from typing import Final
+
+from kraftctl_security.config_values import ConfigException, ConfigValues
+from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
+from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix, read_listener_ssl_config
+from kraftctl_security.tls.store_files import FileState, store_states
+from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
+
+DYNAMIC_KEYS: Final = (
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.keystore.password",
+    "ssl.key.password",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.password",
+    "ssl.keystore.certificate.chain",
+    "ssl.keystore.key",
+    "ssl.truststore.certificates",
+)
+"""What may be altered while a listener runs, with its prefix: Kafka's SslConfigs.RECONFIGURABLE_CONFIGS."""
+
+
+class Replacement:
+    """New stores that have passed all checks, and a context of each kind made of them."""
+
+    def __init__(
+        self, config: SslConfig, stores: Stores, server: ssl.SSLContext, client: ssl.SSLContext
+    ) -> None:
+        self.config = config
+        self.stores = stores
+        self.server = server
+        self.client = client
+
+
+class WatchedStores:
+    """`properties` are those of the file. `reaches_controllers`: this node uses them as a client, too."""
+
+    def __init__(
+        self,
+        listener: str,
+        properties: dict[str, str],
+        config: SslConfig,
+        stores: Stores,
+        *,
+        reaches_controllers: bool,
+    ) -> None:
+        self.listener = listener
+        self.config = config
+        self.stores = stores
+        self._properties = properties
+        self._reaches_controllers = reaches_controllers
+        self._dynamic: dict[str, str] | None = None
+        self._tried: SslConfig = config
+        self._tried_files: list[FileState] | None = None
+        self._seen_files: list[FileState] | None = None
+
+    def look(
+        self, dynamic: dict[str, str] | None, now: datetime.datetime, *, forced: bool
+    ) -> Replacement | None:
+        """What replaces the stores; None when they are the same, or files may still be changing.
+
+        `dynamic` has the dynamic configs of this node, None as long as they are not known. Files are read
+        when they have changed since they were read, but not since the last look; with `forced`, always.
+        Raises StoreError or ConfigException for what cannot be used, once for each change.
+        """
+        altered, is_first = self._altered(dynamic)
+        files = store_states(self._tried)
+        is_due = forced or altered
+        if not is_due:
+            is_due = files != self._tried_files and files == self._seen_files
+            self._seen_files = files
+        if not is_due:
+            return None
+        self._tried_files = files
+        config = self._tried
+        stores = load_stores(config)
+        if stores.same_as(self.stores):
+            return None
+        check_dates(stores, now)
+        if not is_first:
+            check_names(config, self.stores, stores)
+            if self._reaches_controllers:
+                check_peers(self.config, self.stores, config, stores, now)
+        replacement = Replacement(
+            config, stores, server_context(config, stores), client_context(config, stores)
+        )
+        self.config, self.stores = config, stores
+        return replacement
+
+    def _altered(self, dynamic: dict[str, str] | None) -> tuple[bool, bool]:
+        """Whether dynamic configs are others than at the last look, and whether they are the first ones.
+
+        The first ones are applied without comparison, as at a start: with each of those before, they have
+        been compared.
+        """
+        if dynamic is None:
+            return False, False
+        prefix = listener_prefix(self.listener)
+        own = {key: dynamic[key] for name in DYNAMIC_KEYS if (key := prefix + name) in dynamic}
+        is_first, former = self._dynamic is None, self._dynamic or {}
+        self._dynamic = own
+        if own == former:
+            return False, False
+        values = ConfigValues({**self._properties, **own})
+        config = read_listener_ssl_config(values, self.listener)
+        if values.errors:
+            raise ConfigException(values.errors)
+        self._tried = config
+        return True, is_first
