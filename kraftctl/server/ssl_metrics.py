@@ -1,4 +1,4 @@
-"""Counts about the keys and certificates of listeners."""
+"""Reloads of the keys and certificates of listeners, and when those expire."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ class SslMetrics:
         self.reloads_count = 0
         self.failed_reloads_count = 0
         self.failing_listeners: set[str] = set()
+        self.certificate_expires_at_ms: dict[str, int] = {}
+        """Listener -> the Unix time at which the first certificate of its keystore expires."""
+        self.authority_expires_at_ms: dict[str, int] = {}
+        """The same for its truststore."""
 
     def reloaded(self, listener: str) -> None:
         """New stores are in use."""

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.controller.failures import reason_of
+from kraftctl.server.expiry_lines import ExpiryLines
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
@@ -58,9 +59,11 @@ class SslReloading:
             )
             for listener, stores in server.ssl_stores.items()
         ]
+        self._expiry_lines = ExpiryLines(server.ssl_metrics)
 
     async def run(self, requested: asyncio.Event) -> None:
         """Look every two seconds, and immediately when `requested` is set; until it is cancelled."""
+        self._expiry_lines.check(self._watched, self._wall_ms())
         while True:
             forced = await _is_requested(requested)
             if forced and not self._watched:
@@ -69,8 +72,11 @@ class SslReloading:
 
     async def look(self, *, forced: bool = False) -> None:
         """At the stores of all listeners, once."""
+        reloads_count = self._metrics.reloads_count
         for stores in self._watched:
             await self._look_at(stores, forced=forced)
+        have_changed = self._metrics.reloads_count != reloads_count
+        self._expiry_lines.check(self._watched, self._wall_ms(), have_changed=have_changed)
 
     async def _look_at(self, stores: WatchedStores, *, forced: bool) -> None:
         now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)

@@ -8,6 +8,8 @@ STORES = "protocol/kraftctl_security/tls/stores.py"
 REPLACEMENT = "protocol/kraftctl_security/tls/store_replacement.py"
 RELOADING = "kraftctl/server/ssl_reloading.py"
 WATCHED = "kraftctl/server/watched_stores.py"
+EXPIRY = "protocol/kraftctl_security/tls/certificate_expiry.py"
+EXPIRY_TESTS = "tests/tls/test_certificate_expiry.py"
 RELOADING_TESTS = "tests/server/test_ssl_reloading.py"
 REPLACEMENT_TESTS = "tests/tls/test_store_replacement.py"
 
@@ -107,5 +109,37 @@ FAULTS = (
         "    if lost and config.allows_san_changes:\n",
         (f"{REPLACEMENT_TESTS}::test_no_alternative_name_is_lost_unless_it_may_be",),
         "Brokers that reach the controller by that name do not accept its certificate.",
+    ),
+    PlantedFault(
+        "an-expiry-is-announced-only-once",
+        EXPIRY,
+        "        return is_due\n",
+        "        return is_due and key not in self._warned\n",
+        (f"{EXPIRY_TESTS}::test_warnings_come_more_often",),
+        "The only warning was 30 days ago.",
+    ),
+    PlantedFault(
+        "an-expiry-is-announced-each-hour",
+        EXPIRY,
+        "now_ms - last_ms >= DAY_MS",
+        "now_ms > last_ms",
+        (f"{EXPIRY_TESTS}::test_warnings_come_more_often",),
+        "The log is full of one warning.",
+    ),
+    PlantedFault(
+        "authorities-are-taken-to-last-for-ever",
+        EXPIRY,
+        "for each in stores.trusted or []),\n",
+        "for each in []),\n",
+        (f"{EXPIRY_TESTS}::test_trusted_certificates_expire_too",),
+        "All clients are refused on the same day, without a warning.",
+    ),
+    PlantedFault(
+        "an-expiry-is-not-announced-after-a-reload",
+        RELOADING,
+        "self._wall_ms(), have_changed=have_changed)\n",
+        "self._wall_ms())\n",
+        (f"{RELOADING_TESTS}::test_what_expires_is_announced",),
+        "A renewed certificate that lasts for a day is taken for a good one.",
     ),
 )

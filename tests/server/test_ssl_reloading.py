@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -27,7 +28,7 @@ from tests.server.ssl_serving import (
     serving_ssl,
     write_stores,
 )
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import DAY, Authority, Identity
 
 REQUIRED = {"ssl.client.auth": "required"}
 NO_TEXTS = {"ssl.keystore.key": "", "ssl.keystore.certificate.chain": "", "ssl.truststore.certificates": ""}
@@ -298,6 +299,38 @@ def blocking_handshake(
         found = wrapped.session, wrapped.session_reused
         wrapped.unwrap()  # otherwise OpenSSL forgets the session
         return found
+
+
+# Expiry.
+
+
+def test_what_expires_is_announced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        async with reloading(tmp_path) as running:
+            metrics = running.server.ssl_metrics
+            left_ms = metrics.certificate_expires_at_ms["CONTROLLER"] - Clock().wall_ms()
+            assert 86_000_000 < left_ms < 86_400_000
+            new = authority().issue("CN=controller", ("127.0.0.1",), valid=20 * DAY)
+            swap(running.keystore, new.pem())
+            await running.settle()
+            await running.settle()
+
+    caplog.set_level("INFO")
+    run(scenario)
+    lines = [record.getMessage() for record in caplog.records if "expires in" in record.getMessage()]
+    step = "Next step: replace it there; no restart is needed."
+    trusted = f"the trusted certificate 'CN=Test CA,O=kraftctl' in {tmp_path}/truststore.pem"
+    own = f"the certificate 'CN=controller' in {tmp_path}/keystore.pem"
+    found = [re.sub(r"at 20[^ ]+", "at T", line).removeprefix("Listener CONTROLLER: ") for line in lines]
+    assert found[0] == "its certificate expires in 0 days, the first that it trusts in 0 days"
+    assert set(found[1:3]) == {
+        f"{trusted} expires in 23 hours, at T {step}",
+        f"{own} expires in 23 hours, at T {step}",
+    }
+    assert found[3:] == [
+        "its certificate expires in 19 days, the first that it trusts in 0 days",
+        f"{own} expires in 19 days, at T {step}",
+    ]
 
 
 # Dynamic configs.

@@ -61,13 +61,18 @@ class Identity:
 class Authority:
     """A root, or below `parent` an intermediate one."""
 
-    def __init__(self, subject: str = "CN=Test CA,O=kraftctl", parent: Authority | None = None) -> None:
+    def __init__(
+        self,
+        subject: str = "CN=Test CA,O=kraftctl",
+        parent: Authority | None = None,
+        valid: datetime.timedelta | None = None,
+    ) -> None:
         self.subject = name(subject)
         self.key = new_key()
         self.parent = parent
         issuer = parent or self
         self.certificate = (
-            _builder(self.subject, issuer.subject, self.key)
+            _builder(self.subject, issuer.subject, self.key, valid=valid)
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .sign(issuer.key, hashes.SHA256())
         )
