@@ -14,18 +14,21 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
+from kraftctl import __version__
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.connecting import HandshakeError, RefusedError, connect
-from kraftctl.server.peer_codec import PeerCodec
-from kraftctl.server.peer_versions import unsupported
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.peer_codec import PeerCodec
+from kraftctl_security.peer_versions import unsupported
 
 logger = logging.getLogger("kraftctl.server.peers")
+
+SOFTWARE: Final = "kraftctl", __version__
 
 WAITING_MAX: Final = 64
 """Requests to one address that were not sent yet; the node has only a few in flight at a time."""
@@ -181,7 +184,7 @@ class PeerConnection:
     def __init__(self, client_id: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._codec = PeerCodec(client_id)
+        self._codec = PeerCodec(client_id, SOFTWARE)
 
     def is_open(self) -> bool:
         """As far as this side knows."""

@@ -10,6 +10,7 @@ from tests.faults import (
     bound_faults,
     certificate_faults,
     cli_faults,
+    client_faults,
     controller_faults,
     decoding_faults,
     file_faults,
@@ -37,6 +38,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *ssl_faults.FAULTS,
     *certificate_faults.FAULTS,
     *rights_faults.FAULTS,
+    *client_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

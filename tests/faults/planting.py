@@ -16,7 +16,7 @@ from tests.faults.planted_fault import PlantedFault
 
 ROOT = Path(__file__).resolve().parents[2]
 
-COPIED = ("kraftctl", "protocol", "tests", "pyproject.toml")
+COPIED = ("kraftctl", "protocol", "spark", "tests", "pyproject.toml")
 
 AT_A_TIME = 2
 """As the lanes: a core each."""
@@ -73,7 +73,7 @@ def plant(fault: PlantedFault, sources: Path) -> None:
 
 def run_tests(sources: Path, tests: list[str]) -> tuple[int, str]:
     """Pytest's exit status and what it printed, up to the first failure."""
-    paths = [str(sources), str(sources / "protocol")]
+    paths = [str(sources), str(sources / "protocol"), str(sources / "spark")]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", *tests],
         cwd=sources,

@@ -12,7 +12,6 @@ import pytest
 from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server import peer_codec
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.peers import Peers
 from kraftctl_protocol.errors import Errors
@@ -24,6 +23,7 @@ from kraftctl_protocol.generated.unregister_broker_response import UnregisterBro
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
+from kraftctl_security import peer_codec
 from tests.server.serving import Handler, both_loops, run, serving, unregister
 
 VOTE = VoteRequest.API_KEY

@@ -3,49 +3,135 @@
 from __future__ import annotations
 
 import argparse
+import pickle
+import ssl
 from pathlib import Path
 
 import pytest
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.datasource.source_options import KraftOptions
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_config
+from kraftctl_spark.log.client_config import ClientConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
+from tests.server.ssl_serving import authority, identity, stores
 
 
-def test_what_is_honoured() -> None:
+def test_what_is_honoured(tmp_path: Path) -> None:
     given = {"security.protocol": "PLAINTEXT", "client.id": "audit", "request.timeout.ms": "1500"}
-    assert parse_client_config(given) == ClientConfig("audit", 1500)
-    assert parse_client_config({}) == ClientConfig()
+    file = written(tmp_path, given)
+    assert read_command_config(file) == ClientConfig("audit", 1500, file)
+    assert _of_options(given) == ClientConfig("audit", 1500)
+    assert read_command_config(written(tmp_path, {})) == ClientConfig(command_config=file)
+
+
+def written(directory: Path, keys: dict[str, str]) -> Path:
+    file = directory / "client.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in keys.items()))
+    return file
+
+
+SSL_CONFIG = {
+    "security.protocol": "ssl",
+    "client.id": "audit",
+    **stores(identity("CN=exporter"), authority()),
+    "ssl.key.password": "word",
+}
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        pytest.param(
+            {"security.protocol": "TLS"}, "TLS for configuration security.protocol: .*: PLAINTEXT", id="tls"
+        ),
+        pytest.param({"sasl.mechanism": "PLAIN"}, "sasl.mechanism is not used with .*=PLAINTEXT", id="sasl"),
+        pytest.param({"ssl.truststore.location": "/x.jks"}, "ssl.truststore.location is not used", id="ssl"),
+        pytest.param({"ssl.truststore.password": "word"}, "password is not used", id="password"),
+        pytest.param(
+            {"security.protocol": "SSL", "ssl.truststore.location": "/none", "ssl.truststore.type": "PEM"},
+            "cannot read the truststore /none",
+            id="no-store",
+        ),
+        pytest.param(
+            {"security.protocol": "SSL", "ssl.keystore.key": "word", "ssl.keystore.type": "PEM"},
+            r"ssl\.keystore",
+            id="no-chain",
+        ),
+        pytest.param(
+            {"request.timeout.ms": "1 s"}, "request.timeout.ms=1 s .* whole number above 0", id="text"
+        ),
+        pytest.param({"request.timeout.ms": "0"}, "request.timeout.ms=0 .* whole number above 0", id="zero"),
+        pytest.param(
+            {"security.protcol": "SSL"}, "security.protcol is not known: .* client.id", id="misspelt"
+        ),
+    ],
+)
+def test_what_a_file_may_not_have(keys: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message) as raised:
+        read_command_config(written(tmp_path, keys))
+    assert str(tmp_path) in str(raised.value)
+    assert "word" not in str(raised.value).replace("password", "")
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         pytest.param(
-            "security.protocol", "SASL_SSL", "security.protocol=SASL_SSL .* only PLAINTEXT", id="tls"
+            "security.protocol",
+            "SASL_SSL",
+            "security.protocol=SASL_SSL needs .* commandConfig",
+            id="protocol",
         ),
-        pytest.param("sasl.mechanism", "PLAIN", "sasl.mechanism is not .* PLAINTEXT only", id="sasl"),
-        pytest.param("ssl.truststore.location", "/x.jks", "ssl.truststore.location is not", id="ssl"),
-        pytest.param("ssl.truststore.password", "word", "password is not supported", id="password"),
-        pytest.param("sasl.jaas.config", "word", "sasl.jaas.config is not supported", id="jaas"),
+        pytest.param("sasl.jaas.config", "word", "sasl.jaas.config is not .* commandConfig", id="jaas"),
+        pytest.param("ssl.truststore.password", "word", "password is not .* commandConfig", id="password"),
         pytest.param(
             "request.timeout.ms", "1 s", "request.timeout.ms=1 s .* whole number above 0", id="text"
         ),
-        pytest.param("request.timeout.ms", "0", "request.timeout.ms=0 .* whole number above 0", id="zero"),
         pytest.param("security.protcol", "SSL", "security.protcol is not known: .* client.id", id="misspelt"),
     ],
 )
-def test_what_is_refused(key: str, value: str, message: str) -> None:
-    for parse in (parse_client_config, lambda given: _of_options(kafka_keys=given)):
-        with pytest.raises(ValueError, match=message) as raised:
-            parse({key: value})
-        assert "word" not in str(raised.value).replace("password", "")
+def test_what_is_no_option(key: str, value: str, message: str) -> None:
+    """Spark shows options in plans and logs."""
+    with pytest.raises(ValueError, match=message) as raised:
+        _of_options({key: value})
+    assert "word" not in str(raised.value).replace("password", "")
 
 
-def _of_options(kafka_keys: dict[str, str]) -> KraftOptions:
+def test_spark_gets_the_name_of_the_file_and_nothing_in_it(tmp_path: Path) -> None:
+    key = identity("CN=exporter").key_pem("word").replace("\n", "\\n")
+    chain = identity("CN=exporter").certificates_pem.replace("\n", "\\n")
+    keys = {**SSL_CONFIG, "ssl.keystore.key": key, "ssl.keystore.certificate.chain": chain}
+    keys["ssl.truststore.certificates"] = authority().pem.replace("\n", "\\n")
+    file = written(tmp_path, keys)
+    location = _of_flags("--bootstrap-controllers", "a:1", "--command-config", str(file))
+    assert location.options() == {
+        "bootstrapControllers": "a:1",
+        "commandConfig": str(file),
+        "kafka.client.id": "audit",
+        "requestTimeoutMs": "60000",
+    }
+    assert KraftOptions.parse(location.options()).location == location
+    shown = f"{location} {location!r} {location.options()} {pickle.dumps(location)!r}"
+    assert not any(secret in shown for secret in ("word", "PRIVATE KEY", key[40:80]))
+    assert isinstance(location, QuorumLocation)
+    security = location.client.read_security()
+    assert security.ssl_context is not None
+    assert security.ssl_context.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_a_file_that_is_gone_is_named_where_it_is_missing(tmp_path: Path) -> None:
+    file = written(tmp_path, {"client.id": "audit"})
+    location = QuorumLocation((("a", 1),), read_command_config(file))
+    file.unlink()
+    with pytest.raises(ValueError, match=r"client\.properties: .*No such file"):
+        location.open(None)
+
+
+def _of_options(kafka_keys: dict[str, str]) -> ClientConfig:
     options = {f"kafka.{key}": value for key, value in kafka_keys.items()}
-    return KraftOptions.parse({"bootstrapControllers": "a:1", **options})
+    location = KraftOptions.parse({"bootstrapControllers": "a:1", **options}).location
+    assert isinstance(location, QuorumLocation)
+    return location.client
 
 
 def _of_flags(*arguments: str) -> LogLocation:
@@ -58,10 +144,10 @@ def test_flags_and_options_say_the_same(tmp_path: Path) -> None:
     config = tmp_path / "client.properties"
     config.write_text("client.id=audit\nrequest.timeout.ms=1500\n")
     quorum = _of_flags("--bootstrap-controllers", "a:1,[::1]:2", "--command-config", str(config))
-    assert quorum == QuorumLocation((("a", 1), ("::1", 2)), ClientConfig("audit", 1500))
+    assert quorum == QuorumLocation((("a", 1), ("::1", 2)), ClientConfig("audit", 1500, config))
     sooner = ("--request-timeout-ms", "700")
     assert _of_flags("--bootstrap-controllers", "a:1", *sooner, "--command-config", str(config)) == (
-        QuorumLocation((("a", 1),), ClientConfig("audit", 700))
+        QuorumLocation((("a", 1),), ClientConfig("audit", 700, config))
     )
     directory = _of_flags("--directory", str(tmp_path), "--assume-committed")
     assert directory == DirectoryLocation(tmp_path, assume_committed=True)
@@ -80,7 +166,7 @@ def test_flags_and_options_say_the_same(tmp_path: Path) -> None:
         ),
         pytest.param(["--directory", "d", "--request-timeout-ms", "0"], "above 0", id="timeout"),
         pytest.param(
-            ["--directory", "d", "--command-config", "none"], "--command-config none: ", id="no-file"
+            ["--directory", "d", "--command-config", "none"], "--command-config .*/none: ", id="no-file"
         ),
     ],
 )

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range, observer
-from kraftctl_spark.log.connection import Endpoint
 from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.durable import Hook
 from kraftctl_spark.tables.manifest import Manifest, Output

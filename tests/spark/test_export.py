@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from kraftctl.dev.settings import CONTROLLER_LISTENER, write_properties
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_spark.datasource.wide_table import check_output
+from kraftctl_spark.log.client_config import read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
+from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from kraftctl_spark.tables.manifest import ExportRefusedError
@@ -22,6 +25,7 @@ from kraftctl_spark.tables.reader import read_table
 from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
+from tests.support.certificates import Authority, properties_of
 from tests.support.parquet_check import compare_with_dump, read_export
 from tests.support.processes.kafka import (
     Cluster,
@@ -62,11 +66,14 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def _high_watermark(bootstrap_controllers: str) -> int:
-    observer = QuorumObserver(list(parse_endpoints(bootstrap_controllers)), timeout_s=20)
+    return _high_watermark_of(QuorumObserver(list(parse_endpoints(bootstrap_controllers)), timeout_s=20))
+
+
+def _high_watermark_of(reader: LogReader) -> int:
     try:
-        return observer.position(0, 0).high_watermark
+        return reader.position(0, 0).high_watermark
     finally:
-        observer.close()
+        reader.close()
 
 
 @pytest.mark.spark
@@ -151,23 +158,29 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
 
 @pytest.mark.spark
 def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
-    """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch responses: the same rows."""
-    node = KraftctlController(3000, tmp_path / "node", random_id())
+    """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch responses: the same rows.
+
+    The controller admits holders of a certificate only, and nothing that Spark writes has the secrets.
+    """
+    file, listener = _with_certificates(tmp_path)
+    node = KraftctlController(3000, tmp_path / "node", random_id(), properties=listener)
     node.format()
     node.start()
     try:
-        await_result(lambda: _high_watermark(node.address) > 15, "offset 15")
-        reached = _high_watermark(node.address)
-        export_now(node.log_directory, tmp_path / "table")
+        location = QuorumLocation(parse_endpoints(node.address), read_command_config(file))
+        await_result(lambda: _high_watermark_of(location.open(None)) > 15, "offset 15")
+        reached = _high_watermark_of(location.open(None))
+        export_now(node.address, tmp_path / "table", "--command-config", str(file))
         assert compare_with_dump(tmp_path / "table", node.log_directory, reached) == reached
-        directory = {"directory": str(node.log_directory), "maxOffsetsPerTrigger": "7"}
-        quorum = {"bootstrapControllers": node.address}
+        directory = {"directory": str(node.log_directory)}
+        quorum = {"bootstrapControllers": node.address, "commandConfig": str(file)}
         part = {"startingOffset": "3", "endingOffset": "11"}
         beyond = {"endingOffset": "1000000"}
-        found = _spark_reads(directory, quorum, directory | part, quorum | part, quorum | beyond)
+        slowly = {"maxOffsetsPerTrigger": "7"}
+        found = _spark_reads(quorum | slowly, directory, directory | part, quorum | part, quorum | beyond)
     finally:
         node.kill()
-    from_directory, from_quorum, *parts, refusal = found["read"]
+    from_quorum, from_directory, *parts, refusal = found["read"]
     for offsets in (from_directory, from_quorum):
         assert offsets == list(range(len(offsets)))
         assert len(offsets) >= reached
@@ -177,12 +190,37 @@ def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
     assert ends == [*range(7, ends[-1], 7), ends[-1]]
     for batch in found["stream"]:
         assert batch["latestOffset"]["offset"] >= ends[-1], "the difference is the lag"
+    written = [
+        path for path in tmp_path.rglob("*") if path.is_file() and tmp_path / "stores" not in path.parents
+    ]
+    assert len(written) > 10
+    assert not [path for path in written if SECRET.encode() in path.read_bytes()]
+
+
+SECRET = "a-word-of-the-keystore"
+
+
+def _with_certificates(directory: Path) -> tuple[Path, dict[str, str]]:
+    """The client's properties file, and the properties of a controller that admits it."""
+    authority = Authority()
+    stores = directory / "stores"
+    client = properties_of(authority.issue("CN=exporter"), authority, stores / "client")
+    keystore = stores / "client" / "keystore.pem"
+    keystore.write_text(authority.issue("CN=exporter").pem(SECRET))
+    file = stores / "client.properties"
+    write_properties(file, {"security.protocol": "SSL", **client, "ssl.key.password": SECRET})
+    return file, {
+        "listener.security.protocol.map": f"{CONTROLLER_LISTENER}:SSL",
+        **properties_of(authority.issue("CN=controller"), authority, stores / "controller"),
+        "ssl.client.auth": "required",
+    }
 
 
 def _spark_reads(*options: dict[str, str]) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.spark.spark_reads", *(json.dumps(each) for each in options)]
     ran = subprocess.run(command, env=spark_environment(), capture_output=True, text=True, timeout=200)
     assert ran.returncode == 0, ran.stderr[-4000:]
+    assert SECRET not in ran.stdout + ran.stderr
     result: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
     return result
 

@@ -20,9 +20,9 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
+from kraftctl_security.blocking_connection import Endpoint
 from kraftctl_spark.log import log_range, observer
 from kraftctl_spark.log.client_config import ClientConfig
-from kraftctl_spark.log.connection import Endpoint
 from kraftctl_spark.log.log_location import LogLocation, QuorumLocation
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.durable import Hook, no_hook

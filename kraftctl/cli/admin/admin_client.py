@@ -8,13 +8,12 @@ until default.api.timeout.ms has passed.
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
 from threading import Event
 from typing import TypeVar
 
+from kraftctl import __version__
 from kraftctl.cli.admin.client_config import ClientConfig
-from kraftctl.cli.admin.connection import Connection, Endpoint, UnsupportedRequestError, endpoint_text
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
 from kraftctl.config.endpoints import parse_host_port
 from kraftctl.server.clock import Clock
@@ -23,7 +22,16 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.authentication_failures import SECURITY_PROTOCOL, AuthenticationFailedError
+from kraftctl_security.blocking_connection import (
+    BlockingConnection,
+    Endpoint,
+    UnservedRequestError,
+    endpoint_text,
+)
 from kraftctl_security.config_values import split_list
+
+SOFTWARE = "kraftctl", __version__
 
 BROKER_ENDPOINTS = 1
 CONTROLLER_ENDPOINTS = 2
@@ -57,15 +65,15 @@ class AdminClient:
         self._to_controllers = to_controllers
         self._config = config
         self._clock = clock
-        self._connections: dict[Endpoint, Connection] = {}
+        self._connections: dict[Endpoint, BlockingConnection] = {}
         self._known: list[Endpoint] = []
         """What DescribeCluster has named, the active controller first."""
         self._problems: dict[Endpoint, str] = {}
         """Why a node has not given a usable answer."""
         self._without_api: set[Endpoint] = set()
         """Nodes that do not serve the present request."""
-        self._without_ssl: set[Endpoint] = set()
-        """Nodes with which SSL has failed: their certificate, or that of the client, is not accepted."""
+        self._keys_to_check: dict[Endpoint, str] = {}
+        """Of nodes with which SSL or SASL has failed."""
 
     @property
     def timeout_ms(self) -> int:
@@ -101,7 +109,7 @@ class AdminClient:
         deadline_ms = self._clock.now_ms() + self._config.default_api_timeout_ms
         self._problems.clear()
         self._without_api.clear()
-        self._without_ssl.clear()
+        self._keys_to_check.clear()
         while True:
             endpoints = self._endpoints(deadline_ms)
             for endpoint in endpoints:
@@ -120,10 +128,10 @@ class AdminClient:
                     f"No node serves {request.NAME}: {self._reasons()}."
                     " Next step: ask nodes of a later release."
                 )
-            if self._without_ssl.issuperset(endpoints):
+            if self._keys_to_check.keys() >= set(endpoints):
                 raise UnavailableError(
-                    f"No node was asked {request.NAME}: {self._reasons()}. Next step: check the keys"
-                    " security.protocol and ssl.* of --command-config."
+                    f"No node was asked {request.NAME}: {self._reasons()}."
+                    f" Next step: check {self._keys_in_doubt()} of --command-config."
                 )
             if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
                 raise UnavailableError(self._why_unavailable(request))
@@ -161,29 +169,46 @@ class AdminClient:
         try:
             connection = self._connections.get(endpoint)
             if connection is None:
-                connection = Connection(
-                    endpoint, self._config.client_id, setup_s, timeout_s, self._config.ssl_context
-                )
+                connection = self._connect(endpoint, setup_s, timeout_s)
                 self._connections[endpoint] = connection
             return connection.ask(request, timeout_s)
-        except UnsupportedRequestError as error:
+        except UnservedRequestError as error:
             self._problems[endpoint] = str(error)
             self._without_api.add(endpoint)
+        except AuthenticationFailedError as error:
+            self._keys_to_check[endpoint] = error.keys
+            self._failed(endpoint, error)
         except (OSError, DecodeError) as error:
-            self._problems[endpoint] = str(error) or type(error).__name__
-            if isinstance(error, ssl.SSLError):
-                self._without_ssl.add(endpoint)
-            dropped = self._connections.pop(endpoint, None)
-            if dropped is not None:
-                dropped.close()
+            self._failed(endpoint, error)
         return None
+
+    def _connect(self, endpoint: Endpoint, setup_s: float, timeout_s: float) -> BlockingConnection:
+        return BlockingConnection(
+            endpoint,
+            client_id=self._config.client_id,
+            software=SOFTWARE,
+            security=self._config.security,
+            setup_timeout_s=setup_s,
+            timeout_s=timeout_s,
+        )
+
+    def _failed(self, endpoint: Endpoint, error: Exception) -> None:
+        self._problems[endpoint] = str(error) or type(error).__name__
+        dropped = self._connections.pop(endpoint, None)
+        if dropped is not None:
+            dropped.close()
 
     def _why_unavailable(self, request: Message) -> str:
         return (
             f"No node answered {request.NAME} within {self._config.default_api_timeout_ms} ms:"
             f" {self._reasons()}."
-            " Next step: check the addresses, and that a majority of the voters is running."
+            f" Next step: check {self._keys_in_doubt()} of --command-config, the addresses, and that a"
+            " majority of the voters is running."
         )
+
+    def _keys_in_doubt(self) -> str:
+        """A node that requires SSL or SASL closes a connection without it, and cannot say why."""
+        return ", ".join(dict.fromkeys(self._keys_to_check.values())) or SECURITY_PROTOCOL
 
     def _reasons(self) -> str:
         return "; ".join(f"{endpoint_text(node)}: {why}" for node, why in self._problems.items())

@@ -1,25 +1,17 @@
 """Kafka's client keys, as its tools take them in a --command-config file.
 
 That file may be the properties file of a controller, too, so other keys are ignored, as in Kafka; those that
-begin with the name of a listener as well. Connections are PLAINTEXT or SSL: another security.protocol is
-refused, because an operator would rely on it.
+begin with the name of a listener as well.
 """
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kraftctl.cli.admin.errors import AdminError
-from kraftctl_security.config_values import ConfigValues
-from kraftctl_security.tls.contexts import client_context
-from kraftctl_security.tls.ssl_config import read_client_ssl_config
-from kraftctl_security.tls.stores import StoreError
-
-SECURITY_PROTOCOL = "security.protocol"
-PLAINTEXT = "PLAINTEXT"
-SSL = "SSL"
+from kraftctl_security.client_config import ClientSecurity, read_client_security
+from kraftctl_security.config_values import ConfigException, ConfigValues
 
 
 @dataclass(frozen=True)
@@ -33,18 +25,12 @@ class ClientConfig:
     default_api_timeout_ms: int = 60_000
     """How long an operation may take, with all nodes that are asked."""
     retry_backoff_ms: int = 100
-    ssl_context: ssl.SSLContext | None = None
-    """None for PLAINTEXT."""
+    security: ClientSecurity = field(default_factory=ClientSecurity)
+    """PLAINTEXT by default."""
 
 
 def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
     """Raises AdminError that names the key and what is allowed."""
-    protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT).strip()
-    if protocol.upper() not in (PLAINTEXT, SSL):
-        raise AdminError(
-            f"{SECURITY_PROTOCOL}={protocol} is not supported, only {PLAINTEXT} and {SSL} are. Next step:"
-            " name a listener of that kind."
-        )
     default = ClientConfig()
     return ClientConfig(
         client_id=properties.get("client.id", default.client_id),
@@ -56,18 +42,14 @@ def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
             properties, "default.api.timeout.ms", default.default_api_timeout_ms
         ),
         retry_backoff_ms=_milliseconds(properties, "retry.backoff.ms", default.retry_backoff_ms),
-        ssl_context=_ssl_context(properties) if protocol.upper() == SSL else None,
+        security=_security(properties),
     )
 
 
-def _ssl_context(properties: Mapping[str, str]) -> ssl.SSLContext:
-    values = ConfigValues(dict(properties))
-    config = read_client_ssl_config(values)
-    if values.errors:
-        raise AdminError("\n".join(values.errors))
+def _security(properties: Mapping[str, str]) -> ClientSecurity:
     try:
-        return client_context(config)
-    except StoreError as error:
+        return read_client_security(ConfigValues(dict(properties)))
+    except ConfigException as error:
         raise AdminError(str(error)) from error
 
 

@@ -6,8 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from kraftctl_protocol.java_properties import decode_properties
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_config
+from kraftctl_spark.log.client_config import ClientConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 
 
@@ -26,7 +25,8 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--command-config",
         type=Path,
-        help="properties of the client: security.protocol=PLAINTEXT, client.id, request.timeout.ms",
+        help="properties of the client: security.protocol, ssl.*, sasl.*, client.id, request.timeout.ms; each"
+        " worker reads this file",
     )
     parser.add_argument(
         "--request-timeout-ms",
@@ -52,9 +52,9 @@ def _client_of(options: argparse.Namespace) -> ClientConfig:
     client = ClientConfig()
     if options.command_config is not None:
         try:
-            client = parse_client_config(decode_properties(options.command_config.read_bytes()))
-        except (OSError, ValueError) as error:
-            raise ValueError(f"--command-config {options.command_config}: {error}") from error
+            client = read_command_config(options.command_config)
+        except ValueError as error:
+            raise ValueError(f"--command-config {error}") from error
     if options.request_timeout_ms is None:
         return client
     if options.request_timeout_ms < 1:

@@ -1,16 +1,21 @@
 """Kafka's client keys, as its tools take them in a --command-config file.
 
-Connections are PLAINTEXT. The keys for TLS and SASL have the names they have in Kafka, and are refused until
-they do something: a job that believes it is encrypted must not start.
+The keys of SSL and SASL stand in such a file only, which each process reads for itself: what Spark gets, and
+shows in plans, logs and checkpoints, is the name of the file. A key that would do nothing is refused: a job
+that believes it is encrypted must not start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-SECURITY_PROTOCOL = "security.protocol"
-PLAINTEXT = "PLAINTEXT"
+from kraftctl_protocol.java_properties import decode_properties
+from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
+from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
+from kraftctl_security.config_values import ConfigException, ConfigValues
+
 CLIENT_ID = "client.id"
 REQUEST_TIMEOUT_MS = "request.timeout.ms"
 KEYS = (SECURITY_PROTOCOL, CLIENT_ID, REQUEST_TIMEOUT_MS)
@@ -19,49 +24,89 @@ SECURITY_PREFIXES = ("ssl.", "sasl.")
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """How to talk to controllers."""
+    """How to talk to controllers; it has no secrets, and is the same in every process."""
 
     client_id: str = "kraftctl-spark"
     request_timeout_ms: int = 60_000
     """How long a request may remain without a usable response from any controller."""
+    command_config: Path | None = None
+    """The file with the keys of SSL and SASL, under the same absolute path on every machine."""
 
     @property
     def timeout_s(self) -> float:
         return self.request_timeout_ms / 1000
 
+    def read_security(self) -> ClientSecurity:
+        """What the connections of this process need. ValueError that names the file, and what is wrong."""
+        if self.command_config is None:
+            return ClientSecurity()
+        return _read(self.command_config)[1]
 
-def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
-    """ValueError that names the key and what is allowed."""
+
+def read_command_config(file: Path) -> ClientConfig:
+    """ValueError that names the file, the key and what is allowed."""
+    return _read(file.absolute())[0]
+
+
+def parse_client_options(properties: Mapping[str, str], default: ClientConfig) -> ClientConfig:
+    """The keys that Spark may see, beside those of a file. ValueError that names the key."""
     for key in properties:
-        _check_known(key)
+        if key.startswith(SECURITY_PREFIXES):
+            raise ValueError(
+                f"{key} is not an option, because Spark shows options: write the keys that begin with ssl."
+                " and sasl. into a properties file that every worker can read, and name it by option"
+                " commandConfig"
+            )
+        if key not in KEYS:
+            raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
     protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT)
     if protocol.upper() != PLAINTEXT:
         raise ValueError(
-            f"{SECURITY_PROTOCOL}={protocol} is not supported: only {PLAINTEXT} is, so name a controller "
-            "listener of that kind, or read a controller's directory"
+            f"{SECURITY_PROTOCOL}={protocol} needs keys that are no options, because Spark shows options:"
+            " write all of them into a properties file that every worker can read, and name it by option"
+            " commandConfig"
         )
     return ClientConfig(
-        properties.get(CLIENT_ID, ClientConfig.client_id),
-        parse_timeout_ms(REQUEST_TIMEOUT_MS, properties.get(REQUEST_TIMEOUT_MS)),
+        properties.get(CLIENT_ID, default.client_id),
+        parse_timeout_ms(REQUEST_TIMEOUT_MS, properties.get(REQUEST_TIMEOUT_MS), default),
+        default.command_config,
     )
 
 
-def parse_timeout_ms(key: str, text: str | None) -> int:
-    """The default without a text; ValueError that names `key`."""
+def parse_timeout_ms(key: str, text: str | None, default: ClientConfig) -> int:
+    """That of `default` without a text; ValueError that names `key`."""
     if text is None:
-        return ClientConfig.request_timeout_ms
+        return default.request_timeout_ms
     if not text.isdecimal() or int(text) == 0:
         raise ValueError(f"{key}={text} is not a number of milliseconds: give a whole number above 0")
     return int(text)
 
 
-def _check_known(key: str) -> None:
-    """Values are not repeated: that of a key which is not supported may be a secret."""
-    if key in KEYS:
-        return
-    if key.startswith(SECURITY_PREFIXES):
-        raise ValueError(
-            f"{key} is not supported: connections are {PLAINTEXT} only, so remove the keys that begin with"
-            " ssl. and sasl."
+def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
+    try:
+        values = ConfigValues(decode_properties(file.read_bytes()))
+        default = ClientConfig()
+        config = ClientConfig(
+            values.text(CLIENT_ID, default.client_id),
+            parse_timeout_ms(REQUEST_TIMEOUT_MS, values.optional_text(REQUEST_TIMEOUT_MS), default),
+            file,
         )
-    raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
+        security = read_client_security(values)
+        _check_all_are_used(values)
+    except (OSError, ValueError, ConfigException) as error:
+        raise ValueError(f"{file}: {error}") from error
+    return config, security
+
+
+def _check_all_are_used(values: ConfigValues) -> None:
+    """Values are not repeated: they may be secrets."""
+    for key in values.unread():
+        if key.startswith(SECURITY_PREFIXES):
+            protocol = values.text(SECURITY_PROTOCOL, PLAINTEXT)
+            raise ValueError(
+                f"{key} is not used with {SECURITY_PROTOCOL}={protocol}: remove it, or set that key"
+            )
+        allowed = ", ".join(KEYS)
+        raise ValueError(
+            f"{key} is not known: allowed are {allowed}, and those that begin with ssl. and sasl."
+        )

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kraftctl_spark.log.client_config import ClientConfig, parse_client_config, parse_timeout_ms
-from kraftctl_spark.log.connection import Endpoint
+from kraftctl_security.blocking_connection import Endpoint, endpoint_text
+from kraftctl_spark.log.client_config import (
+    ClientConfig,
+    parse_client_options,
+    parse_timeout_ms,
+    read_command_config,
+)
 from kraftctl_spark.log.directory_reader import DirectoryReader
 from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.log.observer import QuorumObserver
@@ -23,24 +28,28 @@ class QuorumLocation:
     client: ClientConfig = field(default_factory=ClientConfig)
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """`cluster_id` is the expected cluster; None accepts any."""
+        """`cluster_id` is the expected cluster; None accepts any. Reads the client's file: ValueError."""
         return QuorumObserver(
             list(self.bootstrap),
             cluster_id=cluster_id,
             client_id=self.client.client_id,
             timeout_s=self.client.timeout_s,
+            security=self.client.read_security(),
         )
 
     def options(self) -> dict[str, str]:
-        """For `format("kraft")`."""
-        return {
-            "bootstrapControllers": ",".join(_endpoint_text(endpoint) for endpoint in self.bootstrap),
+        """For `format("kraft")`; Spark shows them."""
+        options = {
+            "bootstrapControllers": ",".join(endpoint_text(endpoint) for endpoint in self.bootstrap),
             "kafka.client.id": self.client.client_id,
             "requestTimeoutMs": str(self.client.request_timeout_ms),
         }
+        if self.client.command_config is not None:
+            options["commandConfig"] = str(self.client.command_config)
+        return options
 
     def __str__(self) -> str:
-        return "the controllers " + ",".join(_endpoint_text(endpoint) for endpoint in self.bootstrap)
+        return "the controllers " + ",".join(endpoint_text(endpoint) for endpoint in self.bootstrap)
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,13 @@ class DirectoryLocation:
 
 LogLocation = QuorumLocation | DirectoryLocation
 
-LOCATION_OPTIONS = ("bootstrapControllers", "directory", "assumeCommitted", "requestTimeoutMs")
+LOCATION_OPTIONS = (
+    "bootstrapControllers",
+    "directory",
+    "assumeCommitted",
+    "commandConfig",
+    "requestTimeoutMs",
+)
 
 
 def parse_location(given: Mapping[str, str]) -> LogLocation:
@@ -89,16 +104,19 @@ def parse_location(given: Mapping[str, str]) -> LogLocation:
 
 
 def _parse_client(given: Mapping[str, str]) -> ClientConfig:
+    default = ClientConfig()
+    if file := given.get("commandconfig"):
+        try:
+            default = read_command_config(Path(file))
+        except ValueError as error:
+            raise ValueError(f"option commandConfig: {error}") from error
     keys = {key: value for key, value in given.items() if key.startswith(CLIENT_PREFIX)}
     try:
-        client = parse_client_config({key.removeprefix(CLIENT_PREFIX): keys[key] for key in keys})
+        client = parse_client_options({key.removeprefix(CLIENT_PREFIX): keys[key] for key in keys}, default)
     except ValueError as error:
         raise ValueError(f"option {CLIENT_PREFIX}{error}") from error
-    if "requesttimeoutms" not in given:
-        return client
-    return ClientConfig(
-        client.client_id, parse_timeout_ms("option requestTimeoutMs", given["requesttimeoutms"])
-    )
+    timeout_ms = parse_timeout_ms("option requestTimeoutMs", given.get("requesttimeoutms"), client)
+    return replace(client, request_timeout_ms=timeout_ms)
 
 
 def parse_boolean(name: str, text: str | None) -> bool:
@@ -119,8 +137,3 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
             raise ValueError(f"expected host:port but got {part.strip()!r}")
         endpoints.append((host.removeprefix("[").removesuffix("]"), int(port)))
     return tuple(endpoints)
-
-
-def _endpoint_text(endpoint: Endpoint) -> str:
-    host, port = endpoint
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

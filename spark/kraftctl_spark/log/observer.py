@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 from typing import IO, TypeVar
 
-from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -32,7 +31,14 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC, METADATA_TOPIC_ID
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
-from kraftctl_spark.log.connection import ControllerConnection, Endpoint, UnusableControllerError
+from kraftctl_security.authentication_failures import AuthenticationFailedError
+from kraftctl_security.blocking_connection import (
+    BlockingConnection,
+    Endpoint,
+    UnservedRequestError,
+    endpoint_text,
+)
+from kraftctl_security.client_config import ClientSecurity
 from kraftctl_spark.log.log_reader import (
     LogChangedError,
     LogPosition,
@@ -44,8 +50,11 @@ from kraftctl_spark.log.segment_file import batches_of_file
 
 CONTROLLER_ENDPOINTS = 2
 """DescribeCluster's endpoint type for controllers (KIP-919)."""
-FETCH_VERSIONS = (17, 18)
-"""From version 17 on, the response contains the leader's endpoint, the only way to find it (KIP-853)."""
+FETCH_VERSION_MIN = 17
+"""From then on the response contains the leader's endpoint, the only way to find it (KIP-853)."""
+DESCRIBE_CLUSTER_VERSION_MIN = 1
+"""From then on it can be asked for controllers (KIP-919)."""
+SOFTWARE = "kraftctl-spark", "1"
 FETCH_BYTES = 262_144
 """Small enough that the decoded records of a response stay in the processor's caches."""
 SNAPSHOT_BYTES = 1_048_576
@@ -63,8 +72,12 @@ class QuorumUnavailableError(ObserverError):
     """No leader returned a usable response in time."""
 
 
+class UnusableControllerError(Exception):
+    """The node answers, but with an error that says nothing of the log; another node may do better."""
+
+
 class AccessDeniedError(ObserverError):
-    """The quorum refuses reading, which needs ClusterAction on the cluster."""
+    """The quorum refuses reading, which needs ClusterAction on the cluster; or it refuses the client."""
 
 
 class QuorumObserver:
@@ -77,19 +90,24 @@ class QuorumObserver:
         cluster_id: str | None = None,
         client_id: str = "kraftctl-spark",
         timeout_s: float = 60.0,
+        security: ClientSecurity | None = None,
     ) -> None:
+        """Without `security`, connections are PLAINTEXT."""
         assert bootstrap, "at least one controller to ask"
         self._bootstrap = bootstrap
         self._next_bootstrap = 0
         self._cluster_id = cluster_id
         self._client_id = client_id
         self._timeout_s = timeout_s
+        self._security = security or ClientSecurity()
         share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
         """How long one controller may not respond: this leaves time for the others."""
         self._leader_epoch = 0
         self._leader: Endpoint | None = None
-        self._connection: ControllerConnection | None = None
+        self._connection: BlockingConnection | None = None
+        self._asked = bootstrap[0]
+        """To which there is, or was tried, the latest connection."""
         self._problem = ""
         """Why there is no usable response yet."""
 
@@ -218,7 +236,6 @@ class QuorumObserver:
     ) -> Callable[[], SnapshotSlice | None]:
         def attempt() -> SnapshotSlice | None:
             connection = self._connected()
-            version = connection.version(ApiKey.FETCH_SNAPSHOT, 0, 1)
             download.follow(self._leader_epoch)
             partition = PartitionSnapshot(
                 partition=0,
@@ -230,7 +247,7 @@ class QuorumObserver:
             request = FetchSnapshotRequest(
                 cluster_id=self._cluster_id, max_bytes=SNAPSHOT_BYTES, topics=[topic]
             )
-            response = connection.ask(ApiKey.FETCH_SNAPSHOT, version, request)
+            response = connection.ask(request, self._silence_s)
             assert isinstance(response, FetchSnapshotResponse)
             if response.error_code == Errors.UNKNOWN_SERVER_ERROR:
                 self._why_no_snapshot(snapshot, partition.current_leader_epoch)
@@ -285,7 +302,6 @@ class QuorumObserver:
     def _fetch(self, offset: int, epoch: int, max_bytes: int, wait_ms: int) -> PartitionData | None:
         """A leader's response to one Fetch; None when it has to be repeated."""
         connection = self._connected()
-        version = connection.version(ApiKey.FETCH, *FETCH_VERSIONS)
         partition = FetchPartition(
             partition=0,
             current_leader_epoch=max(self._leader_epoch, epoch),
@@ -296,7 +312,7 @@ class QuorumObserver:
         request = FetchRequest(
             cluster_id=self._cluster_id, max_wait_ms=wait_ms, max_bytes=max_bytes, topics=[topic]
         )
-        response = connection.ask(ApiKey.FETCH, version, request)
+        response = connection.ask(request, self._silence_s, FETCH_VERSION_MIN)
         assert isinstance(response, FetchResponse)
         self._check_top_level(response.error_code)
         if len(response.responses) != 1 or len(response.responses[0].partitions) != 1:
@@ -342,9 +358,8 @@ class QuorumObserver:
 
     def _ask_cluster_id(self) -> str | None:
         connection = self._connected()
-        version = connection.version(ApiKey.DESCRIBE_CLUSTER, 1, 2)
         request = DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS)
-        response = connection.ask(ApiKey.DESCRIBE_CLUSTER, version, request)
+        response = connection.ask(request, self._silence_s, DESCRIBE_CLUSTER_VERSION_MIN)
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
             raise AccessDeniedError("reading the cluster id needs Alter on the cluster; or set clusterId")
@@ -354,13 +369,21 @@ class QuorumObserver:
             )
         return response.cluster_id
 
-    def _connected(self) -> ControllerConnection:
+    def _connected(self) -> BlockingConnection:
         if self._connection is None:
             endpoint = self._leader
             if endpoint is None:
                 endpoint = self._bootstrap[self._next_bootstrap % len(self._bootstrap)]
                 self._next_bootstrap += 1
-            self._connection = ControllerConnection(endpoint, self._client_id, self._silence_s)
+            self._asked = endpoint
+            self._connection = BlockingConnection(
+                endpoint,
+                client_id=self._client_id,
+                software=SOFTWARE,
+                security=self._security,
+                setup_timeout_s=self._silence_s,
+                timeout_s=self._silence_s,
+            )
         return self._connection
 
     def _forget_connection(self) -> None:
@@ -377,9 +400,14 @@ class QuorumObserver:
                 answer = attempt()
                 if answer is not None:
                     return answer
-            except (OSError, DecodeError, UnusableControllerError) as error:
-                self._problem = str(error)
+            except (OSError, DecodeError, UnservedRequestError, UnusableControllerError) as error:
+                self._problem = f"{endpoint_text(self._asked)}: {error}"
                 self._forget_connection()
+            except AuthenticationFailedError as error:
+                raise AccessDeniedError(
+                    f"no connection to the controller at {endpoint_text(self._asked)}: {error}. Next step:"
+                    f" check {error.keys} of the client's properties file"
+                ) from error
             if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
                 time.sleep(RETRY_PAUSE_S)
         raise QuorumUnavailableError(

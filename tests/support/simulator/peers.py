@@ -12,10 +12,10 @@ from collections.abc import Callable
 from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.peer_codec import PeerCodec
-from kraftctl.server.peer_versions import unsupported
-from kraftctl.server.peers import WAITING_MAX
+from kraftctl.server.peers import SOFTWARE, WAITING_MAX
 from kraftctl_protocol.message import Message
+from kraftctl_security.peer_codec import PeerCodec
+from kraftctl_security.peer_versions import unsupported
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.wire import CONNECTION_REFUSED_US, Answered, Exchange, Server, Wire
 
@@ -120,7 +120,7 @@ class Destination:
         if server is None:
             self._peers.life.after(CONNECTION_REFUSED_US, lambda: self._failed(effect, refused=True))
             return
-        codec = PeerCodec(self._client_id)
+        codec = PeerCodec(self._client_id, SOFTWARE)
         life = server.lifetime
 
         def answered(payload: bytes | None) -> None:

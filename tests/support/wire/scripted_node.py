@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Mapping
 from typing import cast
@@ -24,11 +26,14 @@ Versions = Mapping[type[Message], tuple[int, int]]
 class ScriptedNode:
     """Serves ApiVersions and the APIs of its script; `requests` has all that it got of the latter."""
 
-    def __init__(self, script: Script, versions: Versions | None = None) -> None:
-        """`versions` narrows what ApiVersions lists."""
+    def __init__(
+        self, script: Script, versions: Versions | None = None, ssl_context: ssl.SSLContext | None = None
+    ) -> None:
+        """`versions` narrows what ApiVersions lists; with an `ssl_context`, the node serves SSL."""
         self.script = dict(script)
         self.versions = dict(versions or {})
         self.requests: list[Message] = []
+        self.ssl_context = ssl_context
         self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.node = self
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
@@ -77,8 +82,19 @@ class _Conversation(socketserver.BaseRequestHandler):
 
     def handle(self) -> None:
         node = cast(_Server, self.server).node
+        connection: socket.socket = self.request
+        if node.ssl_context is None:
+            self._serve(node, connection)
+            return
+        try:
+            with node.ssl_context.wrap_socket(connection, server_side=True) as encrypted:
+                self._serve(node, encrypted)
+        except OSError:
+            return  # as a node closes a connection whose handshake has failed
+
+    def _serve(self, node: ScriptedNode, connection: socket.socket) -> None:
         frames = FrameDecoder()
-        while data := self.request.recv(65_536):
+        while data := connection.recv(65_536):
             for frame in frames.feed(data):
                 request = decode_request(frame)
                 response = node.answer(request.body)
@@ -87,4 +103,4 @@ class _Conversation(socketserver.BaseRequestHandler):
                 payload = encode_response(
                     request.header.correlation_id, request.api_key, request.version, response
                 )
-                self.request.sendall(encode_frame(payload))
+                connection.sendall(encode_frame(payload))

@@ -1,22 +1,26 @@
-"""One connection to another controller, without its socket: requests to payloads, payloads to answers."""
+"""One connection to a node, without its socket: requests to payloads, payloads to answers."""
 
 from __future__ import annotations
 
-from kraftctl.server.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError
 from kraftctl_protocol.requests import decode_response, encode_request
+from kraftctl_security.peer_versions import API_VERSIONS_VERSION, PeerVersions, api_versions_request
 
 ANSWER_MEMORY_BYTES_MAX = 1024 * 1024
 """What an answer of a peer may take besides its bytes: it has one partition, or the APIs of one release."""
 
 
 class PeerCodec:
-    """One request at a time; the first asks for the peer's versions. Payloads have no size prefix."""
+    """One request at a time; the first asks for the peer's versions. Payloads have no size prefix.
 
-    def __init__(self, client_id: str) -> None:
+    `software` is the name and the version that the peer gets to know (KIP-511).
+    """
+
+    def __init__(self, client_id: str, software: tuple[str, str]) -> None:
         self._client_id = client_id
+        self._software = software
         self._correlation_id = 0
         self._api_key = -1
         self._version = -1
@@ -24,17 +28,20 @@ class PeerCodec:
 
     def encode_versions_request(self) -> bytes:
         """Ask which requests the peer understands (KIP-511); `decode_versions` takes the answer."""
-        return self._encode(api_versions_request(), API_VERSIONS_VERSION)
+        return self._encode(api_versions_request(*self._software), API_VERSIONS_VERSION)
 
     def decode_versions(self, payload: bytes) -> None:
         """Raises DecodeError when the answer is of no use."""
         self._versions = PeerVersions(self.decode(payload))
 
-    def encode(self, request: Message) -> bytes | None:
-        """In the highest common version; None when the peer does not know it, or not all of its fields."""
+    def encode(self, request: Message, lowest_version: int = 0) -> bytes | None:
+        """In the highest common version; None when the peer does not know it, or not all of its fields.
+
+        None, too, when that version is before `lowest_version`.
+        """
         assert self._versions is not None, "versions come first"
         version = self._versions.version_of(request)
-        if version is None:
+        if version is None or version < lowest_version:
             return None
         try:
             return self._encode(request, version)

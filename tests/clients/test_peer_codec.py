@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.server.peer_codec import PeerCodec
-from kraftctl.server.peer_versions import API_VERSIONS_VERSION, PeerVersions, unsupported
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kraftctl_protocol.generated.fetch_request import FetchRequest
@@ -14,6 +12,10 @@ from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import ParsedRequest, decode_request_head, encode_response
+from kraftctl_security.peer_codec import PeerCodec
+from kraftctl_security.peer_versions import API_VERSIONS_VERSION, PeerVersions, unsupported
+
+SOFTWARE = "kraftctl", "1"
 
 VOTE = VoteRequest.API_KEY
 
@@ -34,7 +36,7 @@ def parsed(payload: bytes | None) -> ParsedRequest:
 
 
 def ready(high: int) -> PeerCodec:
-    codec = PeerCodec("raft-client-1")
+    codec = PeerCodec("raft-client-1", SOFTWARE)
     asked = parsed(codec.encode_versions_request())
     codec.decode_versions(answer(asked, reported(0, high)))
     return codec
@@ -57,7 +59,7 @@ def test_the_highest_common_version(low: int, high: int, version: int | None) ->
 
 
 def test_a_peer_that_reports_no_versions_is_of_no_use() -> None:
-    codec = PeerCodec("raft-client-1")
+    codec = PeerCodec("raft-client-1", SOFTWARE)
     refusal = ApiVersionsResponse(error_code=Errors.UNSUPPORTED_VERSION)
     payload = answer(parsed(codec.encode_versions_request()), refusal)
     with pytest.raises(DecodeError, match="unusable response to ApiVersions"):
@@ -65,13 +67,14 @@ def test_a_peer_that_reports_no_versions_is_of_no_use() -> None:
 
 
 def test_requests_are_numbered_and_name_the_client() -> None:
-    codec = PeerCodec("raft-client-1")
+    codec = PeerCodec("raft-client-1", SOFTWARE)
     asked = parsed(codec.encode_versions_request())
     assert (asked.header.correlation_id, asked.version) == (1, API_VERSIONS_VERSION)
     codec.decode_versions(answer(asked, reported(0, 2)))
     request = parsed(codec.encode(VoteRequest()))
     assert (request.header.correlation_id, request.version) == (2, 2)
     assert request.header.client_id == "raft-client-1"
+    assert (asked.body.client_software_name, asked.body.client_software_version) == SOFTWARE
     assert codec.decode(answer(request, VoteResponse())) == VoteResponse()
 
 

@@ -1,10 +1,9 @@
-"""KIP-511: which requests another controller understands; each is sent in the highest common version."""
+"""KIP-511: which requests another node understands; each is sent in the highest common version."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from kraftctl import __version__
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
@@ -15,12 +14,10 @@ from kraftctl_protocol.primitives import DecodeError
 API_VERSIONS_VERSION: Final = 3
 """Every release with a KRaft controller answers it."""
 
-SOFTWARE_NAME: Final = "kraftctl"
 
-
-def api_versions_request() -> ApiVersionsRequest:
+def api_versions_request(software_name: str, software_version: str) -> ApiVersionsRequest:
     """The first request of each connection, in version API_VERSIONS_VERSION."""
-    return ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=__version__)
+    return ApiVersionsRequest(client_software_name=software_name, client_software_version=software_version)
 
 
 class PeerVersions:

@@ -1,0 +1,71 @@
+"""Why a node and its client do not accept each other, and which of Kafka's keys decides about it."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+SECURITY_PROTOCOL: Final = "security.protocol"
+
+HOST_MISMATCHES: Final = (62, 64)
+"""OpenSSL's X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH."""
+
+NO_SSL_HERE: Final = frozenset(("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"))
+"""OpenSSL's reasons for bytes that are no record of TLS."""
+
+PROTOCOL_REASONS: Final = ("PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL", "NO_PROTOCOLS_AVAILABLE")
+CIPHER_REASONS: Final = ("NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY")
+
+ENDED: Final = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
+"""The connection has ended: that says nothing of keys and certificates."""
+
+MESSAGE_CHARACTERS_MAX: Final = 300
+"""What is repeated of a message of the node."""
+
+
+class AuthenticationFailedError(Exception):
+    """SSL or SASL has failed in a way that another attempt with the same configuration does not change.
+
+    `keys` names those that decide about it, as a client has them: without the prefix of a listener.
+    """
+
+    def __init__(self, reason: str, keys: str) -> None:
+        super().__init__(reason)
+        self.keys = keys
+
+
+def failure_of_ssl(error: ssl.SSLError) -> AuthenticationFailedError | None:
+    """None when the connection has only ended."""
+    if isinstance(error, ENDED):
+        return None
+    return AuthenticationFailedError(f"SSL: {_ssl_text(error)}", _ssl_keys(error))
+
+
+def plain_text(message: str) -> str:
+    """A message of the node in one line of limited length."""
+    line = " ".join(message.split())
+    printable = "".join(each if each.isprintable() else "?" for each in line)
+    return printable[:MESSAGE_CHARACTERS_MAX]
+
+
+def _ssl_text(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {plain_text(error.verify_message)}"
+    return plain_text(error.reason or str(error))
+
+
+def _ssl_keys(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code in HOST_MISMATCHES:
+            return "ssl.endpoint.identification.algorithm, or the host of the address"
+        return "ssl.truststore.*"
+    reason = error.reason or ""
+    if reason in NO_SSL_HERE:
+        return SECURITY_PROTOCOL
+    if any(each in reason for each in PROTOCOL_REASONS):
+        return "ssl.enabled.protocols"
+    if any(each in reason for each in CIPHER_REASONS):
+        return "ssl.cipher.suites"
+    if "ALERT" in reason:
+        return "ssl.keystore.*"
+    return "ssl.*"

@@ -1,0 +1,80 @@
+"""Planted faults in connections that kraftctl opens: to whom it speaks, and what it shows of its secrets."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+BLOCKING = "tests/clients/test_blocking_connection.py"
+EXCHANGE = "tests/clients/test_sasl_exchange.py"
+EXPORTER = "tests/spark/test_client_config.py"
+CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
+EXCHANGE_FILE = "protocol/kraftctl_security/sasl/client_exchange.py"
+EXPORTER_FILE = "spark/kraftctl_spark/log/client_config.py"
+
+FAULTS = (
+    PlantedFault(
+        "a-blocking-client-checks-no-host-name",
+        CONNECTION_FILE,
+        "            self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint[0])\n",
+        "            context.check_hostname = False\n"
+        "            self._socket = context.wrap_socket(self._socket)\n",
+        (f"{BLOCKING}::test_what_ssl_does_not_accept_names_the_key",),
+        "Any holder of a certificate of the authority is taken for the controller.",
+    ),
+    PlantedFault(
+        "a-server-may-end-sasl-before-its-proof",
+        EXCHANGE_FILE,
+        "        return None if client.is_complete else self._token(client, challenge)\n",
+        "        return None\n",
+        (f"{EXCHANGE}::test_what_is_not_accepted_names_the_key",),
+        "A server that does not know the password of a SCRAM user is taken for the controller.",
+    ),
+    PlantedFault(
+        "a-password-counts-as-accepted-when-it-is-sent",
+        EXCHANGE_FILE,
+        "        if error != Errors.NONE:\n            reason",
+        "        if error == Errors.ILLEGAL_SASL_STATE:\n            reason",
+        (f"{EXCHANGE}::test_a_mechanism_that_has_sent_all_waits_for_the_answer",),
+        "A wrong password is noticed only when the connection is closed, without a reason.",
+    ),
+    PlantedFault(
+        "a-session-is-not-renewed",
+        CONNECTION_FILE,
+        "        if self._renew_at is not None and time.monotonic() >= self._renew_at:\n",
+        "        if self._renew_at is None:\n",
+        (f"{BLOCKING}::test_sasl_over_ssl_precedes_requests_and_is_repeated_before_the_session_ends",),
+        "KIP-368: the connection is closed when the session expires.",
+    ),
+    PlantedFault(
+        "spark-options-carry-the-file-of-the-client",
+        "spark/kraftctl_spark/log/log_location.py",
+        '            options["commandConfig"] = str(self.client.command_config)\n',
+        '            options["commandConfig"] = self.client.command_config.read_text()\n',
+        (f"{EXPORTER}::test_spark_gets_the_name_of_the_file_and_nothing_in_it",),
+        "Passwords stand in Spark's plans and logs.",
+    ),
+    PlantedFault(
+        "a-refused-key-is-shown-with-its-value",
+        EXPORTER_FILE,
+        'f"{key} is not used with',
+        'f"{key}={values.text(key)} is not used with',
+        (f"{EXPORTER}::test_what_a_file_may_not_have",),
+        "A password stands in the log of the job.",
+    ),
+    PlantedFault(
+        "keys-of-ssl-are-ignored-without-the-protocol",
+        EXPORTER_FILE,
+        "        _check_all_are_used(values)\n",
+        "",
+        (f"{EXPORTER}::test_what_a_file_may_not_have",),
+        "A job that its operator believes to be encrypted is not.",
+    ),
+    PlantedFault(
+        "dripping-bytes-prolong-a-timeout",
+        CONNECTION_FILE,
+        "            while True:\n                self._wait_until(deadline)\n",
+        "            while True:\n",
+        (f"{BLOCKING}::test_a_node_that_drips_bytes_does_not_prolong_the_timeout",),
+        "A node that sends a byte now and then holds a client for ever.",
+    ),
+)
