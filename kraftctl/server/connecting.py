@@ -6,13 +6,11 @@ import asyncio
 import socket
 import ssl
 
+from kraftctl_security.authentication_failures import failure_of_ssl
+
 
 class RefusedError(OSError):
     """All addresses refuse connections, or close them before they say anything."""
-
-
-class HandshakeError(OSError):
-    """An address accepts connections, but not with these keys and certificates, or shows others itself."""
 
 
 async def connect(
@@ -20,7 +18,7 @@ async def connect(
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """To the first address of `host` that accepts, with SSL if there is a `context`.
 
-    Raises RefusedError when each refuses, HandshakeError when SSL fails, else OSError.
+    Raises RefusedError when each refuses, AuthenticationFailedError when SSL fails, else OSError.
 
     `asyncio.open_connection` makes one text of several errors, and does not say what they have in common.
     """
@@ -47,6 +45,7 @@ async def connect(
     text = "; ".join(dict.fromkeys(str(error) for error in errors)) or f"{host} has no address"
     if errors and all(isinstance(error, ConnectionRefusedError | ConnectionResetError) for error in errors):
         raise RefusedError(text)
-    if any(isinstance(error, ssl.SSLError) for error in errors):
-        raise HandshakeError(text)
+    for each in errors:
+        if isinstance(each, ssl.SSLError) and (failure := failure_of_ssl(each)) is not None:
+            raise failure from each
     raise OSError(text)

@@ -2,7 +2,8 @@
 
 The node decides what a request says, where it goes and when it is retried. Here it is sent in the highest
 version that both sides know, and reported as `ResponseReceived` exactly once: with None when there was no
-answer in time, or there will be none; as refused when no process listens there.
+answer in time, or there will be none; as refused when no process listens there. A process that does not
+accept the certificate or the password of this node lives: that is not reported as refused.
 """
 
 from __future__ import annotations
@@ -19,12 +20,18 @@ from kraftctl.apis.api_table import RAFT_API_KEYS
 from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
-from kraftctl.server.connecting import HandshakeError, RefusedError, connect
+from kraftctl.server.connecting import RefusedError, connect
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.authentication_failures import (
+    SECURITY_PROTOCOL,
+    AuthenticationFailedError,
+    failure_of_ssl,
+)
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported
+from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, NewSaslClient, SaslExchange
 
 logger = logging.getLogger("kraftctl.server.peers")
 
@@ -35,12 +42,24 @@ WAITING_MAX: Final = 64
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
 
-Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError)
+WARNING_SECONDS: Final = 60.0
+"""How often a line says that a peer and this node do not accept each other."""
+
+CONTROLLER_KEYS: Final = {
+    SASL_MECHANISM: "sasl.mechanism.controller.protocol",
+    SECURITY_PROTOCOL: "listener.security.protocol.map",
+}
+"""Keys of clients that have other names between controllers."""
+
+Failure = (OSError, EOFError, TimeoutError, UnicodeError, DecodeError, AuthenticationFailedError)
 """How an exchange with a peer fails; the connection cannot be used afterwards."""
 
 
 class Peers:
-    """All other controllers. `offer` gets the answers; with an `ssl_context`, SSL is used."""
+    """All other controllers. `offer` gets the answers.
+
+    With an `ssl_context`, SSL is used; with `new_sasl_client`, SASL: it may wait, other threads call it.
+    """
 
     def __init__(
         self,
@@ -50,12 +69,14 @@ class Peers:
         backoff_ms: int,
         offer: Callable[[ResponseReceived], None],
         ssl_context: ssl.SSLContext | None = None,
+        new_sasl_client: NewSaslClient | None = None,
     ) -> None:
         self.client_id = client_id
         self.request_timeout_seconds = request_timeout_ms / 1000
         self.backoff_seconds = backoff_ms / 1000
         self.offer = offer
         self.ssl_context = ssl_context
+        self.new_sasl_client = new_sasl_client
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
 
     def send(self, effect: SendRequest) -> None:
@@ -97,6 +118,8 @@ class Destination:
         self._connection: PeerConnection | None = None
         self._failures = 0
         self._connect_at = 0.0
+        self._warned_at: float | None = None
+        """When a line said that authentication fails, since the last answer."""
 
     def send(self, effect: SendRequest) -> None:
         self._waiting.append(Waiting(effect, self._loop.time() + self._peers.request_timeout_seconds))
@@ -133,6 +156,7 @@ class Destination:
             self._failed(error)
             return ResponseReceived(send_id, None)
         self._failures = 0
+        self._warned_at = None
         return ResponseReceived(send_id, response)
 
     async def _may_connect_before(self, deadline: float) -> bool:
@@ -149,28 +173,54 @@ class Destination:
         return self._connection is not None and self._connection.is_open()
 
     async def _connected(self) -> PeerConnection:
+        """A connection that is open and authenticated."""
+        new_sasl_client = self._peers.new_sasl_client
         if self._connection is not None and self._connection.is_open():
+            if new_sasl_client is not None and self._connection.is_to_be_renewed():
+                await self._connection.authenticate(new_sasl_client)
             return self._connection
         self._disconnect()
-        reader, writer = await connect(self._host, self._port, self._peers.ssl_context)
+        ssl_context = self._peers.ssl_context
+        reader, writer = await connect(self._host, self._port, ssl_context)
         self._connection = PeerConnection(self._peers.client_id, reader, writer)
         try:
             await self._connection.learn_versions()
         except (ConnectionError, EOFError) as error:
+            if ssl_context is not None:
+                raise  # The process has finished a handshake: it may refuse the certificate of this node.
             # A process that ends accepts no connection, or closes it; so does a proxy in front of it.
             raise RefusedError("closed before an answer") from error
+        except ssl.SSLError as error:
+            # In TLS 1.3 a certificate is refused after the handshake of the side that has it.
+            raise failure_of_ssl(error) or error from error
+        if new_sasl_client is not None:
+            await self._connection.authenticate(new_sasl_client)
         return self._connection
 
     def _failed(self, error: Exception) -> None:
-        if self._failures == 0:
+        if isinstance(error, AuthenticationFailedError):
+            self._warn(error)
+        elif self._failures == 0:
             reason = str(error) or type(error).__name__
-            level = logging.WARNING if isinstance(error, HandshakeError | ssl.SSLError) else logging.INFO
-            message = "Connection to the controller at %s:%d failed: %s"
-            logger.log(level, message, self._host, self._port, reason)
+            logger.info("Connection to the controller at %s:%d failed: %s", self._host, self._port, reason)
         backoff = self._peers.backoff_seconds * 2.0 ** min(self._failures, 10)
         self._failures += 1
         self._connect_at = self._loop.time() + min(backoff, RECONNECT_BACKOFF_SECONDS_MAX)
         self._disconnect()
+
+    def _warn(self, error: AuthenticationFailedError) -> None:
+        now = self._loop.time()
+        if self._warned_at is not None and now < self._warned_at + WARNING_SECONDS:
+            return
+        self._warned_at = now
+        logger.warning(
+            "This node and the controller at %s:%d do not accept each other: %s. Next step: check %s of the"
+            " listener by which controllers reach each other, here and there",
+            self._host,
+            self._port,
+            error,
+            CONTROLLER_KEYS.get(error.keys, error.keys),
+        )
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -185,6 +235,8 @@ class PeerConnection:
         self._reader = reader
         self._writer = writer
         self._codec = PeerCodec(client_id, SOFTWARE)
+        self._loop = asyncio.get_running_loop()
+        self._renew_at: float | None = None
 
     def is_open(self) -> bool:
         """As far as this side knows."""
@@ -196,6 +248,23 @@ class PeerConnection:
     async def learn_versions(self) -> None:
         """Ask which requests the peer understands (KIP-511)."""
         self._codec.decode_versions(await self._exchange(self._codec.encode_versions_request()))
+
+    async def authenticate(self, new_client: NewSaslClient) -> None:
+        """By SASL: after the versions are known, and again before the session expires (KIP-368).
+
+        Raises AuthenticationFailedError.
+        """
+        exchange = SaslExchange(self._codec, new_client)
+        answer: bytes | None = None
+        # Hashes take milliseconds, and a token server may take seconds: the loop must not wait for either.
+        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:
+            answer = await self._exchange(payload)
+        renewed_after_seconds = exchange.renewed_after_seconds
+        self._renew_at = None if renewed_after_seconds is None else self._loop.time() + renewed_after_seconds
+
+    def is_to_be_renewed(self) -> bool:
+        """Whether the next request has to wait until this side has authenticated again."""
+        return self._renew_at is not None and self._loop.time() >= self._renew_at
 
     async def call_in_common_version(self, request: Message) -> Message:
         """The answer; UNSUPPORTED_VERSION, as if from the peer, when it does not know the request."""

@@ -17,24 +17,12 @@ from kraftctl_protocol.message import Message
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_connection import BlockingConnection, UnservedRequestError
 from kraftctl_security.client_config import ClientSecurity
-from kraftctl_security.config_values import ConfigValues
-from kraftctl_security.tls.contexts import server_context
-from kraftctl_security.tls.ssl_config import read_listener_ssl_config
 from tests.clients.sasl_script import SECRET, TwoSteps, sasl_script
-from tests.server.ssl_serving import authority, context_of, identity, stores
-from tests.support.certificates import Authority, Identity
+from tests.server.ssl_serving import context_of, identity, node_context
+from tests.support.certificates import Authority
 from tests.support.wire.scripted_node import ScriptedNode
 
 CLUSTER = DescribeClusterResponse(cluster_id="c1", endpoint_type=2)
-
-
-def node_context(own: Identity | None = None, **keys: str) -> ssl.SSLContext:
-    """That of a listener; `__` in a key is a dot."""
-    named = {key.replace("__", "."): value for key, value in keys.items()}
-    values = ConfigValues({**stores(own or identity(), authority()), **named})
-    config = read_listener_ssl_config(values, "CONTROLLER")
-    values.raise_errors()
-    return server_context(config)
 
 
 def answered(_: Message) -> Message:

@@ -7,6 +7,9 @@ from tests.faults.planted_fault import PlantedFault
 BLOCKING = "tests/clients/test_blocking_connection.py"
 EXCHANGE = "tests/clients/test_sasl_exchange.py"
 EXPORTER = "tests/spark/test_client_config.py"
+PEERS = "tests/server/test_sasl_peers.py"
+SSL_PEERS = "tests/server/test_ssl_peers.py"
+PEERS_FILE = "kraftctl/server/peers.py"
 CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
 EXCHANGE_FILE = "protocol/kraftctl_security/sasl/client_exchange.py"
 EXPORTER_FILE = "spark/kraftctl_spark/log/client_config.py"
@@ -68,6 +71,39 @@ FAULTS = (
         "",
         (f"{EXPORTER}::test_what_a_file_may_not_have",),
         "A job that its operator believes to be encrypted is not.",
+    ),
+    PlantedFault(
+        "a-controller-that-refuses-a-password-counts-as-dead",
+        PEERS_FILE,
+        "            return ResponseReceived(send_id, None, refused=isinstance(error, RefusedError))\n",
+        "            return ResponseReceived(send_id, None, refused=not isinstance(error, TimeoutError))\n",
+        (f"{PEERS}::test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_node",),
+        "KIP-996: followers begin elections again and again while the leader lives.",
+    ),
+    PlantedFault(
+        "a-connection-closed-after-its-handshake-counts-as-refused",
+        PEERS_FILE,
+        "            if ssl_context is not None:\n                raise ",
+        "            if ssl_context is not None and not reader.at_eof():\n                raise ",
+        (f"{SSL_PEERS}::test_a_connection_that_is_closed_after_the_handshake_is_not_refused",),
+        "A leader that does not accept a certificate is taken for a dead one.",
+    ),
+    PlantedFault(
+        "a-mechanism-runs-on-the-loop",
+        PEERS_FILE,
+        "        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:\n",
+        "        while (payload := exchange.advance(answer)) is not None:\n",
+        (f"{PEERS}::test_a_mechanism_that_computes_does_not_stop_the_loop",),
+        "A token server that does not answer stops the controller.",
+    ),
+    PlantedFault(
+        "a-refused-password-is-logged-after-a-success-only",
+        PEERS_FILE,
+        "        if isinstance(error, AuthenticationFailedError):\n            self._warn(error)\n",
+        "        if isinstance(error, AuthenticationFailedError) and self._failures == 0:\n"
+        "            self._warn(error)\n",
+        (f"{PEERS}::test_a_wrong_password_is_named_with_the_next_step_and_not_taken_for_a_dead_node",),
+        "A node that starts before the others is never said to have a wrong password.",
     ),
     PlantedFault(
         "dripping-bytes-prolong-a-timeout",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from kraftctl.server.listener import SocketServer
 from kraftctl_security.config_values import ConfigValues
-from kraftctl_security.tls.contexts import client_context
-from kraftctl_security.tls.ssl_config import read_client_ssl_config
+from kraftctl_security.tls.contexts import client_context, server_context
+from kraftctl_security.tls.ssl_config import read_client_ssl_config, read_listener_ssl_config
 from tests.server.serving import Client, Handler, serving
 from tests.support.certificates import Authority, Identity
 
@@ -54,6 +54,15 @@ def context_of(
     config = read_client_ssl_config(values)
     values.raise_errors()
     return client_context(config)
+
+
+def node_context(own: Identity | None = None, **keys: str) -> ssl.SSLContext:
+    """A listener's; `__` in a name is a dot."""
+    named = {key.replace("__", "."): value for key, value in keys.items()}
+    values = ConfigValues({**stores(own or identity(), authority()), **named})
+    config = read_listener_ssl_config(values, "CONTROLLER")
+    values.raise_errors()
+    return server_context(config)
 
 
 @asynccontextmanager

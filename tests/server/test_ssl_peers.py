@@ -15,7 +15,7 @@ from kraftctl_protocol.generated.unregister_broker_response import UnregisterBro
 from kraftctl_protocol.message import Message
 from kraftctl_security.tls.stores import StoreError
 from tests.server.serving import PROPERTIES, Handler, both_loops, run, unregister
-from tests.server.ssl_serving import authority, identity, serving_ssl, stores
+from tests.server.ssl_serving import authority, identity, node_context, serving_ssl, stores
 from tests.server.test_peers import Asker
 from tests.support.certificates import Authority, Identity
 
@@ -94,15 +94,20 @@ def test_a_peer_that_is_not_what_it_should_be_gets_no_request(
 
 
 @both_loops
-def test_a_controller_whose_certificate_is_not_accepted_gets_no_answer(loop: str) -> None:
+def test_a_controller_whose_certificate_is_not_accepted_gets_no_answer(
+    loop: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Although the connection is closed before an answer, that does not begin an election: the peer lives."""
+
     async def scenario() -> None:
         async with serving_ssl(REQUIRED) as (server, handler):
             stranger = config(Authority("CN=Other").issue(NAME), authority())
-            response, _ = await asked(server, handler, stranger)
-            assert response is None
+            assert await asked(server, handler, stranger) == (None, set())
             assert handler.requests == []
 
     run(scenario, loop)
+    (warning,) = [record.getMessage() for record in caplog.records if record.name == "kraftctl.server.peers"]
+    assert "UNKNOWN_CA. Next step: check ssl.keystore.* of the listener" in warning
 
 
 @both_loops
@@ -115,6 +120,24 @@ def test_a_connection_that_is_closed_during_the_handshake_is_refused(loop: str) 
         asker.ask(1, unregister(1))
         assert await asker.answer_to(1) is None
         assert asker.refused == {1}
+        await asker.peers.stop()
+        server.close()
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_connection_that_is_closed_after_the_handshake_is_not_refused(loop: str) -> None:
+    """The process lives; it may not accept the certificate, and not say so."""
+
+    async def scenario() -> None:
+        server = await asyncio.start_server(
+            lambda _, writer: writer.close(), "127.0.0.1", ssl=node_context(identity())
+        )
+        asker = Asker(server.sockets[0].getsockname()[1], peers_context(config(identity(NAME), authority())))
+        asker.ask(1, unregister(1))
+        assert await asker.answer_to(1) is None
+        assert asker.refused == set()
         await asker.peers.stop()
         server.close()
 
