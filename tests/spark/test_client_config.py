@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 import pickle
 import ssl
+import threading
 from pathlib import Path
 
 import pytest
 
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.client_config import ClientConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation
-from tests.server.ssl_serving import authority, identity, stores
+from kraftctl_spark.log.log_reader import ObserverError
+from tests.server.ssl_serving import authority, identity, node_context, stores
+from tests.support.certificates import Authority
+from tests.support.wire.scripted_node import ScriptedNode
 
 
 def test_what_is_honoured(tmp_path: Path) -> None:
@@ -123,8 +129,28 @@ def test_a_file_that_is_gone_is_named_where_it_is_missing(tmp_path: Path) -> Non
     file = written(tmp_path, {"client.id": "audit"})
     location = QuorumLocation((("a", 1),), read_command_config(file))
     file.unlink()
-    with pytest.raises(ValueError, match=r"client\.properties: .*No such file"):
+    with pytest.raises(ObserverError, match=r"client\.properties: .*No such file"):
         location.open(None)
+
+
+def test_a_replaced_keystore_is_used_for_the_next_connection(tmp_path: Path) -> None:
+    """A stream runs for longer than its certificate is valid; while the file is incomplete it tries again."""
+    keys = {"security.protocol": "SSL", "ssl.truststore.type": "PEM"}
+    trusted = tmp_path / "ca.pem"
+    trusted.write_text(Authority("CN=Former").pem)
+    file = written(tmp_path, {**keys, "ssl.truststore.location": str(trusted)})
+    answer = DescribeClusterResponse(cluster_id="c1", endpoint_type=2)
+    with ScriptedNode({DescribeClusterRequest: lambda _: answer}, ssl_context=node_context()) as node:
+        config = ClientConfig(request_timeout_ms=5_000, command_config=file)
+        reader = QuorumLocation((("127.0.0.1", node.port),), config).open(None)
+        with pytest.raises(ObserverError, match=r"certificate verify failed: .* check ssl\.truststore"):
+            reader.cluster_id()
+        trusted.write_text("")
+        replaced = threading.Timer(0.2, lambda: trusted.write_text(authority().pem))
+        replaced.start()
+        assert reader.cluster_id() == "c1"
+        replaced.join()
+        reader.close()
 
 
 def _of_options(kafka_keys: dict[str, str]) -> ClientConfig:

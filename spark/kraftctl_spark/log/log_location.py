@@ -14,7 +14,7 @@ from kraftctl_spark.log.client_config import (
     read_command_config,
 )
 from kraftctl_spark.log.directory_reader import DirectoryReader
-from kraftctl_spark.log.log_reader import LogReader
+from kraftctl_spark.log.log_reader import LogReader, ObserverError
 from kraftctl_spark.log.observer import QuorumObserver
 
 CLIENT_PREFIX = "kafka."
@@ -28,13 +28,21 @@ class QuorumLocation:
     client: ClientConfig = field(default_factory=ClientConfig)
 
     def open(self, cluster_id: str | None) -> LogReader:
-        """`cluster_id` is the expected cluster; None accepts any. Reads the client's file: ValueError."""
+        """`cluster_id` is the expected cluster; None accepts any.
+
+        The client's file is read again for each connection: keys and certificates may be replaced meanwhile.
+        Raises ObserverError if that fails the first time.
+        """
+        try:
+            self.client.read_security()
+        except ValueError as error:
+            raise ObserverError(f"the client's properties file cannot be used: {error}") from error
         return QuorumObserver(
             list(self.bootstrap),
             cluster_id=cluster_id,
             client_id=self.client.client_id,
             timeout_s=self.client.timeout_s,
-            security=self.client.read_security(),
+            read_security=self.client.read_security,
         )
 
     def options(self) -> dict[str, str]:

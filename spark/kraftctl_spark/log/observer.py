@@ -90,16 +90,16 @@ class QuorumObserver:
         cluster_id: str | None = None,
         client_id: str = "kraftctl-spark",
         timeout_s: float = 60.0,
-        security: ClientSecurity | None = None,
+        read_security: Callable[[], ClientSecurity] = ClientSecurity,
     ) -> None:
-        """Without `security`, connections are PLAINTEXT."""
+        """`read_security` is called for each connection, and may raise ValueError; PLAINTEXT by default."""
         assert bootstrap, "at least one controller to ask"
         self._bootstrap = bootstrap
         self._next_bootstrap = 0
         self._cluster_id = cluster_id
         self._client_id = client_id
         self._timeout_s = timeout_s
-        self._security = security or ClientSecurity()
+        self._read_security = read_security
         share_s = timeout_s / (len(bootstrap) + 2)  # The lost leader may be among them too.
         self._silence_s = min(timeout_s, max(SILENCE_MIN_S, share_s))
         """How long one controller may not respond: this leaves time for the others."""
@@ -376,11 +376,15 @@ class QuorumObserver:
                 endpoint = self._bootstrap[self._next_bootstrap % len(self._bootstrap)]
                 self._next_bootstrap += 1
             self._asked = endpoint
+            try:
+                security = self._read_security()
+            except ValueError as error:
+                raise UnusableControllerError(f"it was not asked: {error}") from error
             self._connection = BlockingConnection(
                 endpoint,
                 client_id=self._client_id,
                 software=SOFTWARE,
-                security=self._security,
+                security=security,
                 setup_timeout_s=self._silence_s,
                 timeout_s=self._silence_s,
             )
