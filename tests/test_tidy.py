@@ -156,6 +156,7 @@ CONTAINING = (
     "kraftctl/server/connection.py",
     "kraftctl/server/node_loop.py",
     "kraftctl/server/peers.py",
+    "kraftctl/server/sasl_connection.py",
     "kraftctl/server/ssl_reloading.py",
 )
 """Where all exceptions may be caught: one request, task or connection, and the loop, which then ends."""

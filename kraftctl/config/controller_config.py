@@ -102,6 +102,7 @@ class ControllerConfig:
     max_connections_per_ip: int
     max_connections_per_ip_overrides: dict[str, int]
     connections_max_idle_ms: int
+    connection_failed_authentication_delay_ms: int
     queued_max_requests: int
     queued_max_request_bytes: int
 
@@ -336,6 +337,7 @@ class ControllerConfig:
         self.max_connections_per_ip = values.int32("max.connections.per.ip", INT_MAX, 0)
         self.max_connections_per_ip_overrides = self._read_per_ip_overrides(values)
         self.connections_max_idle_ms = values.int64("connections.max.idle.ms", 10 * MINUTE_MS)
+        self._read_failed_authentication_delay(values)
         self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
         self.queued_max_request_bytes = values.int64("queued.max.request.bytes", -1)
         if 0 < self.queued_max_request_bytes < self.socket_request_max_bytes:
@@ -343,6 +345,17 @@ class ControllerConfig:
                 "queued.max.request.bytes",
                 str(self.queued_max_request_bytes),
                 "must be larger or equal to socket.request.max.bytes",
+            )
+
+    def _read_failed_authentication_delay(self, values: ConfigValues) -> None:
+        key = "connection.failed.authentication.delay.ms"
+        delay_ms = values.int32(key, 100, 0)
+        self.connection_failed_authentication_delay_ms = delay_ms
+        if 0 <= self.connections_max_idle_ms <= delay_ms:
+            values.refuse(
+                key,
+                str(delay_ms),
+                f"must be less than connections.max.idle.ms, which is {self.connections_max_idle_ms}",
             )
 
     def _read_per_ip_overrides(self, values: ConfigValues) -> dict[str, int]:

@@ -38,7 +38,7 @@ def api_versions(
     Features are the committed ones; kraft.version is the newest that raft knows, as in Kafka.
     """
     assert isinstance(request, ApiVersionsRequest)
-    if context.version >= SOFTWARE_VERSION and not _names_software(request):
+    if context.version >= SOFTWARE_VERSION and not names_software(request):
         return ControllerResult.of([], ApiVersionsResponse(error_code=Errors.INVALID_REQUEST))
     response = ApiVersionsResponse(api_keys=_served())
     if context.version >= SOFTWARE_VERSION:
@@ -49,7 +49,7 @@ def api_versions(
     return ControllerResult.of([], response)
 
 
-def _names_software(request: ApiVersionsRequest) -> bool:
+def names_software(request: ApiVersionsRequest) -> bool:
     return (
         SOFTWARE.fullmatch(request.client_software_name) is not None
         and SOFTWARE.fullmatch(request.client_software_version) is not None

@@ -40,6 +40,7 @@ class ControllerState:
     `heartbeats` holds nothing on a standby. `notices` and `refusals` are lines for the log that were not
     taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
     reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
+    `metadata_loaded`: everything that was committed when this process started is in the image.
     `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 
@@ -52,6 +53,7 @@ class ControllerState:
         self.image = image
         self.rng = rng
         self.committed_features = NO_FEATURES
+        self.metadata_loaded = False
         self.authorizer = Authorizer()
         self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
         self.kraft_version_upgrader = KRaftVersionUpgrader()

@@ -74,6 +74,11 @@ def reason_of(error: Exception) -> str:
     return f"{shortened(text, REASON_LENGTH_MAX)}{_place(error.__traceback__)}"
 
 
+def kind_of(error: Exception) -> str:
+    """Type and place of an exception whose text may have a secret."""
+    return f"{type(error).__name__}{_place(error.__traceback__)}"
+
+
 def shortened(text: str, length_max: int = NAME_LENGTH_MAX) -> str:
     """The first characters of `text`."""
     return text if len(text) <= length_max else text[:length_max] + "..."

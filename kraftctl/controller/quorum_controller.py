@@ -173,6 +173,7 @@ class QuorumController:
 
     def caught_up(self) -> None:
         """Note that every record that is known to be committed is in the image."""
+        self.state.metadata_loaded = True
         self.state.authorizer.metadata_loaded()
 
     def begin_snapshot(self) -> None:

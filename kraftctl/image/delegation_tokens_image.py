@@ -28,6 +28,11 @@ class DelegationToken:
         self.max_timestamp_ms = max_timestamp_ms
         self.expiration_timestamp_ms = expiration_timestamp_ms
 
+    @property
+    def expires_at_ms(self) -> int:
+        """From then on it is not valid any more."""
+        return min(self.max_timestamp_ms, self.expiration_timestamp_ms)
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, DelegationToken)

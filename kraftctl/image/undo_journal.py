@@ -261,6 +261,17 @@ class UndoJournal(Restorable):
                     return True
         return False
 
+    def value_at(self, end_offset: int, container: object, key: object, current: object) -> object:
+        """What `key` of `container` has without the records from `end_offset` on; MISSING when nothing.
+
+        Costs a look at each change that is held, and nothing when none is.
+        """
+        for index in range(self._start, len(self._offsets)):
+            is_later = self._offsets[index] >= end_offset
+            if is_later and self._containers[index] is container and self._keys[index] == key:
+                return self._olds[index]
+        return current
+
     def open_view(self, end_offset: int) -> JournalView:
         """A view of the image without the records from `end_offset` on."""
         view = JournalView()

@@ -1,4 +1,4 @@
-"""Lets SSL handshakes take turns: a step takes up to a millisecond, in which the loop does nothing else."""
+"""Lets SSL handshakes and SASL tokens take turns: the loop does nothing else during a step, a millisecond."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 HANDSHAKES_PER_TURN: Final = 4
-"""Steps of handshakes in one turn of the loop. A step with an RSA key of 2048 bits takes 0.8 ms."""
+"""Steps in one turn of the loop. One of a handshake with an RSA key of 2048 bits takes 0.8 ms."""
 
 
 class HandshakeTurns:

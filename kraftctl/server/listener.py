@@ -12,11 +12,14 @@ from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.answer_reads import READS_MAX
 from kraftctl.server.byte_budget import ByteBudget
+from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Connection, RequestHandler
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.sasl_connection import SaslConnection, SaslListener
+from kraftctl.server.sasl_exchange import SaslServers
 from kraftctl.server.ssl_metrics import SslMetrics
 from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
@@ -127,6 +130,8 @@ class Listener:
         self._bound: socket.socket | None = None
         self._acceptor: Acceptor | None = None
         self._ssl = server.ssl_listener(endpoint)
+        self.sasl: SaslListener | None = None
+        """How clients authenticate; known when connections are accepted."""
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
@@ -147,7 +152,8 @@ class Listener:
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
 
     def _new_connection(self, loop: asyncio.AbstractEventLoop) -> asyncio.Protocol:
-        connection = Connection(self, loop)
+        sasl = self.sasl
+        connection = Connection(self, loop) if sasl is None else SaslConnection(self, loop, sasl)
         return connection if self._ssl is None else SslTransport(self._ssl, connection)
 
     def stop_accepting(self) -> None:
@@ -218,6 +224,7 @@ class SocketServer:
         self._make_room_at = 0.0
         self._handshake_turns = HandshakeTurns(loop)
         self._unfinished_handshakes: UnfinishedHandshakes[SslTransport] = UnfinishedHandshakes()
+        self._unauthenticated: UnfinishedHandshakes[SaslConnection] = UnfinishedHandshakes()
         self._loop = loop
         self.ssl_metrics = SslMetrics()
         self.ssl_listeners: dict[str, SslListener] = {}
@@ -245,13 +252,26 @@ class SocketServer:
         listener = SslListener(
             self._loop,
             context,
-            config.principal_mapper,
+            config.principal_mapper if endpoint.security_protocol == "SSL" else None,
             self._handshake_turns,
             self._unfinished_handshakes,
             self.refusals,
         )
         self.ssl_listeners[endpoint.listener] = listener
         return listener
+
+    def sasl_listener(self, servers: SaslServers, *, over_ssl: bool, receive_bytes_max: int) -> SaslListener:
+        """What a listener needs that authenticates clients by these mechanisms."""
+        return SaslListener(
+            servers,
+            over_ssl=over_ssl,
+            receive_bytes_max=receive_bytes_max,
+            failure_seconds=self.config.connection_failed_authentication_delay_ms / 1000,
+            turns=self._handshake_turns,
+            unfinished=self._unauthenticated,
+            metrics=self.metrics.authentications,
+            wall_ms=Clock().wall_ms,
+        )
 
     async def bind(self) -> None:
         """Take the port of every listener, or raise ListenError and leave none open."""
@@ -402,6 +422,8 @@ class SocketServer:
         logger.info("%s", performance_line(period_ms, self.metrics.take(), API_NAMES))
         if (pressure := self.metrics.take_pressure(period_ms)) is not None:
             logger.warning("%s", pressure)
+        if (authentications := self.metrics.authentications.take_line(period_ms)) is not None:
+            logger.info("%s", authentications)
 
 
 def _unfinished_bytes_max(config: ControllerConfig) -> int:

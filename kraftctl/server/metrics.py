@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kraftctl.server.authentication_metrics import AuthenticationMetrics
+
 
 @dataclass
 class ApiMetrics:
@@ -25,6 +27,7 @@ class RequestMetrics:
         """Closed to make room for other connections."""
         self.closed_holders_count = 0
         """Closed because they held too many bytes."""
+        self.authentications = AuthenticationMetrics()
         self._reported = (0, 0, 0)
 
     def record(self, api_key: int, seconds: float) -> None:

@@ -47,7 +47,7 @@ class SslListener:
         self,
         loop: asyncio.AbstractEventLoop,
         context: ssl.SSLContext,
-        mapper: SslPrincipalMapper,
+        mapper: SslPrincipalMapper | None,
         turns: HandshakeTurns,
         unfinished: UnfinishedHandshakes[SslTransport],
         refusals: RateLimitedLog,
@@ -60,8 +60,11 @@ class SslListener:
         self.refusals = refusals
 
     def principal(self, certificate: bytes | None) -> KafkaPrincipal:
-        """Of a client with this certificate in DER. Raises DecodeError or NoMatchingRuleError."""
-        if certificate is None:
+        """Of a client with this certificate in DER. Raises DecodeError or NoMatchingRuleError.
+
+        Without a mapper it is never asked for: SASL decides.
+        """
+        if certificate is None or self.mapper is None:
             return ANONYMOUS
         return KafkaPrincipal(USER_TYPE, self.mapper.name(subject_name(certificate)))
 

@@ -1,4 +1,4 @@
-"""How many SSL handshakes may be unfinished: each holds memory, and needs no certificate."""
+"""How many SSL handshakes and SASL authentications may be unfinished: each holds memory, and needs no key."""
 
 from __future__ import annotations
 

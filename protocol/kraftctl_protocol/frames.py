@@ -62,6 +62,12 @@ class FrameDecoder:
             return []
         return self._complete(data)
 
+    def take(self) -> bytes:
+        """The beginning of an unfinished frame, with its size, to be fed to another decoder."""
+        held = bytes(self._held)
+        self.clear()
+        return held
+
     def clear(self) -> None:
         """Let go of the unfinished frame."""
         self._held = bytearray()

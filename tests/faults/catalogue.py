@@ -18,6 +18,7 @@ from tests.faults import (
     raft_faults,
     request_faults,
     rights_faults,
+    sasl_connection_faults,
     socket_faults,
     ssl_faults,
     storage_faults,
@@ -39,6 +40,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *certificate_faults.FAULTS,
     *rights_faults.FAULTS,
     *client_faults.FAULTS,
+    *sasl_connection_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

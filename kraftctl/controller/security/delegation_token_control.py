@@ -203,7 +203,7 @@ def _find(state: ControllerState, context: RequestContext, secret: bytes) -> Del
 
 
 def _expired(token: DelegationToken, wall_ms: int) -> bool:
-    return min(token.max_timestamp_ms, token.expiration_timestamp_ms) < wall_ms
+    return token.expires_at_ms < wall_ms
 
 
 def _why_expired(token: DelegationToken, moment: Moment) -> ApiError | None:

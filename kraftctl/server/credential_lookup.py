@@ -1,0 +1,96 @@
+"""Whom a listener knows: users of SCRAM and delegation tokens, as the metadata log has them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from kraftctl.controller.committed_credentials import CommittedCredentials
+from kraftctl.image.scram_image import ScramCredential
+from kraftctl_protocol.principal import KafkaPrincipal, parse_principal
+from kraftctl_protocol.scram import HASHES, ITERATIONS_MIN, credential_record
+
+SALT_BYTES: Final = 24
+
+DERIVED_MAX: Final = 1_000
+"""Credentials of tokens that are kept: deriving one takes milliseconds."""
+
+
+class CredentialsUnavailableError(Exception):
+    """The metadata log is not read yet, so no client is refused: its connection is closed, and it retries."""
+
+
+class TokenCredential:
+    """A delegation token as a user of SCRAM."""
+
+    def __init__(self, credential: ScramCredential, owner: KafkaPrincipal, expires_at_ms: int) -> None:
+        self.credential = credential
+        self.owner = owner
+        self.expires_at_ms = expires_at_ms
+
+
+class CredentialLookup:
+    """Mechanisms are numbers, as in the log. Raises CredentialsUnavailableError before the log is read."""
+
+    def __init__(
+        self,
+        committed: CommittedCredentials,
+        wall_ms: Callable[[], int],
+        random_bytes: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        self._committed = committed
+        self._wall_ms = wall_ms
+        self._random_bytes = random_bytes
+        self._derived: OrderedDict[tuple[int, str], ScramCredential] = OrderedDict()
+
+    def user(self, mechanism: int, name: str) -> ScramCredential | None:
+        """What the log has of a user's password."""
+        self._require_loaded()
+        return self._committed.scram_credential(mechanism, name)
+
+    def token(self, mechanism: int, token_id: str) -> TokenCredential | None:
+        """A token that has not expired. As in Kafka, its password is its HMAC in base64."""
+        self._require_loaded()
+        token = self._committed.token(token_id, self._wall_ms())
+        if token is None:
+            return None
+        owner = parse_principal(token.owner)
+        principal = KafkaPrincipal(owner.type, owner.name, token_authenticated=True)
+        return TokenCredential(self._credential_of(mechanism, token_id), principal, token.expires_at_ms)
+
+    def _require_loaded(self) -> None:
+        if not self._committed.is_loaded:
+            raise CredentialsUnavailableError(
+                "this controller has not read the metadata log yet, where users and tokens are. Next step:"
+                " wait until controllers form a quorum; those by which they do belong into the local file"
+            )
+
+    def _credential_of(self, mechanism: int, token_id: str) -> ScramCredential:
+        key = (mechanism, token_id)
+        found = self._derived.pop(key, None) or self._derive(mechanism, token_id)
+        self._derived[key] = found
+        if len(self._derived) > DERIVED_MAX:
+            self._derived.popitem(last=False)
+        return found
+
+    def _derive(self, mechanism: int, token_id: str) -> ScramCredential:
+        password = base64.b64encode(self._committed.token_hmac(token_id))
+        salt = self._random_bytes(SALT_BYTES)
+        salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password, salt, ITERATIONS_MIN)
+        record = credential_record(
+            name=token_id,
+            mechanism=mechanism,
+            salt=salt,
+            salted_password=salted,
+            iterations=ITERATIONS_MIN,
+        )
+        return ScramCredential(
+            salt=salt,
+            stored_key=record.stored_key,
+            server_key=record.server_key,
+            iterations=ITERATIONS_MIN,
+        )
