@@ -68,7 +68,7 @@ async def run_controller(
             has_room=server.has_room,
             ssl_context=ssl_context,
         )
-        await server.accept(driver)
+        await server.accept(driver, driver.has_rules)
         driver.start()
         ssl_reloading = SslReloading(server, driver, clock.wall_ms)
         reloading = asyncio.ensure_future(ssl_reloading.run(reload or asyncio.Event()))

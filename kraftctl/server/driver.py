@@ -118,6 +118,10 @@ class Driver:
         """Whether requests of this API and client are refused for lack of a right on the cluster."""
         return lacks_right(self._node.controller, context)
 
+    def has_rules(self) -> bool:
+        """Whether the authorizer, if there is one, knows the ACLs."""
+        return self._node.controller.state.authorizer.ready
+
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter has this id, as far as this node knows."""
         return replica_id >= 0 and replica_id in self._node.raft.voter_set.voter_ids()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections.abc import Callable
 from operator import attrgetter
 
 from kraftctl.config.controller_config import ControllerConfig
@@ -15,6 +16,7 @@ from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Connection, RequestHandler
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
+from kraftctl.server.early_start import LateStart, late_listeners
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
@@ -138,8 +140,8 @@ class Listener:
         self._bound = await _bind(asyncio.get_running_loop(), self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
-    def accept(self, handler: RequestHandler) -> None:
-        """Every request goes to `handler` from now on."""
+    def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
+        """Every request goes to `handler` from now on. With `is_late`, `start` comes later."""
         assert self._bound is not None, "bind comes first"
         self.handler = handler
         loop = asyncio.get_running_loop()
@@ -148,6 +150,14 @@ class Listener:
         except OSError as error:
             raise _listen_error(self.endpoint, error) from error
         self._acceptor = Acceptor(loop, self._bound, self, lambda: self._new_connection(loop))
+        if is_late:
+            logger.info("%s accepts connections once the ACLs are loaded.", self.endpoint)
+        else:
+            self.start()
+
+    def start(self) -> None:
+        """Accept connections."""
+        assert self._acceptor is not None, "accept comes first"
         self._acceptor.start()
         logger.info("Awaiting socket connections on %s (port %d).", self.endpoint, self.port)
 
@@ -230,6 +240,7 @@ class SocketServer:
         self.ssl_listeners: dict[str, SslListener] = {}
         self.ssl_stores: dict[str, Stores] = {}
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
+        self._late_start: LateStart | None = None
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
 
@@ -282,17 +293,23 @@ class SocketServer:
             await self.stop()
             raise
 
-    async def accept(self, handler: RequestHandler) -> None:
-        """Open every listener; every request goes to `handler`."""
+    async def accept(self, handler: RequestHandler, has_rules: Callable[[], bool] = lambda: True) -> None:
+        """Open every listener; every request goes to `handler`. `has_rules`: the ACLs are loaded."""
         self._share_descriptors()
         self._announce_connections_max()
+        late_names = late_listeners(self.config)
+        late = [listener for listener in self.listeners if listener.listener_name in late_names]
         for listener in self.listeners:
-            listener.accept(handler)
+            listener.accept(handler, is_late=listener in late)
+        if late:
+            self._late_start = LateStart(self._loop, has_rules, [each.start for each in late])
         self._schedule_reaper()
         self._schedule_performance_line()
 
     async def stop(self) -> None:
         """Stop accepting, let written answers leave, close everything. Idempotent."""
+        if self._late_start is not None:
+            self._late_start.stop()
         for timer in (self._reaper, self._performance_timer):
             if timer is not None:
                 timer.cancel()

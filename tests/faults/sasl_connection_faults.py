@@ -151,6 +151,14 @@ FAULTS = (
         "Each broker whose controller restarts ends with SASL_AUTHENTICATION_FAILED.",
     ),
     PlantedFault(
+        "all-listeners-start-early",
+        "kraftctl/server/listener.py",
+        "            listener.accept(handler, is_late=listener in late)\n",
+        "            listener.accept(handler)\n",
+        ("tests/server/test_early_start.py",),
+        "Clients of a listener that is not in early.start.listeners are served before the ACLs are loaded.",
+    ),
+    PlantedFault(
         "expired-tokens-authenticate",
         COMMITTED,
         "        return None if token.expires_at_ms <= wall_ms else token\n",
