@@ -20,10 +20,10 @@ import kraftctl
 from kraftctl.cli import signals
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.descriptors import raise_limit
-from kraftctl.server.listener import ListenError
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError

@@ -12,9 +12,11 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
 from kraftctl.server.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.answer_reads import READS_MAX
+from kraftctl.server.bound_sockets import ListenError, bind_endpoint, listen_error
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Connection, RequestHandler
+from kraftctl.server.connection_quotas import ConnectionQuotas
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.early_start import LateStart, late_listeners
 from kraftctl.server.handshake_turns import HandshakeTurns
@@ -64,53 +66,6 @@ UNREAD = "answers that were not read"
 API_NAMES = {key.value: key.name for key in ApiKey}
 
 
-class ListenError(Exception):
-    """A listener cannot be bound; the message says which, why, and what to do."""
-
-
-class ConnectionQuotas:
-    """`max.connections` and `max.connections.per.ip`, and what descriptors allow, over all listeners."""
-
-    def __init__(self, config: ControllerConfig) -> None:
-        self._max = config.max_connections
-        self._max_per_ip = config.max_connections_per_ip
-        self._overrides = config.max_connections_per_ip_overrides
-        self.by_ip: dict[str, int] = {}
-        self.count = 0
-        self.descriptors_max = INT_MAX
-        """As many connections as the limit of open files allows; known when the listeners are open."""
-
-    @property
-    def has_descriptors(self) -> bool:
-        """Whether the limit of open files has room for one more connection."""
-        return self.count < self.descriptors_max
-
-    def why_not(self, host: str) -> str | None:
-        """Why one more connection from `host` is too many, or None when it is admitted."""
-        if self.count >= self._max:
-            return f"max.connections={self._max} is reached"
-        if not self.has_descriptors:
-            return f"there are {self.count} connections, and no descriptor can be spared for another one"
-        max_per_ip = self._overrides.get(host, self._max_per_ip)
-        if self.by_ip.get(host, 0) >= max_per_ip:
-            return f"max.connections.per.ip={max_per_ip} is reached"
-        return None
-
-    def crowded_address(self) -> str:
-        """The address with the most connections."""
-        return max(self.by_ip, key=self.by_ip.__getitem__, default="")
-
-    def add(self, host: str) -> None:
-        self.count += 1
-        self.by_ip[host] = self.by_ip.get(host, 0) + 1
-
-    def remove(self, host: str) -> None:
-        self.count -= 1
-        self.by_ip[host] -= 1
-        if self.by_ip[host] == 0:
-            del self.by_ip[host]
-
-
 class Listener:
     """One bound endpoint and its open connections."""
 
@@ -137,7 +92,7 @@ class Listener:
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
-        self._bound = await _bind(asyncio.get_running_loop(), self.endpoint, self._server.config)
+        self._bound = await bind_endpoint(asyncio.get_running_loop(), self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
     def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
@@ -148,7 +103,7 @@ class Listener:
         try:
             self._bound.listen(self._server.config.socket_listen_backlog_size)
         except OSError as error:
-            raise _listen_error(self.endpoint, error) from error
+            raise listen_error(self.endpoint, error) from error
         self._acceptor = Acceptor(loop, self._bound, self, lambda: self._new_connection(loop))
         if is_late:
             logger.info("%s accepts connections once the ACLs are loaded.", self.endpoint)
@@ -447,53 +402,3 @@ def _unfinished_bytes_max(config: ControllerConfig) -> int:
     if config.queued_max_request_bytes > 0:
         return config.queued_max_request_bytes
     return config.socket_request_max_bytes * UNFINISHED_REQUESTS_MAX
-
-
-async def _bind(
-    loop: asyncio.AbstractEventLoop, endpoint: Endpoint, config: ControllerConfig
-) -> socket.socket:
-    """A bound socket: the host's first address, IPv4 first as Java does, or the wildcard of both."""
-    try:
-        if endpoint.host is None:
-            return _bind_wildcard(endpoint.port, config)
-        found = await loop.getaddrinfo(
-            endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )
-        family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-        return _bound(socket.AddressFamily(family), address, config)
-    except OSError as error:
-        raise _listen_error(endpoint, error) from error
-
-
-def _listen_error(endpoint: Endpoint, error: OSError) -> ListenError:
-    return ListenError(
-        f"cannot listen on {endpoint}: {error.strerror or error}. Next step: free the address, or choose "
-        "another host or port in 'listeners'."
-    )
-
-
-def _bind_wildcard(port: int, config: ControllerConfig) -> socket.socket:
-    if socket.has_dualstack_ipv6():
-        return _bound(socket.AF_INET6, ("::", port), config)
-    return _bound(socket.AF_INET, ("0.0.0.0", port), config)
-
-
-def _bound(
-    family: socket.AddressFamily, address: tuple[object, ...], config: ControllerConfig
-) -> socket.socket:
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setblocking(False)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        if family == socket.AF_INET6:
-            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        if config.socket_receive_buffer_bytes > 0:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, config.socket_receive_buffer_bytes)
-        if config.socket_send_buffer_bytes > 0:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, config.socket_send_buffer_bytes)
-        bound.bind(address)
-    except OSError:
-        bound.close()
-        raise
-    return bound

@@ -215,7 +215,7 @@ FAULTS = (
     ),
     PlantedFault(
         "connections-beyond-the-descriptors",
-        "kraftctl/server/listener.py",
+        "kraftctl/server/connection_quotas.py",
         "        if not self.has_descriptors:\n",
         "        if False:\n",
         (f"{DESCRIPTORS}::test_the_last_connection_that_fits_is_served_and_the_next_one_turned_away",),
