@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import secrets
 
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.scram import HASHES, ITERATIONS_MAX, ITERATIONS_MIN, MECHANISM_NAMES, credential_record
+from kraftctl_protocol.scram import (
+    ITERATIONS_MAX,
+    ITERATIONS_MIN,
+    MECHANISM_NUMBERS,
+    credential_record,
+    salt_password,
+)
 
-MECHANISMS = {name: mechanism for mechanism, name in MECHANISM_NAMES.items()}
 SALT_BYTES = 26
 KEYS = ("name", "salt", "iterations", "password", "saltedpassword")
 
@@ -35,7 +39,7 @@ def scram_record(argument: str) -> RecordAndVersion:
         name=name,
         mechanism=mechanism,
         salt=salt,
-        salted_password=_salted_password(fields, HASHES[mechanism], salt, iterations),
+        salted_password=_salted_password(fields, mechanism, salt, iterations),
         iterations=iterations,
     )
     return RecordAndVersion(record, 0)
@@ -47,9 +51,10 @@ def _parse(argument: str) -> tuple[int, dict[str, str]]:
         raise StorageError(
             "There is no equals sign in an --add-scram argument: expected MECHANISM=[name=...]."
         )
-    if mechanism_name not in MECHANISMS:
+    if mechanism_name not in MECHANISM_NUMBERS:
         raise StorageError(
-            f"The --add-scram mechanism {mechanism_name} is not supported; {' and '.join(MECHANISMS)} are."
+            f"The --add-scram mechanism {mechanism_name} is not supported;"
+            f" {' and '.join(MECHANISM_NUMBERS)} are."
         )
     if not (text.startswith("[") and text.endswith("]")):
         raise StorageError("The part after the mechanism of --add-scram must start with [ and end with ].")
@@ -65,7 +70,7 @@ def _parse(argument: str) -> tuple[int, dict[str, str]]:
         raise StorageError(
             f"Unknown SCRAM configurations: {', '.join(unknown)}; known are {', '.join(KEYS)}."
         )
-    return MECHANISMS[mechanism_name], fields
+    return MECHANISM_NUMBERS[mechanism_name], fields
 
 
 def _iterations(text: str | None) -> int:
@@ -83,10 +88,10 @@ def _iterations(text: str | None) -> int:
     return iterations
 
 
-def _salted_password(fields: dict[str, str], hash_name: str, salt: bytes, iterations: int) -> bytes:
+def _salted_password(fields: dict[str, str], mechanism: int, salt: bytes, iterations: int) -> bytes:
     password = fields.get("password")
     if password is not None:
-        return hashlib.pbkdf2_hmac(hash_name, password.encode(), salt, iterations)
+        return salt_password(mechanism, password.encode(), salt, iterations)
     if "saltedpassword" not in fields:
         raise StorageError("You must supply one of 'password' or 'saltedpassword' to --add-scram.")
     if "salt" not in fields:

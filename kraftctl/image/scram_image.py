@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from kraftctl.image.undo_journal import UndoJournal
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
+from kraftctl_protocol.scram import ScramCredential
 
-
-class ScramCredential:
-    """What a server keeps of a password (RFC 5802). Not changed after construction."""
-
-    def __init__(self, *, salt: bytes, stored_key: bytes, server_key: bytes, iterations: int) -> None:
-        self.salt = salt
-        self.stored_key = stored_key
-        self.server_key = server_key
-        self.iterations = iterations
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, ScramCredential)
-            and self.salt == other.salt
-            and self.stored_key == other.stored_key
-            and self.server_key == other.server_key
-            and self.iterations == other.iterations
-        )
-
-    def __hash__(self) -> int:
-        return hash(self.salt)
-
-    def __repr__(self) -> str:
-        return f"ScramCredential(iterations={self.iterations})"
+__all__ = ["ScramCredential", "ScramImage"]
 
 
 class ScramImage:

@@ -8,7 +8,14 @@ from kraftctl_protocol.principal import KafkaPrincipal
 
 
 class SaslAuthenticationError(Exception):
-    """The authentication has failed. The other side sees the text: it names no secret and no other user."""
+    """The authentication has failed. The other side sees the text: it names no secret and no other user.
+
+    `reason` is for the log of this side; it names no secret either. It is the text where that says it all.
+    """
+
+    def __init__(self, text: str, *, reason: str | None = None) -> None:
+        super().__init__(text)
+        self.reason = text if reason is None else reason
 
 
 class Authenticated:
