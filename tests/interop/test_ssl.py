@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import re
+import signal
+import ssl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException
+from cryptography import x509
 
-from kraftctl.dev.nodes import kraftctl_command, run_to_the_end
+from kraftctl.dev.nodes import Controller, Node, kraftctl_command, run_to_the_end
 from kraftctl.dev.processes import ProcessFailedError
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, write_properties
 from tests.support.certificates import Authority, properties_of
 from tests.support.processes.clients import consume, create_topic, produce
 from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
 from tests.support.processes.kafka import Cluster, await_result, kafka
+from tests.support.processes.steady_clients import SteadyClients
 
 pytestmark = pytest.mark.interop
 
 NODES = "OU=nodes,O=Example\\, Inc."
 BROKERS, CONTROLLERS = f"CN=broker,{NODES}", f"CN=controller,{NODES}"
 ADMIN = "CN=Ada,OU=people,O=Example"
+PREFIX = "listener.name.controller."
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 PROTOCOLS = f"{CONTROLLER_LISTENER}:SSL,{BROKER_LISTENER}:PLAINTEXT"
 
@@ -31,16 +37,14 @@ class Secured:
 
     def __init__(self, directory: Path, *, java_controllers: int = 0, brokers_count: int = 3) -> None:
         """Three controllers, of which the first are Kafka's."""
-        authority = Authority()
+        self.authority = authority = Authority()
+        self.directory = directory
         shared = {
             "listener.security.protocol.map": PROTOCOLS,
             "authorizer.class.name": STANDARD_AUTHORIZER,
         }
         controllers = {
             **shared,
-            **properties_of(
-                authority.issue(CONTROLLERS), authority, directory / "c", "listener.name.controller."
-            ),
             "listener.name.controller.ssl.client.auth": "required",
             "ssl.principal.mapping.rules": "RULE:^CN=(.*?),OU=people.*$/$1/L,DEFAULT",
             "super.users": f"User:{BROKERS};User:{CONTROLLERS};User:ada",
@@ -72,6 +76,21 @@ class Secured:
             controller_settings=controllers,
             broker_settings=brokers,
         )
+        for controller in self.cluster.controllers:
+            stores = properties_of(
+                authority.issue(CONTROLLERS), authority, self.stores_of(controller), PREFIX
+            )
+            controller.properties |= stores
+
+    def stores_of(self, node: Node) -> Path:
+        """Where its keystore.pem and truststore.pem are; brokers share theirs."""
+        return self.directory / (node.name if isinstance(node, Controller) else "b")
+
+    def renew_admin(self, name: str, authority: Authority, *trusted: Authority) -> None:
+        """Its certificate is of this authority; it trusts the others."""
+        stores = properties_of(authority.issue(ADMIN), authority, self.directory / name)
+        (self.directory / name / "truststore.pem").write_text("".join(each.pem for each in trusted))
+        write_properties(self.files[name], {"security.protocol": "SSL", **stores})
 
     def quorum(self, admin: str, *arguments: str) -> str:
         """The output of `kraftctl quorum`, which asks the controllers."""
@@ -147,6 +166,89 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     await_live(cluster, {1, 2, 3})
     assert [broker.process for broker in cluster.brokers] == processes
     assert all(broker.running for broker in cluster.brokers)
+
+
+def test_keys_and_the_authority_are_replaced_without_a_restart(secured: Secured) -> None:
+    """The steps of docs/security.md, in each of the ways to reload; then the old certificates are refused."""
+    cluster, old, new = secured.cluster, secured.authority, Authority("CN=Next CA,O=kraftctl")
+    started = [controller.process for controller in cluster.controllers]
+    for node in (*cluster.controllers, cluster.brokers[0]):
+        swap(secured.stores_of(node) / "truststore.pem", old.pem + new.pem)
+    swap(secured.stores_of(cluster.brokers[0]) / "keystore.pem", new.issue(BROKERS).pem())
+    for controller in cluster.controllers:
+        controller.await_log("and trusts 2 certificates")
+    secured.renew_admin("admin", new, old, new)
+    secured.renew_admin("stranger", old, old, new)
+    for broker in cluster.brokers:
+        assert broker.process is not None
+        broker.process.signal(signal.SIGTERM)
+    for broker in cluster.brokers:
+        broker.stop()
+        broker.start(wait=False)
+    for broker in cluster.brokers:
+        broker.await_ready()
+    with SteadyClients(cluster.bootstrap_servers) as clients:
+        clients.await_progress()
+        for renew, controller in zip(
+            (by_itself, on_sighup, by_dynamic_config), cluster.controllers, strict=True
+        ):
+            renew(secured, controller, new.issue(CONTROLLERS).pem())
+            await_result(partial(shows, controller, new), f"{controller.name} shows the new one", 30.0)
+            clients.await_progress()
+
+        for controller in cluster.controllers:
+            swap(secured.stores_of(controller) / "truststore.pem", new.pem)
+        for controller in cluster.controllers:
+            controller.await_log("and trusts 1 certificates")
+        with pytest.raises(ProcessFailedError, match="check the keys security"):
+            secured.quorum("stranger", "describe", "--status")
+        assert [controller.process for controller in cluster.controllers] == started
+        leader = re.search(r"LeaderId: +(\d+)", secured.quorum("admin", "describe", "--status"))
+        assert leader is not None
+        led = next(each for each in cluster.controllers if each.node_id == int(leader[1]))
+        # A start begins with the properties file, also where dynamic configs have been used since.
+        swap(secured.stores_of(led) / "keystore.pem", new.issue(CONTROLLERS).pem())
+        led.stop()
+        clients.await_progress()
+        led.start()
+        await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+        clients.await_progress()
+        clients.check()
+
+
+def swap(path: Path, text: str) -> None:
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text)
+    fresh.rename(path)
+
+
+def by_itself(secured: Secured, controller: Controller, pem: str) -> None:
+    swap(secured.stores_of(controller) / "keystore.pem", pem)
+
+
+def on_sighup(secured: Secured, controller: Controller, pem: str) -> None:
+    assert controller.process is not None
+    swap(secured.stores_of(controller) / "keystore.pem", pem)
+    controller.process.signal(signal.SIGHUP)
+
+
+def by_dynamic_config(secured: Secured, controller: Controller, pem: str) -> None:
+    location = secured.stores_of(controller) / "dynamic.pem"
+    location.write_text(pem)
+    controllers = ("--bootstrap-controller", secured.cluster.bootstrap_controllers)
+    entity = ("--alter", "--entity-type", "brokers", "--entity-name", str(controller.node_id))
+    secured.cluster.tools().output(
+        "kafka-configs",
+        *controllers,
+        *("--command-config", str(secured.files["admin"]), *entity),
+        *("--add-config", f"{PREFIX}ssl.keystore.location={location}"),
+    )
+
+
+def shows(controller: Controller, authority: Authority) -> bool:
+    """Whether it has issued the certificate that new connections are shown."""
+    pem = ssl.get_server_certificate(("localhost", controller.port), timeout=10.0)
+    return x509.load_pem_x509_certificate(pem.encode()).issuer == authority.subject
 
 
 @pytest.mark.long
