@@ -25,8 +25,9 @@ TABLES = (
     "kraftctl/controller/request_handlers.py",
     "kraftctl/raft/request_handlers.py",
     "kraftctl/controller/error_responses.py",
+    "kraftctl/controller/audit/described_change.py",
 )
-"""The table, what binds its rows to handlers, and the shapes of refusals."""
+"""The table, what binds its rows to handlers, the shapes of refusals, and what the audit log says of them."""
 
 
 def owned_by(*owners: int) -> set[int]:

@@ -7,6 +7,7 @@ from typing import Final
 from kraftctl.apis.request_size import SMALL, RequestSize
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.index import request_class
 
 NO_CLUSTER_RIGHT: Final = 0
 """Anybody may send it, or the handler checks rights itself, per resource."""
@@ -78,6 +79,13 @@ class Api:
         self.forwardable = forwardable
         self.refusal = refusal
         self.size = size
+
+    @property
+    def name(self) -> str:
+        """As in Kafka's ApiKeys: CreateTopics."""
+        kind = request_class(self.key)
+        assert kind is not None, f"API {self.key} has no schema"
+        return kind.NAME.removesuffix("Request")
 
     def serves(self, version: int) -> bool:
         """Whether a request of this version may be handled."""

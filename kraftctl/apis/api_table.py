@@ -123,3 +123,41 @@ def served_api(api_key: int, version: int) -> Api | None:
     """The row of an API that is served in this version; None for any other request."""
     api = API_TABLE.get(api_key)
     return api if api is not None and api.serves(version) else None
+
+
+AUDITED_API_KEYS: Final = frozenset(
+    int(key)
+    for key in (
+        ApiKey.CREATE_TOPICS,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.ALTER_CONFIGS,
+        ApiKey.CREATE_PARTITIONS,
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+        ApiKey.ELECT_LEADERS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+        ApiKey.ALTER_CLIENT_QUOTAS,
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        ApiKey.UPDATE_FEATURES,
+        ApiKey.ENVELOPE,
+        ApiKey.BROKER_REGISTRATION,
+        ApiKey.UNREGISTER_BROKER,
+        ApiKey.CONTROLLER_REGISTRATION,
+        ApiKey.ADD_RAFT_VOTER,
+        ApiKey.REMOVE_RAFT_VOTER,
+        ApiKey.UPDATE_RAFT_VOTER,
+    )
+)
+"""What the audit log always names: what administrators ask for, registrations and changes of the voters.
+
+An envelope is named only when it is refused unopened.
+"""
+
+AUDITED_ON_DEMAND_API_KEYS: Final = frozenset(
+    int(key) for key in (ApiKey.ALTER_PARTITION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ASSIGN_REPLICAS_TO_DIRS)
+)
+"""What brokers change in the course of their work, any number of times in a second."""

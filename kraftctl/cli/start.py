@@ -24,6 +24,7 @@ from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.descriptors import raise_limit
+from kraftctl.server.log_files import LogFiles
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
@@ -114,8 +115,10 @@ def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryL
 
 async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> None:
     stop, reload = asyncio.Event(), asyncio.Event()
-    with signals.handled(stop, reload):
-        await run_controller(config, meta, stop, reload)
+    assert meta.cluster_id is not None
+    log_files = LogFiles(config.audit, meta.cluster_id, config.node_id, Clock())
+    with signals.handled(stop, reload), log_files as audit_log:
+        await run_controller(config, meta, stop, reload, audit_log)
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:

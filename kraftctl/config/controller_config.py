@@ -7,6 +7,7 @@ well) and named in `unused_keys`, for one line in the log.
 
 from __future__ import annotations
 
+from kraftctl.config.audit_config import AuditConfig
 from kraftctl.config.endpoints import (
     SUPPORTED_SECURITY_PROTOCOLS,
     WILDCARD_HOST,
@@ -116,6 +117,9 @@ class ControllerConfig:
     controller_quota_window_num: int
     controller_quota_window_size_seconds: int
 
+    audit: AuditConfig
+    """Of the audit log and the authorizer's log."""
+
     originals: dict[str, str]
     unused_keys: list[str]
     warnings: list[str]
@@ -131,6 +135,7 @@ class ControllerConfig:
         self._read_controller(values)
         self._read_sockets(values)
         self._read_security(values)
+        self.audit = AuditConfig(values)
         values.raise_errors()
         self.unused_keys = values.unread()
 

@@ -19,6 +19,7 @@ from typing import Final
 from kraftctl.apis.api import Api
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX
+from kraftctl.controller.failures import Failures
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
@@ -91,6 +92,8 @@ def open_envelope(outer: RequestContext, envelope: EnvelopeRequest) -> Envelope 
         listener=outer.listener,
         client_address=_unmapped(envelope.client_host_address),
         envelope=True,
+        correlation_id=head.header.correlation_id,
+        forwarded_by=outer,
     )
     return Envelope(context, body, head.header.correlation_id, head if is_long else None)
 
@@ -109,6 +112,18 @@ def _forwarded_api(api_key: int, version: int) -> Api | ApiError:
 def _unmapped(address: bytes) -> bytes:
     """An IPv4 address within IPv6 as IPv4, as Java has it and as entries name its host."""
     return address[len(IPV4_MAPPED) :] if address.startswith(IPV4_MAPPED) else address
+
+
+def wrap_answer(envelope: Envelope, response: Message | None, failures: Failures) -> EnvelopeResponse:
+    """The answer in its envelope; UNKNOWN_SERVER_ERROR without one, or if it cannot be encoded."""
+    if response is None:
+        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
+    try:
+        return wrap_response(envelope, response)
+    except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
+        what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
+        failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
+        return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
 
 
 def wrap_response(envelope: Envelope, response: Message) -> EnvelopeResponse:

@@ -19,7 +19,7 @@ from collections import deque
 from typing import Final
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner, WaitsFor
-from kraftctl.config.controller_config import STANDARD_AUTHORIZER, ControllerConfig
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.activation_records import (
     records_for_empty_log,
     records_for_non_empty_log,
@@ -47,7 +47,7 @@ from kraftctl.controller.prepared_result import PreparedResult, prepare_result
 from kraftctl.controller.refusal_lines import refusal_line
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS, READS
-from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.controller.security.standard_authorizer import configured_authorizer
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
@@ -85,10 +85,7 @@ class QuorumController:
         self.image = MetadataImage()
         self.image.journal.enabled = False
         self.state = ControllerState(config, cluster_id, self.image, rng)
-        if config.authorizer_class_name == STANDARD_AUTHORIZER:
-            self.state.authorizer = StandardAuthorizer(
-                self.image, config.super_users, config.allow_everyone_if_no_acl_found
-            )
+        self.state.authorizer = configured_authorizer(config, self.image)
         self.own_registration = local_registration(config, endpoints, rng)
         self.failures = Failures()
         self._bootstrap_records = bootstrap_records
@@ -292,15 +289,18 @@ class QuorumController:
 
     # Requests and timers.
 
-    def why_refused(self, context: RequestContext) -> ApiError | None:
+    def why_refused(
+        self, context: RequestContext, logs_grant: bool = True, logs_denial: bool = True
+    ) -> ApiError | None:
         """Why a request may not be handled here; None if it may. Independent of its body."""
         api = context.api
         if api.refusal is not None:
             return ApiError(api.refusal)
         operation = api.cluster_operation
-        authorizer = self.state.authorizer
-        if operation != NO_CLUSTER_RIGHT and not authorizer.allows_on_cluster(context, operation):
-            if authorizer.ready:
+        if operation != NO_CLUSTER_RIGHT and not self.state.authorizer.allows_on_cluster(
+            context, operation, logs_grant, logs_denial
+        ):
+            if self.state.authorizer.ready:
                 return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
             # A fetching broker ends its process after that error; it retries these.
             sent_again = api.owner == Owner.ACTIVE or api.owner == Owner.NODE

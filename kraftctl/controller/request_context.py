@@ -10,7 +10,8 @@ class RequestContext:
     """What is known before the body is decoded: sender, listener, API, version.
 
     `envelope` is True for a request a broker forwarded on behalf of a client (KIP-590): then
-    `principal` and `client_address` are the client's, never the forwarding broker's.
+    `principal` and `client_address` are the client's, never the forwarding broker's. `forwarded_by` is what
+    is known of the envelope then: for the audit log alone, no right follows from it.
     """
 
     def __init__(
@@ -23,6 +24,8 @@ class RequestContext:
         listener: str,
         client_address: bytes,
         envelope: bool = False,
+        correlation_id: int = -1,
+        forwarded_by: RequestContext | None = None,
     ) -> None:
         self.api = api
         self.version = version
@@ -31,6 +34,8 @@ class RequestContext:
         self.listener = listener
         self.client_address = client_address
         self.envelope = envelope
+        self.correlation_id = correlation_id
+        self.forwarded_by = forwarded_by
 
     @property
     def api_key(self) -> int:

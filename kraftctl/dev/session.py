@@ -27,6 +27,9 @@ CONTROLLER_PORT = 9090
 STATE_FILE = "cluster.json"
 """Keeps the identity and the ports of a cluster for its next run."""
 
+AUDIT_LOG = "audit.log"
+"""In the directory of the cluster; Kafka's own controller ignores the key that names it."""
+
 WATCH_INTERVAL_S = 0.5
 
 BROKER_RESTART_PAUSE_S = 20
@@ -120,6 +123,7 @@ class DevSession:
             broker_ports=state.broker_ports,
         )
         self._cluster = cluster
+        cluster.controller.properties["kraftctl.audit.log.path"] = str(self._directory / AUDIT_LOG)
         cluster.tools().write_scripts(self._directory / "bin")
         cluster.format()
         print_progress(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from kraftctl.apis.api import Owner
+from kraftctl.controller.audit.audit_trail import AuditTrail
 from kraftctl.controller.committed_records import UnusableRecordError
-from kraftctl.controller.envelope import Envelope, open_envelope, wrap_response
+from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
 from kraftctl.controller.error_responses import body_to_refuse
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
@@ -15,6 +16,8 @@ from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import (
+    Audited,
+    AuthorizerLines,
     BodyRefused,
     ClientRequest,
     CloseConnection,
@@ -32,6 +35,7 @@ from kraftctl.node.events import (
     WriteSnapshot,
 )
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
+from kraftctl.node.next_step import NextStep, PreparedRequest
 from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
 from kraftctl.raft import effects, events
@@ -51,20 +55,6 @@ LOAD_BYTES_MAX = 256 * 1024
 NO_EPOCH = -1
 
 
-class PreparedRequest:
-    """A request for the controller, and what remains to be done: append the records, then answer."""
-
-    def __init__(self, context: RequestContext, request: Message, prepared: PreparedResult) -> None:
-        self.context = context
-        self.request = request
-        self.prepared = prepared
-
-
-NextStep = Message | str | DecodeBody | events.RequestReceived | PreparedRequest
-"""What to do with a request, before anything is changed: send this refusal, or close the connection for a
-reason; decode its body first; hand it to raft; or append records, then answer."""
-
-
 class ControllerNode:
     """Routes events and effects; it makes no decisions itself.
 
@@ -80,6 +70,7 @@ class ControllerNode:
         self._snapshot: SnapshotInProgress | None = None
         self._effects: list[NodeEffect] = []
         self._envelopes: dict[int, Envelope] = {}
+        self._audit = AuditTrail(controller.state.config.audit.api_keys)
         self._registration = NodeRegistration()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
         controller.state.kraft_version_upgrader = self._upgrader
@@ -114,6 +105,7 @@ class ControllerNode:
 
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
+        self._audit.begin_step(wall_ms)
         match event:
             case ClientRequest() | UndecodedRequest():
                 self._client_request(event, now_ms, wall_ms)
@@ -166,6 +158,9 @@ class ControllerNode:
             self._notice(CONTROLLER, notice)
         for line in self._controller.take_refusals():
             self._effects.append(effects.Notice(CONTROLLER, effects.DEBUG, line))
+        authorizer_log = self._controller.state.authorizer.log
+        if lines := authorizer_log.take():
+            self._effects.append(AuthorizerLines(lines, authorizer_log.take_left_out_count()))
         failures = self._controller.failures
         for source, line in failures.take_lines():
             self._effects.append(effects.Notice(source, effects.ERROR, line))
@@ -197,19 +192,27 @@ class ControllerNode:
             context, request = event.context, event.request
             if envelope is not None and not context.envelope:
                 context, request = envelope.context, envelope.request
+            self._begin_audit(event.request_id, context, request)
             self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
             return
         match step:
             case events.RequestReceived():
+                envelope = self._envelopes.get(event.request_id)
+                context = event.context if envelope is None else envelope.context
+                self._begin_audit(event.request_id, context, step.request)
                 self._step_raft(step, now_ms, wall_ms)
             case PreparedRequest():
+                self._begin_audit(event.request_id, step.context, step.request)
                 self._append(step.prepared, now_ms, wall_ms)
+                self._audit.appended(event.request_id, self._raft.end_offset)
                 self._answer(event.request_id, step, now_ms)
             case DecodeBody():
                 self._effects.append(step)
             case Message():
+                self._begin_audit(event.request_id, event.context, event.request)
                 self._respond(event.request_id, step)
             case str():
+                self._begin_audit(event.request_id, event.context, event.request)
                 self._close(event.request_id, Errors.INVALID_REQUEST, step)
             case _:
                 assert_never(step)
@@ -244,7 +247,7 @@ class ControllerNode:
 
     def _before_decoding(self, request_id: int, context: RequestContext, head: RequestHead) -> NextStep:
         """What the header decides: whether the body is worth decoding."""
-        error = self._controller.why_refused(context)
+        error = self._controller.why_refused(context, logs_grant=False)
         if error is None:
             return DecodeBody(request_id, context, head)
         if context.envelope and error.error == Errors.NOT_CONTROLLER:
@@ -261,6 +264,7 @@ class ControllerNode:
 
     def _close(self, request_id: int, error: Errors, reason: str) -> None:
         """A request that cannot be answered: the connection ends, or its envelope is answered."""
+        self._end_audit(request_id, None)
         if self._envelopes.pop(request_id, None) is None:
             self._effects.append(CloseConnection(request_id, reason))
             return
@@ -293,24 +297,27 @@ class ControllerNode:
         if not self._controller.park(request_id, step.context, step.request, response, now_ms):
             self._respond(request_id, response)
 
+    def _begin_audit(self, request_id: int, context: RequestContext, request: Message) -> None:
+        image, raft = self._controller.image, self._raft
+        self._audit.begin(request_id, context, request, image, epoch=raft.epoch, end_offset=raft.end_offset)
+
+    def _end_audit(self, request_id: int, response: Message | None) -> None:
+        raft = self._raft
+        entry = self._audit.answered(
+            request_id, response, high_watermark=raft.high_watermark, voters_offset=raft.voters_offset
+        )
+        if entry is not None:
+            self._effects.append(Audited(entry))
+
     def _respond(self, request_id: int, response: Message | None) -> None:
+        self._end_audit(request_id, response)
         envelope = self._envelopes.pop(request_id, None)
         if envelope is not None:
-            response = self._wrapped(envelope, response)
+            response = wrap_answer(envelope, response, self._controller.failures)
         if response is None:
             self._effects.append(CloseConnection(request_id))
         else:
             self._effects.append(effects.Respond(request_id, response))
-
-    def _wrapped(self, envelope: Envelope, response: Message | None) -> EnvelopeResponse:
-        if response is None:
-            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
-        try:
-            return wrap_response(envelope, response)
-        except Exception as error:  # noqa: BLE001 - the answer to a read, as any other that cannot be encoded
-            what = f"Encoding {response.NAME} version {envelope.context.version} into its envelope"
-            self._controller.failures.note_request(what, "answered UNKNOWN_SERVER_ERROR", error)
-            return EnvelopeResponse(response_data=None, error_code=int(Errors.UNKNOWN_SERVER_ERROR))
 
     # Raft's effects.
 

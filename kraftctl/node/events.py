@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorizer_log import AuthorizerLine
 from kraftctl.raft.effects import (
     AppendBatch,
     FinishSnapshot,
@@ -154,6 +156,21 @@ class TurnTaken(Value):
     """The answer to `TakeTurn`."""
 
 
+class Audited(Value):
+    """A line for the audit log: a request for a change, and its result."""
+
+    def __init__(self, entry: AuditEntry) -> None:
+        self.entry = entry
+
+
+class AuthorizerLines(Value):
+    """Lines of the authorizer; so many more were left out of this step."""
+
+    def __init__(self, lines: list[AuthorizerLine], left_out_count: int) -> None:
+        self.lines = lines
+        self.left_out_count = left_out_count
+
+
 NodeEvent = (
     ClientRequest
     | UndecodedRequest
@@ -180,6 +197,8 @@ NodeEffect = (
     | WriteSnapshot
     | CloseConnection
     | RequestFailed
+    | Audited
+    | AuthorizerLines
     | TakeTurn
     | WriteQuorumState
     | AppendBatch

@@ -184,6 +184,11 @@ class RaftNode:
     def voter_set(self) -> VoterSet:
         return self._core.voters
 
+    @property
+    def voters_offset(self) -> int:
+        """Of the last record of the voters in the log; -1 without one."""
+        return self._core.history.last_offset()
+
     def epoch_at(self, offset: int) -> int | None:
         """Which epoch wrote the record at `offset`; None when it is in a snapshot only."""
         return self._core.log.epochs.epoch_at(offset)

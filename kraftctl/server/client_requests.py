@@ -71,6 +71,7 @@ class ReceivedRequest:
             principal=principal,
             listener=listener_name,
             client_address=client_address,
+            correlation_id=self.parsed.header.correlation_id,
         )
 
     def encode_answer(self, response: Message) -> bytes:
@@ -126,7 +127,7 @@ class FrameLimits:
 
 def lacks_right(controller: QuorumController, context: RequestContext) -> bool:
     """Whether the right on the cluster is denied that the API needs; False while that is not known."""
-    error = controller.why_refused(context)
+    error = controller.why_refused(context, logs_grant=False, logs_denial=False)
     return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED
 
 

@@ -21,6 +21,7 @@ from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
+from kraftctl.server.audit_log import AuditLog
 from kraftctl.server.clock import Clock
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
@@ -38,7 +39,11 @@ storage_logger = logging.getLogger("kraftctl.storage")
 
 
 async def run_controller(
-    config: ControllerConfig, meta: MetaProperties, stop: asyncio.Event, reload: asyncio.Event | None = None
+    config: ControllerConfig,
+    meta: MetaProperties,
+    stop: asyncio.Event,
+    reload: asyncio.Event | None = None,
+    audit_log: AuditLog | None = None,
 ) -> None:
     """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
 
@@ -67,6 +72,7 @@ async def run_controller(
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
             ssl_context=ssl_context,
+            audit_log=audit_log,
         )
         await server.accept(driver, driver.has_rules)
         driver.start()

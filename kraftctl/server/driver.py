@@ -14,6 +14,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
+from kraftctl.server.audit_log import AuditLog
 from kraftctl.server.client_requests import Respond, client_event, lacks_right
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_network import ControllerNetwork
@@ -40,7 +41,7 @@ class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
 
     `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
-    are reached over SSL.
+    are reached over SSL. The `audit_log` has a line for each request that asks for a change.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -60,6 +61,7 @@ class Driver:
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
         ssl_context: ssl.SSLContext | None = None,
+        audit_log: AuditLog | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
@@ -76,7 +78,7 @@ class Driver:
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._notices = LoggedNotices(loop.time)
+        self._notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._node_loop = NodeLoop(
             node,
             clock=clock,

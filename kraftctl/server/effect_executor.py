@@ -16,6 +16,8 @@ from functools import partial
 from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
+    Audited,
+    AuthorizerLines,
     CloseConnection,
     DecodeBody,
     LogRead,
@@ -151,6 +153,10 @@ class EffectExecutor:
                 self._notices.notice(effect)
             case RequestFailed():
                 self._notices.request_failed(effect)
+            case Audited():
+                self._notices.audited(effect.entry)
+            case AuthorizerLines():
+                self._notices.authorizer_lines(effect)
             case effects.SendRequest():
                 self._network.send(effect)
             case _:

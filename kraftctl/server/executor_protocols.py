@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from kraftctl.node.events import NodeEvent, RequestFailed
+from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed
 from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
@@ -181,6 +182,14 @@ class NoticeLog(Protocol):
 
     def request_failed(self, failure: RequestFailed) -> None:
         """Limited in rate: clients can provoke these."""
+        ...
+
+    def audited(self, entry: AuditEntry) -> None:
+        """Does not wait for the disk."""
+        ...
+
+    def authorizer_lines(self, effect: AuthorizerLines) -> None:
+        """Denials are limited in rate, per client."""
         ...
 
 

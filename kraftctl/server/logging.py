@@ -10,7 +10,10 @@ from typing import TextIO
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
-_LEVEL_NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+_LEVEL_NAMES = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+
+AUTHORIZER_LOGGER = "kafka.authorizer.logger"
+"""Its lines name no part, as in Kafka: they are Kafka's own, and programs read them."""
 
 _PARTS = {
     "kraftctl.controller": "QuorumController",
@@ -37,10 +40,8 @@ class KafkaFormatter(logging.Formatter):
         seconds = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))
         level = _LEVEL_NAMES.get(record.levelno, record.levelname)
         text = record.getMessage().translate(_CONTROL_CHARACTERS)
-        line = (
-            f"[{seconds},{int(record.msecs):03d}] {level} [{self._part(record.name)} id={self._node_id}] "
-            f"{text} ({record.name})"
-        )
+        part = "" if record.name == AUTHORIZER_LOGGER else f"[{self._part(record.name)} id={self._node_id}] "
+        line = f"[{seconds},{int(record.msecs):03d}] {level} {part}{text} ({record.name})"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
     def _part(self, logger_name: str) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
-from kraftctl.node.events import RequestFailed
+from kraftctl.node.events import AuthorizerLines, RequestFailed
 from kraftctl.raft import effects
+from kraftctl.server.audit_log import AuditLog
+from kraftctl.server.authorizer_logger import AuthorizerLogger
 from kraftctl.server.request_log import RateLimitedLog
 
 _LEVELS = {
@@ -25,15 +28,29 @@ _LEVELS = {
 class LoggedNotices:
     """A logger per source. What clients can provoke is limited in rate, per source."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float],
+        call_later: Callable[[float, Callable[[], None]], object],
+        audit_log: AuditLog | None,
+    ) -> None:
         sources = (effects.RAFT, CONTROLLER, SNAPSHOT, REGISTRATION)
         self._loggers = {source: logging.getLogger(f"kraftctl.{source}") for source in sources}
         self.failed_requests = {
             source: RateLimitedLog(logger, now) for source, logger in self._loggers.items()
         }
+        self._authorizer_logger = AuthorizerLogger(call_later)
+        self._audit_log = audit_log
 
     def notice(self, notice: effects.Notice) -> None:
         self._loggers[notice.source].log(_LEVELS[notice.level], "%s", notice.text)
 
     def request_failed(self, failure: RequestFailed) -> None:
         self.failed_requests[failure.source].log(logging.ERROR, "%s", failure.text)
+
+    def audited(self, entry: AuditEntry) -> None:
+        if self._audit_log is not None:
+            self._audit_log.audited(entry)
+
+    def authorizer_lines(self, effect: AuthorizerLines) -> None:
+        self._authorizer_logger.log(effect)

@@ -90,7 +90,8 @@ def _refused_up_front(
     """Names that occur twice, that are Kafka's own, or that the principal may not create."""
     refused: dict[str, ApiError] = {}
     seen: set[str] = set()
-    may_create_any = state.authorizer.allows_on_cluster(context, AclOperation.CREATE)
+    # As in Kafka, a denial is logged of the topics, which may have rights of their own.
+    may_create_any = state.authorizer.allows_on_cluster(context, AclOperation.CREATE, logs_denial=False)
     for topic in topics:
         name = topic.name
         if name in seen:
@@ -267,7 +268,7 @@ class _TopicCreation:
             self.records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
         result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
         if self._state.authorizer.allows(
-            self._context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name
+            self._context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name, logs_denial=False
         ):
             result.num_partitions = len(partitions)
             result.replication_factor = len(partitions[0])

@@ -72,7 +72,10 @@ class _TopicDeletion:
         self._authorizer = state.authorizer
         self._context = context
         self._quota = quota
-        self._may_delete_any = state.authorizer.allows_on_cluster(context, AclOperation.DELETE)
+        # As in Kafka, a denial is logged of the topics, which may have rights of their own.
+        self._may_delete_any = state.authorizer.allows_on_cluster(
+            context, AclOperation.DELETE, logs_denial=False
+        )
         self._accepted: dict[Uuid, str] = {}
         self._duplicate_ids: set[Uuid] = set()
         self.results: list[DeletableTopicResult] = []

@@ -7,6 +7,7 @@ from typing import Final
 from mypy_extensions import mypyc_attr
 
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorizer_log import AuthorizerLog
 from kraftctl.image.metadata_image import MetadataImage
 
 CLUSTER_NAME: Final = "kafka-cluster"
@@ -26,7 +27,10 @@ class ResourceType:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Authorizer:
-    """Without a configured authorizer everything is allowed."""
+    """Without a configured authorizer everything is allowed, and `log` stays empty."""
+
+    def __init__(self) -> None:
+        self.log = AuthorizerLog()
 
     @property
     def configured(self) -> bool:
@@ -44,10 +48,24 @@ class Authorizer:
     def follow_image(self, image: MetadataImage) -> None:
         """The image was replaced: a snapshot is being loaded."""
 
-    def allows(self, context: RequestContext, operation: int, resource_type: int, resource_name: str) -> bool:
-        """Whether the principal of `context` may do `operation` on the resource."""
+    def allows(
+        self,
+        context: RequestContext,
+        operation: int,
+        resource_type: int,
+        resource_name: str,
+        logs_grant: bool = True,
+        logs_denial: bool = True,
+    ) -> bool:
+        """Whether the principal of `context` may do `operation` on the resource.
+
+        `logs_grant`: what is allowed is done then. `logs_denial`: it was asked for, and nothing replaces
+        this right. As in Kafka's Action, where they are `logIfAllowed` and `logIfDenied`.
+        """
         return True
 
-    def allows_on_cluster(self, context: RequestContext, operation: int) -> bool:
+    def allows_on_cluster(
+        self, context: RequestContext, operation: int, logs_grant: bool = True, logs_denial: bool = True
+    ) -> bool:
         """The same for the cluster itself."""
-        return self.allows(context, operation, ResourceType.CLUSTER, CLUSTER_NAME)
+        return self.allows(context, operation, ResourceType.CLUSTER, CLUSTER_NAME, logs_grant, logs_denial)

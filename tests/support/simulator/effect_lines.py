@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from kraftctl.node.events import (
+    Audited,
+    AuthorizerLines,
     ClientRequest,
     CloseConnection,
     DecodeBody,
@@ -94,6 +96,10 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"send {effect.send_id} to {effect.destination_id}@{effect.host}: {render(effect.request)}"
         case DecodeBody():
             return f"decode {effect.request_id} of {effect.head.size_bytes} bytes"
+        case Audited():
+            return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
+        case AuthorizerLines():
+            return "\n".join(line.text for line in effect.lines)
         case ReadLog() | ReadSnapshot() | WriteSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
             return _line_of_the_nodes_own(effect)
         case _:

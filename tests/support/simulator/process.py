@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.node.events import NodeEffect, RequestFailed
+from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
@@ -95,6 +96,9 @@ class ControllerProcess:
         self.life = 0
         self.why_down = "it was not started yet"
         self.notices: list[str] = []
+        self.audit_entries: list[AuditEntry] = []
+        self.authorizer_texts: list[str] = []
+        self.authorizer_left_out_count = 0
         self.notices_debug = False
         """Whether `notices` has those of level DEBUG, too."""
         self.contains_failures = False
@@ -434,6 +438,13 @@ class ControllerProcess:
 
     def request_failed(self, failure: RequestFailed) -> None:
         self.failed(failure.text)
+
+    def audited(self, entry: AuditEntry) -> None:
+        self.audit_entries.append(entry)
+
+    def authorizer_lines(self, effect: AuthorizerLines) -> None:
+        self.authorizer_texts += [line.text for line in effect.lines]
+        self.authorizer_left_out_count += effect.left_out_count
 
     def failed(self, text: str) -> None:
         """One request was not handled as it should be."""

@@ -12,8 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
 
+from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.node.events import (
+    AuthorizerLines,
     BodyRefused,
     ClientRequest,
     LogRead,
@@ -366,6 +368,12 @@ class RaftReplica:
 
     def request_failed(self, failure: RequestFailed) -> None:
         raise AssertionError(failure.text)
+
+    def audited(self, entry: AuditEntry) -> None:
+        raise AssertionError(entry)
+
+    def authorizer_lines(self, effect: AuthorizerLines) -> None:
+        raise AssertionError(effect)
 
 
 def _raft_event(event: NodeEvent) -> RaftEvent:

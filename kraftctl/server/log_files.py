@@ -1,0 +1,102 @@
+"""The files of the audit log and of the authorizer's logger, as the configuration names them."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from kraftctl.config.audit_config import AuditConfig, LogFileConfig
+from kraftctl.controller.security.authorizer_log import LEVELS
+from kraftctl.server.audit_log import AuditLog
+from kraftctl.server.background_file import BackgroundFile
+from kraftctl.server.clock import Clock
+from kraftctl.server.logging import AUTHORIZER_LOGGER, KafkaFormatter
+from kraftctl.server.rotated_file import RotatedFile
+from kraftctl.storage.errors import StorageError
+
+
+class _FileHandler(logging.Handler):
+    """Formats on the thread that logs, writes on that of the file."""
+
+    def __init__(self, file: RotatedFile, node_id: int) -> None:
+        super().__init__()
+        self.setFormatter(KafkaFormatter(node_id))
+        self.file = BackgroundFile(file, self.left_out_line)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.file.write(self.format(record).encode() + b"\n")
+
+    def left_out_line(self, count: int) -> bytes:
+        text = f"Left out {count} lines that could not be written"
+        record = logging.LogRecord(AUTHORIZER_LOGGER, logging.INFO, __file__, 0, text, None, None)
+        return self.format(record).encode() + b"\n"
+
+
+class LogFiles:
+    """A context manager: opens the files, or raises StorageError, and writes what waits at its end.
+
+    Its value is the audit log, None without a file for it.
+    """
+
+    def __init__(self, config: AuditConfig, cluster_id: str, node_id: int, clock: Clock) -> None:
+        self._config = config
+        self._cluster_id = cluster_id
+        self._node_id = node_id
+        self._clock = clock
+        self._files: list[BackgroundFile] = []
+        self._handler: _FileHandler | None = None
+
+    def __enter__(self) -> AuditLog | None:
+        try:
+            self._open_authorizer_log()
+            return self._open_audit_log()
+        except StorageError:
+            self.close()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open_audit_log(self) -> AuditLog | None:
+        config = self._config.file
+        if not config.path:
+            return None
+        audit_log = AuditLog(
+            _rotated(config), cluster_id=self._cluster_id, node_id=self._node_id, wall_ms=self._clock.wall_ms
+        )
+        self._start(config, audit_log.file)
+        return audit_log
+
+    def _open_authorizer_log(self) -> None:
+        """Without a file of its own, its lines are among those of the controller."""
+        logger = logging.getLogger(AUTHORIZER_LOGGER)
+        logger.setLevel(LEVELS[self._config.authorizer_level])
+        config = self._config.authorizer_file
+        if config.path:
+            self._handler = _FileHandler(_rotated(config), self._node_id)
+            self._start(config, self._handler.file)
+            logger.addHandler(self._handler)
+            logger.propagate = False
+
+    def _start(self, config: LogFileConfig, file: BackgroundFile) -> None:
+        try:
+            file.start()
+        except OSError as error:
+            raise StorageError(
+                f"{config.path_key}={config.path}: the file cannot be opened: {error.strerror}. "
+                "Next step: name a file in a directory that exists and may be written"
+            ) from error
+        self._files.append(file)
+
+    def close(self) -> None:
+        """Write what waits."""
+        logger = logging.getLogger(AUTHORIZER_LOGGER)
+        if self._handler is not None:
+            logger.removeHandler(self._handler)
+            logger.propagate = True
+        for file in self._files:
+            file.close()
+
+
+def _rotated(config: LogFileConfig) -> RotatedFile:
+    return RotatedFile(Path(config.path), max_bytes=config.max_bytes, max_files=config.max_files)

@@ -1,0 +1,83 @@
+"""RotatedFile: lines are appended until the file would be too long; then it is renamed, and a new one begins.
+
+`audit.log` becomes `audit.log.1`, that one `audit.log.2`; the oldest is replaced. The mode is 0600. A file is
+forced to the disk when it is renamed or closed, not before: what was written last may be lost when the
+machine fails, but not when the process does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+MODE = 0o600
+
+
+class RotatedFile:
+    """Used by one thread at a time. Every method but `close` raises OSError."""
+
+    def __init__(self, path: Path, *, max_bytes: int, max_files: int) -> None:
+        self.path = path
+        self._max_bytes = max_bytes
+        self._max_files = max_files
+        self._descriptor = -1
+        self._size_bytes = 0
+        self._is_torn = False
+        """Whether the file ends in a part of a line, which could not be removed."""
+
+    def open(self) -> None:
+        """Continue the file, or begin it."""
+        if self._descriptor < 0:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._descriptor = os.open(self.path, flags, MODE)
+            self._size_bytes = os.fstat(self._descriptor).st_size
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines, all of them or none."""
+        self.open()
+        if self._size_bytes and self._size_bytes + len(lines) > self._max_bytes:
+            self._rotate()
+        if self._is_torn:
+            lines = b"\n" + lines
+        try:
+            self._write_all(lines)
+        except OSError:
+            self._remove_part()
+            raise
+        self._is_torn = False
+        self._size_bytes += len(lines)
+
+    def close(self) -> None:
+        """Force everything to the disk, if that is possible."""
+        if self._descriptor >= 0:
+            with contextlib.suppress(OSError):
+                os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _write_all(self, lines: bytes) -> None:
+        rest = memoryview(lines)
+        while rest:
+            rest = rest[os.write(self._descriptor, rest) :]
+
+    def _remove_part(self) -> None:
+        try:
+            os.ftruncate(self._descriptor, self._size_bytes)
+        except OSError:
+            self._is_torn = True
+
+    def _rotate(self) -> None:
+        os.fsync(self._descriptor)
+        for number in range(self._max_files - 1, 0, -1):
+            older = self._named(number - 1)
+            if older.exists():
+                older.replace(self._named(number))
+        if self._max_files == 1:
+            self.path.unlink()
+        self.close()
+        self._is_torn = False
+        self.open()
+
+    def _named(self, number: int) -> Path:
+        return self.path if number == 0 else self.path.with_name(f"{self.path.name}.{number}")
