@@ -19,6 +19,7 @@ from tests.faults import (
     request_faults,
     rights_faults,
     sasl_connection_faults,
+    sasl_mechanism_faults,
     socket_faults,
     ssl_faults,
     storage_faults,
@@ -41,6 +42,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *rights_faults.FAULTS,
     *client_faults.FAULTS,
     *sasl_connection_faults.FAULTS,
+    *sasl_mechanism_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

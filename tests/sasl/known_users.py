@@ -52,11 +52,11 @@ def server(users: KnownUsers, mechanism: int = SHA_256, *, nonce: str = "servers
     return ScramServer(mechanism, users, nonce=nonce, unknown_secret=SECRET)
 
 
-def refusal(side: ScramServer, token: bytes, wall_ms: int = WALL_MS) -> SaslAuthenticationError | None:
-    """None if the token is answered."""
+def refusal(side: ScramServer, token: bytes, wall_ms: int = WALL_MS) -> SaslAuthenticationError:
+    """Why the token is not answered."""
     try:
         side.evaluate(token, wall_ms)
     except SaslAuthenticationError as error:
         assert side.authenticated is None
         return error
-    return None
+    raise AssertionError(f"answered: {token!r}")
