@@ -7,6 +7,7 @@ tests that it names to fail: this finds tests that cannot fail.
 from __future__ import annotations
 
 from tests.faults import (
+    audit_faults,
     bound_faults,
     certificate_faults,
     cli_faults,
@@ -43,6 +44,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *client_faults.FAULTS,
     *sasl_connection_faults.FAULTS,
     *sasl_mechanism_faults.FAULTS,
+    *audit_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
-from kraftctl.controller.security.authorizer_log import LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
+from kraftctl.controller.security.authorizer_log import DEBUG, LINES_PER_STEP_MAX, TEXT_LENGTH_MAX
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
@@ -59,6 +59,7 @@ def test_what_only_lists_operations_is_no_denial() -> None:
     assert lines_of(node, request, DescribeClusterResponse) == []
     debug = started("User:ANONYMOUS", level="debug")
     assert len(lines_of(debug, request, DescribeClusterResponse)) == 2
+    assert debug.process.authorizer_levels[-2:] == [DEBUG, DEBUG]
     trace = started("User:ANONYMOUS", level="trace")
     assert len(lines_of(trace, request, DescribeClusterResponse)) > 2
 

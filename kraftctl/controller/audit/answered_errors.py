@@ -12,7 +12,7 @@ from kraftctl_protocol.message import Message
 NAMES_MAX: Final = 20
 """Named of each error; the others are counted."""
 
-CHARACTERS_MAX: Final = 4_000
+CHARACTERS_MAX: Final = 3_000
 """Of all names; beyond, they are only counted."""
 
 LABELS: Final = (

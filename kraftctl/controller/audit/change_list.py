@@ -12,8 +12,9 @@ Change = dict[str, object]
 CHANGES_MAX: Final = 50
 """One request may ask for 20,000 things; the others are counted."""
 
-CHARACTERS_MAX: Final = 8_000
-"""Of all texts of a line: beyond, no further change is described."""
+CHARACTERS_MAX: Final = 6_000
+"""Of all texts of a line: beyond, no further change is described. With those of the results, even in six bytes
+each they leave room in 64 KiB."""
 
 TEXT_LENGTH_MAX: Final = 300
 """Of one name or value; names of topics have 249 at most."""
@@ -52,7 +53,7 @@ class ChangeList:
         """A text that a client chose, as it may be in the line."""
         if value is None:
             return None
-        shown = shortened(value, TEXT_LENGTH_MAX)
+        shown = shortened(value, max(0, min(TEXT_LENGTH_MAX, self._characters_left)))
         self._characters_left -= len(shown)
         return shown
 

@@ -33,6 +33,7 @@ PROPERTIES = {
     "process.roles": "controller",
     "controller.listener.names": LISTENER,
     "default.replication.factor": "2",
+    "kraftctl.audit.log.path": "audit.log",
 }
 
 

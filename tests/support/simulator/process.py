@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEntry
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
@@ -98,6 +98,7 @@ class ControllerProcess:
         self.notices: list[str] = []
         self.audit_entries: list[AuditEntry] = []
         self.authorizer_texts: list[str] = []
+        self.authorizer_levels: list[int] = []
         self.authorizer_left_out_count = 0
         self.notices_debug = False
         """Whether `notices` has those of level DEBUG, too."""
@@ -440,10 +441,16 @@ class ControllerProcess:
         self.failed(failure.text)
 
     def audited(self, entry: AuditEntry) -> None:
+        if entry.outcome == COMMITTED:
+            what = f"AuditedIsCommitted: {self.node_id}: {entry.context.api.name} at {entry.last_offset}"
+            assert NO_OFFSET < entry.first_offset <= entry.last_offset < self.raft.high_watermark, what
+            assert self.raft.epoch_at(entry.last_offset) in (entry.leader_epoch, None), what
         self.audit_entries.append(entry)
+        self.counts["lines of the audit log"] += 1
 
     def authorizer_lines(self, effect: AuthorizerLines) -> None:
         self.authorizer_texts += [line.text for line in effect.lines]
+        self.authorizer_levels += [line.level for line in effect.lines]
         self.authorizer_left_out_count += effect.left_out_count
 
     def failed(self, text: str) -> None:
