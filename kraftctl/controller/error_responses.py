@@ -282,6 +282,8 @@ def _delete_acls(request: Message, version: int, code: int, text: str | None) ->
 
 def _fetch(request: Message, version: int, code: int, text: str | None) -> Message:
     assert isinstance(request, FetchRequest)
+    if version >= FETCH_WITHOUT_PARTITIONS_VERSION:
+        return fetch_response.FetchResponse(error_code=code)
     response = fetch_response.FetchResponse(
         responses=[
             fetch_response.FetchableTopicResponse(
@@ -289,7 +291,10 @@ def _fetch(request: Message, version: int, code: int, text: str | None) -> Messa
                 topic_id=topic.topic_id,
                 partitions=[
                     fetch_response.PartitionData(
-                        partition_index=partition.partition, error_code=code, high_watermark=-1
+                        partition_index=partition.partition,
+                        error_code=code,
+                        high_watermark=-1,
+                        records=b"",
                     )
                     for partition in topic.partitions
                 ],
@@ -303,6 +308,9 @@ def _fetch(request: Message, version: int, code: int, text: str | None) -> Messa
 
 
 FETCH_TOP_LEVEL_ERROR_VERSION: Final = 7
+
+FETCH_WITHOUT_PARTITIONS_VERSION: Final = 13
+"""From here on the error at the top level is the whole refusal (KIP-516)."""
 
 ITEM_SHAPES: Final[dict[int, Callable[[Message, int, int, str | None], Message]]] = {
     ApiKey.FETCH: _fetch,

@@ -10,9 +10,42 @@ ENVELOPE = "kraftctl/controller/envelope.py"
 TOKENS = "kraftctl/controller/security/delegation_token_control.py"
 HANDLERS = "tests/controller/test_security_handlers.py"
 SCAN = "tests/controller/test_acl_scan.py"
+TABLE = "tests/node/test_rights_table.py"
 CHANGES = "tests/controller/test_acl_changes.py"
 
 FAULTS = (
+    PlantedFault(
+        "forwarded-requests-have-the-principal-of-the-broker",
+        ENVELOPE,
+        "        principal=principal,\n",
+        "        principal=outer.principal,\n",
+        (f"{TABLE}::test_behind_a_broker",),
+        "Every client may do through a broker what the broker may do.",
+    ),
+    PlantedFault(
+        "levels-of-loggers-need-no-right",
+        "kraftctl/controller/configuration_control/config_alteration.py",
+        "    if not state.authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
+        "    if False:\n",
+        (f"{TABLE}::test_on_its_own_connection",),
+        "A request that Kafka refuses is not refused for its sender's rights.",
+    ),
+    PlantedFault(
+        "a-right-on-a-topic-is-not-asked-for",
+        "kraftctl/controller/replication_control/create_partitions.py",
+        "AclOperation.ALTER, ResourceType.TOPIC",
+        "AclOperation.DESCRIBE, ResourceType.TOPIC",
+        (f"{TABLE}::test_on_its_own_connection",),
+        "Who may only describe a topic adds partitions to it.",
+    ),
+    PlantedFault(
+        "a-refusal-names-the-topic-behind-an-id",
+        "kraftctl/controller/replication_control/delete_topics.py",
+        " if self._may(AclOperation.DESCRIBE, topic.name) else None\n",
+        "\n",
+        ("tests/controller/test_delete_topics.py",),
+        "Who knows an id learns a name that it may not see.",
+    ),
     PlantedFault(
         "prefixes-deny-nothing",
         AUTHORIZER,

@@ -31,6 +31,7 @@ from kraftctl.metadata.config_definitions.generated.topic_config_data import TOP
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
+from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -192,9 +193,19 @@ def _why_refused_up_front(
     if count > 1:
         return ApiError(Errors.INVALID_REQUEST, "Duplicate resource.")
     if kind == config_resource.BROKER_LOGGER:
-        reason = f"{config_resource.type_name(kind)} configs are not kept in the metadata log"
-        return ApiError(Errors.INVALID_REQUEST, reason)
+        return _why_no_logger(state, context, name)
     return why_not_authorized(state, context, AclOperation.ALTER_CONFIGS, kind, name)
+
+
+def _why_no_logger(state: ControllerState, context: RequestContext, name: str) -> ApiError:
+    """AlterConfigs has no levels of loggers; IncrementalAlterConfigs has those of the node that is asked."""
+    if context.api_key == ApiKey.ALTER_CONFIGS:
+        return ApiError(Errors.INVALID_REQUEST, "Unexpected resource type BROKER_LOGGER.")
+    if not state.authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):
+        return ApiError(Errors.CLUSTER_AUTHORIZATION_FAILED)
+    if name != str(state.node_id):
+        return ApiError(Errors.INVALID_REQUEST, f"this is node {state.node_id}, not {name!r}")
+    return ApiError(Errors.INVALID_CONFIG, "this controller has no Java loggers")
 
 
 def _is_subset(value: str | None, present: str | None) -> bool:

@@ -40,6 +40,7 @@ OWNER_VERSION: Final = 3
 HMAC_ALGORITHM: Final = "sha512"
 
 NO_TIMESTAMP: Final = -1
+"""Where the request itself is refused. Other refusals have zeros, as Kafka's."""
 
 TIMESTAMP_MAX: Final = (1 << 63) - 1
 
@@ -59,9 +60,6 @@ def create_delegation_token(
     response = CreateDelegationTokenResponse(
         principal_type=owner.type,
         principal_name=owner.name,
-        issue_timestamp_ms=NO_TIMESTAMP,
-        expiry_timestamp_ms=NO_TIMESTAMP,
-        max_timestamp_ms=NO_TIMESTAMP,
     )
     if context.version >= OWNER_VERSION:
         response.token_requester_principal_type = requester.type
@@ -69,6 +67,10 @@ def create_delegation_token(
     error = _why_not_served(state, context)
     if error is None and owner != requester:
         error = _why_not_for_others(state, context, str(owner))
+    if error is not None:
+        response.issue_timestamp_ms = NO_TIMESTAMP
+        response.expiry_timestamp_ms = NO_TIMESTAMP
+        response.max_timestamp_ms = NO_TIMESTAMP
     error = error or _why_disabled(state)
     if error is None and any(renewer.principal_type != USER_TYPE for renewer in request.renewers):
         error = ApiError(Errors.INVALID_PRINCIPAL_TYPE)
@@ -103,8 +105,12 @@ def renew_delegation_token(
 ) -> ControllerResult:
     """Renew a token: its owner or a renewer may, up to the token's maximum timestamp."""
     assert isinstance(request, RenewDelegationTokenRequest)
-    response = RenewDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
-    token = _find(state, context, request.hmac)
+    response = RenewDelegationTokenResponse()
+    error = _why_not_served(state, context)
+    if error is not None:
+        response.error_code, response.expiry_timestamp_ms = error.code, NO_TIMESTAMP
+        return _refused(response, context, error)
+    token = _find(state, request.hmac)
     if not isinstance(token, ApiError):
         token = _why_expired(token, moment) or _why_not_renewer(token, context) or token
     if isinstance(token, ApiError):
@@ -122,8 +128,12 @@ def expire_delegation_token(
 ) -> ControllerResult:
     """A negative period ends the token now; another one sets when it ends."""
     assert isinstance(request, ExpireDelegationTokenRequest)
-    response = ExpireDelegationTokenResponse(expiry_timestamp_ms=NO_TIMESTAMP)
-    token = _find(state, context, request.hmac)
+    response = ExpireDelegationTokenResponse()
+    error = _why_not_served(state, context)
+    if error is not None:
+        response.error_code, response.expiry_timestamp_ms = error.code, NO_TIMESTAMP
+        return _refused(response, context, error)
+    token = _find(state, request.hmac)
     ends_now = request.expiry_time_period_ms < 0
     if not isinstance(token, ApiError):
         expired = None if ends_now else _why_expired(token, moment)
@@ -191,8 +201,8 @@ def _why_disabled(state: ControllerState) -> ApiError | None:
     return None
 
 
-def _find(state: ControllerState, context: RequestContext, secret: bytes) -> DelegationToken | ApiError:
-    error = _why_not_served(state, context) or _why_disabled(state)
+def _find(state: ControllerState, secret: bytes) -> DelegationToken | ApiError:
+    error = _why_disabled(state)
     if error is not None:
         return error
     for token in state.image.delegation_tokens.tokens.values():

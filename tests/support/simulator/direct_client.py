@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.process import ControllerProcess
@@ -42,7 +43,9 @@ class DirectClient:
         self._calls = 0
         self._received: dict[int, tuple[Lifetime, int]] = {}
 
-    def send(self, request: Message, version: int | None = None) -> int:
+    def send(
+        self, request: Message, version: int | None = None, principal: KafkaPrincipal = ANONYMOUS
+    ) -> int:
         """The process, which must be running, has received it when this returns."""
         used = request.HIGHEST_VERSION if version is None else version
         header = RequestHeader(
@@ -51,15 +54,17 @@ class DirectClient:
             correlation_id=CORRELATION_ID,
             client_id=CLIENT_ID,
         )
-        return self.send_payload(encode_request(header, request), request.API_KEY, used)
+        return self.send_payload(encode_request(header, request), request.API_KEY, used, principal)
 
-    def send_payload(self, payload: bytes, api_key: int, version: int) -> int:
+    def send_payload(
+        self, payload: bytes, api_key: int, version: int, principal: KafkaPrincipal = ANONYMOUS
+    ) -> int:
         """The same, of an encoded request."""
         lifetime = self.process.lifetime
         assert lifetime is not None
         self._calls += 1
         call = DirectCall(self, self._calls, api_key, version)
-        request_id = self.process.receive(payload, call)
+        request_id = self.process.receive(payload, call, principal)
         self._received[self._calls] = (lifetime, request_id)
         return self._calls
 

@@ -19,6 +19,7 @@ from kraftctl.storage.meta_properties import read_meta_properties
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.record_batch import RecordBatch, encode_batch
 from tests.support.active_controller import NODE_ID
 from tests.support.simulator.checks import Checks
@@ -180,10 +181,12 @@ class LoneNode:
 
     # What it is asked.
 
-    def send(self, request: Message, version: int | None = None) -> int:
+    def send(
+        self, request: Message, version: int | None = None, principal: KafkaPrincipal = ANONYMOUS
+    ) -> int:
         """The id under which the answer will appear."""
         with self.attached():
-            return self.client.send(request, version)
+            return self.client.send(request, version, principal)
 
     def cancel(self, request_id: int) -> None:
         """Close the connection of this request."""

@@ -35,7 +35,7 @@ from kraftctl_protocol.generated.remove_raft_voter_response import RemoveRaftVot
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.primitives import EncodeError
-from kraftctl_protocol.principal import ANONYMOUS
+from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from tests.support.file_states import Aftermath
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.clocks import SimulatedClock
@@ -386,8 +386,8 @@ class ControllerProcess:
 
     # Its clients.
 
-    def receive(self, payload: bytes, exchange: Asker) -> int:
-        """As a connection does: what cannot be decoded, or is not served, closes it."""
+    def receive(self, payload: bytes, exchange: Asker, principal: KafkaPrincipal = ANONYMOUS) -> int:
+        """As a connection of `principal` does: what cannot be decoded, or is not served, closes it."""
         received = receive_request(payload)
         if isinstance(received, str):
             self.counts["connections closed"] += 1
@@ -397,7 +397,7 @@ class ControllerProcess:
             lambda response: self._respond(request_id, received, exchange, response)
         )
         self._requests[request_id] = exchange
-        context = received.context(self._listener, CLIENT_ADDRESS, ANONYMOUS)
+        context = received.context(self._listener, CLIENT_ADDRESS, principal)
         self.loop.offer(client_event(request_id, context, received.take_content()))
         return request_id
 
