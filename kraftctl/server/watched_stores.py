@@ -9,9 +9,9 @@ import datetime
 import ssl
 from typing import Final
 
-from kraftctl_security.config_values import ConfigException, ConfigValues
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
-from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix, read_listener_ssl_config
+from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_files import FileState, store_states
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
 
@@ -111,9 +111,5 @@ class WatchedStores:
         self._dynamic = own
         if own == former:
             return False, False
-        values = ConfigValues({**self._properties, **own})
-        config = read_listener_ssl_config(values, self.listener)
-        if values.errors:
-            raise ConfigException(values.errors)
-        self._tried = config
+        self._tried = ControllerConfig({**self._properties, **own}).ssl[self.listener]
         return True, is_first
