@@ -211,11 +211,48 @@ def test_one_port_may_serve_both_address_families() -> None:
     assert [endpoint.listener for endpoint in both.listeners] == ["CONTROLLER", "B"]
 
 
-@pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
-def test_protocols_that_are_not_spoken_are_refused_with_what_is(protocol: str) -> None:
-    found = errors(listener__security__protocol__map=f"CONTROLLER:{protocol}")
-    expected = f"Invalid value CONTROLLER:{protocol} for configuration listener.security.protocol.map: "
-    assert found == [expected + "String must be one of: PLAINTEXT, SSL"]
+JAAS = (
+    'org.apache.kafka.common.security.plain.PlainLoginModule required username="c" password="p" user_c="p";'
+)
+PLAIN = {
+    "sasl__enabled__mechanisms": "PLAIN",
+    "sasl__mechanism__controller__protocol": "PLAIN",
+    "listener__name__controller__plain__sasl__jaas__config": JAAS,
+}
+
+
+def test_keys_for_sasl_are_read_for_listeners_that_use_it() -> None:
+    assert config(sasl__enabled__mechanisms="GSSAPI").sasl == {}
+    assert config().controller_sasl is None
+    found = config(listener__security__protocol__map="CONTROLLER:SASL_PLAINTEXT", **PLAIN)
+    assert list(found.sasl) == ["CONTROLLER"]
+    assert list(found.sasl["CONTROLLER"].mechanisms) == ["PLAIN"]
+    assert found.controller_sasl is not None
+    assert found.controller_sasl.options["username"] == "c"
+    assert found.ssl == {}
+    missing = errors(
+        listener__security__protocol__map="CONTROLLER:SASL_PLAINTEXT", sasl__enabled__mechanisms="PLAIN"
+    )
+    assert len(missing) == 2, "a mechanism of the listener, and the one for other controllers"
+
+
+def test_over_ssl_sasl_asks_for_a_certificate_only_with_the_prefix_of_the_listener() -> None:
+    """KIP-684, as Kafka's ChannelBuilders."""
+    keys = {
+        "listener__security__protocol__map": "CONTROLLER:SASL_SSL",
+        "ssl__keystore__type": "PEM",
+        "ssl__keystore__location": "key.pem",
+        "ssl__truststore__type": "PEM",
+        "ssl__truststore__location": "ca.pem",
+        **PLAIN,
+    }
+    found = config(ssl__client__auth="required", **keys)
+    assert (list(found.ssl), list(found.sasl)) == (["CONTROLLER"], ["CONTROLLER"])
+    assert found.ssl["CONTROLLER"].client_auth == "none"
+    assert any("set listener.name.controller.ssl.client.auth" in warning for warning in found.warnings)
+    found = config(listener__name__controller__ssl__client__auth="required", **keys)
+    assert found.ssl["CONTROLLER"].client_auth == "required"
+    assert found.warnings == []
 
 
 def test_keys_for_ssl_are_read_for_listeners_that_use_it() -> None:

@@ -24,7 +24,7 @@ CATALOGUE = [
 CATALOGUE_TITLE = "## What went wrong in Kafka and near it"
 DEFECTS_TITLE = "## Ways to lose data or a quorum"
 
-NOT_BUILT = frozenset([58])
+NOT_BUILT: frozenset[int] = frozenset()
 """Entries about features that do not exist, or only in part; their row says so."""
 
 

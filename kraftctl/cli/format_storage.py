@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
+from kraftctl.cli.jaas_file import read_jaas_file
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
@@ -82,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when everything is formatted; 1, with the reason on standard error, otherwise."""
     try:
-        config = ControllerConfig(read_properties(args.config))
+        config = ControllerConfig(read_properties(args.config), read_jaas_file())
         _formatter(args, config).format(random.SystemRandom(), Clock().wall_ms(), print)
     except (StorageError, ConfigException, PropertiesError, OSError) as error:
         print(error, file=sys.stderr)

@@ -18,6 +18,7 @@ import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
+from kraftctl.cli.jaas_file import read_jaas_file
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.bound_sockets import ListenError
@@ -91,7 +92,7 @@ def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
         if not equals or not key.strip():
             raise ConfigException([f"--override {override}: expected KEY=VALUE"])
         properties[key.strip()] = value.strip()
-    return ControllerConfig(properties)
+    return ControllerConfig(properties, read_jaas_file())
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:

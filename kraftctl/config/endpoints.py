@@ -12,7 +12,8 @@ _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([
 SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
 """Kafka's, each at the index that is its number on the wire."""
 
-SUPPORTED_SECURITY_PROTOCOLS = ["PLAINTEXT", "SSL"]
+SSL_PROTOCOLS = ("SSL", "SASL_SSL")
+SASL_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL")
 PORT_MAX = 65_535
 WILDCARD_HOST = "0.0.0.0"
 

@@ -23,8 +23,10 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import Endpoints, VoterSet, static_voter_set
 from kraftctl.server.audit_log import AuditLog
 from kraftctl.server.clock import Clock
+from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
+from kraftctl.server.own_rights import OwnRights
 from kraftctl.server.ssl_reloading import SslReloading
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
@@ -74,13 +76,15 @@ async def run_controller(
             ssl_context=ssl_context,
             audit_log=audit_log,
         )
-        await server.accept(driver, driver.has_rules)
+        await server.accept(driver, driver.has_rules, CredentialLookup(driver.credentials, clock.wall_ms))
+        own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start()
         ssl_reloading = SslReloading(server, driver, clock.wall_ms)
         reloading = asyncio.ensure_future(ssl_reloading.run(reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
+            own_rights.stop()
             reloading.cancel()
             await driver.stop()
     finally:

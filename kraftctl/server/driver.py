@@ -10,7 +10,9 @@ import logging
 import ssl
 from collections.abc import Callable
 
+from kraftctl.controller.committed_credentials import CommittedCredentials
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.security.authorization import Authorizer
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
@@ -120,9 +122,19 @@ class Driver:
         """Whether requests of this API and client are refused for lack of a right on the cluster."""
         return lacks_right(self._node.controller, context)
 
+    @property
+    def credentials(self) -> CommittedCredentials:
+        """Users and tokens of the metadata log."""
+        return CommittedCredentials(self._node.controller)
+
+    @property
+    def authorizer(self) -> Authorizer:
+        """To ask; it is never replaced."""
+        return self._node.controller.state.authorizer
+
     def has_rules(self) -> bool:
         """Whether the authorizer, if there is one, knows the ACLs."""
-        return self._node.controller.state.authorizer.ready
+        return self.authorizer.ready
 
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter has this id, as far as this node knows."""

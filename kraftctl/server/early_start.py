@@ -18,15 +18,18 @@ logger = logging.getLogger("kraftctl.server.listener")
 CHECK_SECONDS: Final = 0.1
 
 
-class LateStart:
-    """Calls `starts` once `has_rules`, unless it is stopped before."""
+class OnceLoaded:
+    """Calls `actions` once `has_rules`, unless it is stopped before."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, has_rules: Callable[[], bool], starts: list[Callable[[], None]]
+        self,
+        loop: asyncio.AbstractEventLoop,
+        has_rules: Callable[[], bool],
+        actions: list[Callable[[], None]],
     ) -> None:
         self._loop = loop
         self._has_rules = has_rules
-        self._starts = starts
+        self._actions = actions
         self._timer: asyncio.TimerHandle | None = None
         self._check()
 
@@ -37,8 +40,8 @@ class LateStart:
     def _check(self) -> None:
         if self._has_rules():
             self._timer = None
-            for start in self._starts:
-                start()
+            for action in self._actions:
+                action()
         else:
             self._timer = self._loop.call_later(CHECK_SECONDS, self._check)
 

@@ -18,18 +18,20 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.connection import Connection, RequestHandler
 from kraftctl.server.connection_quotas import ConnectionQuotas
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
-from kraftctl.server.early_start import LateStart, late_listeners
+from kraftctl.server.early_start import OnceLoaded, late_listeners
 from kraftctl.server.handshake_turns import HandshakeTurns
 from kraftctl.server.metrics import RequestMetrics, performance_line
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.sasl_connection import SaslConnection, SaslListener
 from kraftctl.server.sasl_exchange import SaslServers
+from kraftctl.server.sasl_servers import ListenerSaslServers
 from kraftctl.server.ssl_metrics import SslMetrics
 from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_security.config_values import INT_MAX
+from kraftctl_security.sasl.scram_server import ScramCredentials
 from kraftctl_security.tls.contexts import Stores, load_stores, server_context
 from kraftctl_security.tls.stores import StoreError
 
@@ -195,7 +197,7 @@ class SocketServer:
         self.ssl_listeners: dict[str, SslListener] = {}
         self.ssl_stores: dict[str, Stores] = {}
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
-        self._late_start: LateStart | None = None
+        self._late_start: OnceLoaded | None = None
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
 
@@ -226,6 +228,16 @@ class SocketServer:
         self.ssl_listeners[endpoint.listener] = listener
         return listener
 
+    def _sasl_listener_of(self, name: str, credentials: ScramCredentials | None) -> SaslListener | None:
+        config = self.config.sasl.get(name)
+        if config is None:
+            return None
+        assert credentials is not None, f"the clients of listener {name} are compared with something"
+        servers = ListenerSaslServers(config, credentials)
+        receive_bytes_max = config.receive_bytes_max
+        over_ssl = name in self.config.ssl
+        return self.sasl_listener(servers, over_ssl=over_ssl, receive_bytes_max=receive_bytes_max)
+
     def sasl_listener(self, servers: SaslServers, *, over_ssl: bool, receive_bytes_max: int) -> SaslListener:
         """What a listener needs that authenticates clients by these mechanisms."""
         return SaslListener(
@@ -248,16 +260,26 @@ class SocketServer:
             await self.stop()
             raise
 
-    async def accept(self, handler: RequestHandler, has_rules: Callable[[], bool] = lambda: True) -> None:
-        """Open every listener; every request goes to `handler`. `has_rules`: the ACLs are loaded."""
+    async def accept(
+        self,
+        handler: RequestHandler,
+        has_rules: Callable[[], bool] = lambda: True,
+        credentials: ScramCredentials | None = None,
+    ) -> None:
+        """Open every listener; every request goes to `handler`.
+
+        `has_rules`: the ACLs are loaded. Listeners with SASL need `credentials`, of users and tokens.
+        """
         self._share_descriptors()
         self._announce_connections_max()
+        for listener in self.listeners:
+            listener.sasl = self._sasl_listener_of(listener.listener_name, credentials)
         late_names = late_listeners(self.config)
         late = [listener for listener in self.listeners if listener.listener_name in late_names]
         for listener in self.listeners:
             listener.accept(handler, is_late=listener in late)
         if late:
-            self._late_start = LateStart(self._loop, has_rules, [each.start for each in late])
+            self._late_start = OnceLoaded(self._loop, has_rules, [each.start for each in late])
         self._schedule_reaper()
         self._schedule_performance_line()
 

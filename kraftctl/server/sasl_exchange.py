@@ -194,8 +194,10 @@ class SaslExchange:
                 self._require_same_principal(authenticated.principal)
         except SaslAuthenticationError as error:
             text = str(error)
+            if self.is_renewal:
+                text = text.replace("during authentication", "during re-authentication", 1)
             refusal = SaslAuthenticateResponse(int(Errors.SASL_AUTHENTICATION_FAILED), text)
-            return Outcome(None if expects == _Expects.RAW_TOKEN else refusal, failure=text)
+            return Outcome(None if expects == _Expects.RAW_TOKEN else refusal, failure=error.reason)
         if authenticated is None:
             self._expects = expects
             return Outcome(SaslAuthenticateResponse(auth_bytes=challenge))

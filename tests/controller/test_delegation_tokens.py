@@ -27,6 +27,13 @@ SSL = {
     "ssl_keystore_type": "PEM",
     "ssl_keystore_location": "unread",
 }
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SASL = {
+    "listener_security_protocol_map": "CONTROLLER:SASL_PLAINTEXT",
+    "sasl_enabled_mechanisms": "PLAIN",
+    "sasl_mechanism_controller_protocol": "PLAIN",
+    "listener_name_controller_plain_sasl_jaas_config": f'{PLAIN} required username="c" password="p";',
+}
 
 
 def enabled(metadata_version=features.LATEST_PRODUCTION, **properties):
@@ -69,9 +76,16 @@ def test_a_token_from_birth_to_end():
         pytest.param({}, ALICE, Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, id="plaintext"),
         pytest.param(SSL, ANONYMOUS, Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, id="no-certificate"),
         pytest.param(SSL, ALICE, Errors.NONE, id="a-certificate"),
+        pytest.param(SASL, ALICE, Errors.NONE, id="sasl"),
+        pytest.param(
+            SASL,
+            KafkaPrincipal("User", "alice", True),
+            Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+            id="sasl-by-token",
+        ),
     ],
 )
-def test_a_direct_request_needs_ssl_and_a_certificate(properties, principal, error):
+def test_a_direct_request_needs_an_authenticated_client(properties, principal, error):
     active = enabled(**properties)
     response = ask(active, CreateDelegationTokenRequest(), principal, envelope=False)
     assert response.error_code == error

@@ -159,6 +159,42 @@ FAULTS = (
         "Clients of a listener that is not in early.start.listeners are served before the ACLs are loaded.",
     ),
     PlantedFault(
+        "a-certificate-names-a-client-of-sasl",
+        "kraftctl/server/listener.py",
+        'config.principal_mapper if endpoint.security_protocol == "SSL" else None',
+        "config.principal_mapper",
+        (
+            "tests/server/test_sasl_mechanisms.py::test_over_ssl_the_certificate_is_verified_and_the_user_is_named",
+        ),
+        "A client whose certificate no rule names is refused, although SASL names it (KIP-684).",
+    ),
+    PlantedFault(
+        "certificates-are-asked-for-without-the-prefix",
+        "protocol/kraftctl_security/tls/ssl_config.py",
+        "        config.client_auth = CLIENT_AUTH_NONE\n",
+        "        pass\n",
+        (
+            "tests/test_config.py::test_over_ssl_sasl_asks_for_a_certificate_only_with_the_prefix_of_the_listener",
+        ),
+        "Clients with SASL_SSL that Kafka's controllers serve are refused.",
+    ),
+    PlantedFault(
+        "a-missing-right-of-the-controller-is-not-said",
+        "kraftctl/server/own_rights.py",
+        "    if not authorizer.allows_on_cluster(context, AclOperation.CLUSTER_ACTION):\n",
+        "    if False:\n",
+        ("tests/server/test_own_rights.py::test_what_is_said",),
+        "A quorum does not form, and no log says which right is missing.",
+    ),
+    PlantedFault(
+        "tokens-are-created-for-clients-of-sasl-only-over-ssl",
+        "kraftctl/controller/security/delegation_token_control.py",
+        "    if context.envelope or context.listener in state.config.sasl:\n",
+        "    if context.envelope:\n",
+        ("tests/controller/test_delegation_tokens.py::test_a_direct_request_needs_an_authenticated_client",),
+        "Kafka's controllers serve them.",
+    ),
+    PlantedFault(
         "expired-tokens-authenticate",
         COMMITTED,
         "        return None if token.expires_at_ms <= wall_ms else token\n",

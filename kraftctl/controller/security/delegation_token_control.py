@@ -1,8 +1,8 @@
 """Create, renew and expire delegation tokens (KIP-48, KIP-373, KIP-900).
 
 The log has what a token is for; its secret is derived from the token id with delegation.token.secret.key,
-which every node has. A client that authenticated with a token may not create tokens, and secrets must not be
-sent in the clear: requests are served that a broker forwards, or that come over SSL with a certificate.
+which every node has. A client that authenticated with a token may not create tokens. Requests are served that
+a broker forwards, and those of clients that have authenticated, by a certificate or SASL.
 """
 
 from __future__ import annotations
@@ -181,9 +181,9 @@ def _why_not_served(state: ControllerState, context: RequestContext) -> ApiError
 
 
 def _is_authenticated(state: ControllerState, context: RequestContext) -> bool:
-    """Whether somebody knows who asks, and the answer is not sent in the clear."""
-    if context.envelope:
-        return True  # the broker has seen to it
+    """Whether it is known who asks, as in Kafka: over SSL by a certificate, by SASL over SSL or not."""
+    if context.envelope or context.listener in state.config.sasl:
+        return True  # the broker has seen to it, or SASL
     return context.listener in state.config.ssl and context.principal != ANONYMOUS
 
 

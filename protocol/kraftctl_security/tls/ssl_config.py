@@ -18,6 +18,7 @@ TLS_1_2: Final = "TLSv1.2"
 TLS_1_3: Final = "TLSv1.3"
 TLS: Final = "TLS"
 
+CLIENT_AUTH: Final = "ssl.client.auth"
 CLIENT_AUTH_NONE: Final = "none"
 CLIENT_AUTH_REQUESTED: Final = "requested"
 CLIENT_AUTH_REQUIRED: Final = "required"
@@ -66,10 +67,17 @@ def listener_prefix(listener: str) -> str:
     return f"listener.name.{listener.lower()}."
 
 
-def read_listener_ssl_config(config_values: ConfigValues, listener: str) -> SslConfig:
-    """The keys of a listener that others connect to; `config_values` notes what is wrong."""
+def read_listener_ssl_config(
+    config_values: ConfigValues, listener: str, *, with_sasl: bool = False
+) -> SslConfig:
+    """The keys of a listener that others connect to; `config_values` notes what is wrong.
+
+    `with_sasl`: it asks for certificates only if ssl.client.auth has the prefix of the listener (KIP-684).
+    """
     values = PrefixedValues(config_values, listener_prefix(listener))
     config = _read(values)
+    if with_sasl and not config_values.has(listener_prefix(listener) + CLIENT_AUTH):
+        config.client_auth = CLIENT_AUTH_NONE
     if config.keystore is None:
         values.missing(
             "ssl.keystore.location",
@@ -165,10 +173,10 @@ def _cipher_suites(values: PrefixedValues) -> list[str]:
 
 
 def _client_auth(values: PrefixedValues) -> str:
-    value = values.text("ssl.client.auth", CLIENT_AUTH_NONE)
+    value = values.text(CLIENT_AUTH, CLIENT_AUTH_NONE)
     allowed = [CLIENT_AUTH_REQUIRED, CLIENT_AUTH_REQUESTED, CLIENT_AUTH_NONE]
     if value not in allowed:
-        values.refuse("ssl.client.auth", value, f"String must be one of: {', '.join(allowed)}")
+        values.refuse(CLIENT_AUTH, value, f"String must be one of: {', '.join(allowed)}")
         return CLIENT_AUTH_NONE
     return value
 
