@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.sasl.oauthbearer.assertion_config import ALLOWED_FILES
+from kraftctl_security.sasl.oauthbearer.client_credentials import ClientSecret
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 from kraftctl_security.sasl.oauthbearer.oauthbearer_config import (
     OAuthBearerClientConfig,
@@ -27,6 +29,11 @@ CLIENT = {
     "sasl.oauthbearer.client.credentials.client.id": "kraftctl",
     "sasl.oauthbearer.client.credentials.client.secret": "hunter2",
     ALLOWED_URLS: f"{TOKENS},file:/etc/token",
+}
+ASSERTION = {
+    "sasl.oauthbearer.assertion.claim.iss": "me",
+    "sasl.oauthbearer.assertion.private.key.file": "/etc/key.pem",
+    ALLOWED_FILES: "/etc/key.pem",
 }
 
 
@@ -76,7 +83,7 @@ def test_defaults_are_those_of_kafka() -> None:
     refresh = login.refresh
     assert (refresh.window_factor, refresh.window_jitter) == (0.8, 0.05)
     assert (refresh.period_seconds_min, refresh.buffer_seconds) == (60, 300)
-    assert login.credentials is not None
+    assert isinstance(login.credentials, ClientSecret)
     assert (login.credentials.scope, login.credentials.url_encoded) == (None, False)
 
 
@@ -106,18 +113,18 @@ def test_the_issuer_is_trusted_by_options_of_the_login_module_and_not_by_keys_of
 def test_the_keys_of_credentials_precede_the_options_of_the_login_module() -> None:
     options = {"clientId": "old", "clientSecret": "old", "scope": "old", "extension_traceId": "5"}
     login = client({"sasl.oauthbearer.scope": "kafka"}, options)
-    assert login.credentials is not None
+    assert isinstance(login.credentials, ClientSecret)
     assert (login.credentials.client_id, login.credentials.scope) == ("kraftctl", "kafka")
     assert login.extensions == {"traceId": "5"}
     prefix = "sasl.oauthbearer.client.credentials.client."
     login = client({f"{prefix}id": "-", f"{prefix}secret": "-"}, options)
-    assert login.credentials is not None
+    assert isinstance(login.credentials, ClientSecret)
     assert (login.credentials.client_id, login.credentials.client_secret) == ("old", "old")
 
 
 def test_a_controller_is_a_client_with_the_keys_of_its_listener() -> None:
     login = client({f"{MECHANISM}sasl.oauthbearer.scope": "quorum"}, listener="CONTROLLER")
-    assert login.credentials is not None
+    assert isinstance(login.credentials, ClientSecret)
     assert login.credentials.scope == "quorum"
 
 
@@ -162,11 +169,12 @@ def test_what_a_listener_is_refused_for(properties: dict[str, str], error: str) 
         ({"sasl.oauthbearer.token.endpoint.url": "-"}, "it is where a client gets its token"),
         ({"sasl.oauthbearer.token.endpoint.url": "http://issuer/token"}, "never with http://"),
         ({"sasl.oauthbearer.client.credentials.client.secret": "-"}, "credentials.client.secret"),
-        (
-            {"sasl.oauthbearer.jwt.retriever.class": f"{PACKAGE}JwtBearerJwtRetriever"},
-            "JwtBearerJwtRetriever for configuration sasl.oauthbearer.jwt.retriever.class",
-        ),
-        ({"sasl.oauthbearer.assertion.file": "/a"}, "assertions are not supported"),
+        ({"sasl.oauthbearer.jwt.retriever.class": "com.example.Own"}, "It must be one of"),
+        ({"sasl.oauthbearer.assertion.file": "/a"}, f"it is not in {ALLOWED_FILES}. Next step: add it"),
+        ({"sasl.oauthbearer.assertion.claim.iss": "me"}, "assertion.private.key.file"),
+        (ASSERTION | {"sasl.oauthbearer.assertion.algorithm": "RS512"}, "must be one of: ES256, RS256"),
+        (ASSERTION | {"sasl.oauthbearer.assertion.claim.exp.seconds": "86401"}, "no more than 86400"),
+        (ASSERTION | {"sasl.oauthbearer.assertion.template.file": "/b"}, "/b for configuration"),
         ({"sasl.login.refresh.window.factor": "0.4"}, "at least 0.5 and no more than 1.0"),
         ({"sasl.login.refresh.window.jitter": "x"}, "Not a number of type DOUBLE"),
         ({"sasl.login.refresh.window.jitter": "nan"}, "at least 0.0"),

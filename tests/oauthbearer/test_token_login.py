@@ -11,15 +11,15 @@ import pytest
 from kraftctl.dev.polling import await_result
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.issuer import token_login
-from kraftctl_security.issuer.token_endpoint import TokenEndpointError, fetch_token, token_request
+from kraftctl_security.issuer.token_endpoint import TokenEndpointError, fetch_token
 from kraftctl_security.issuer.token_login import TokenLogin
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError
+from kraftctl_security.sasl.oauthbearer.client_credentials import ClientSecret, token_request
 from kraftctl_security.sasl.oauthbearer.initial_response import parse_initial_response
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 from kraftctl_security.sasl.oauthbearer.oauthbearer_client import TokenUnavailableError
 from kraftctl_security.sasl.oauthbearer.oauthbearer_config import (
     LOGIN_HANDLERS,
-    ClientCredentials,
     OAuthBearerClientConfig,
     read_client_config,
 )
@@ -82,7 +82,7 @@ def test_names_and_secrets_may_be_url_encoded(issuer: HttpsIssuer) -> None:
     )
     assert fetch_token(found).token.principal_name == "a*b c"
     headers, body = token_request(
-        ClientCredentials(client_id="a*b c", client_secret="-_.~ä+", scope="a b&c", url_encoded=True)
+        ClientSecret(client_id="a*b c", client_secret="-_.~ä+", scope="a b&c", url_encoded=True), None
     )
     assert headers["Authorization"] == "Basic YSpiK2M6LV8uJTdFJUMzJUE0JTJC"
     assert body == b"grant_type=client_credentials&scope=a+b%26c"

@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote_plus
 
+import jwt
+
 from tests.support.certificates import Authority
 from tests.support.token_issuer import SigningKey, claims_of, jwks
 
@@ -26,6 +28,7 @@ Answer = tuple[int, bytes]
 class HttpsIssuer:
     """Serves until it is closed. `clients` is name -> secret; a token has the name of its client.
 
+    Other clients sign assertions with `client_key`; `assertions` has the header and the claims of each.
     `override` may answer a path instead: with status and body, or by doing something to the connection and
     returning None. `requests` has the path of each request.
     """
@@ -36,6 +39,8 @@ class HttpsIssuer:
         self.truststore.write_text(self.authority.pem)
         self.clients = clients
         self.keys = [SigningKey("first")]
+        self.client_key = SigningKey("client")
+        self.assertions: list[dict[str, Any]] = []
         self.lifetime_s = 3_600
         self.override: dict[str, Callable[[BaseHTTPRequestHandler], Answer | None]] = {}
         self.requests: list[str] = []
@@ -77,8 +82,8 @@ class HttpsIssuer:
         return f'ssl.truststore.type="PEM" ssl.truststore.location="{self.truststore}"'
 
     def rotate(self, key_id: str) -> None:
-        """A new key signs, and those before are no longer published."""
-        self.keys = [SigningKey(key_id)]
+        """A new key signs; the one before is still published, and no other."""
+        self.keys = [SigningKey(key_id), self.keys[0]]
 
     def token(self, name: str, **claims: Any) -> str:
         now = int(time.time())
@@ -108,12 +113,25 @@ class HttpsIssuer:
     def _token(self, authorization: str, body: bytes) -> Answer:
         name, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
         parameters = parse_qs(body.decode())
+        if assertion := parameters.get("assertion") or parameters.get("client_assertion"):
+            return self._exchanged(assertion[0], parameters)
         if self.clients.get(unquote_plus(name)) != unquote_plus(secret):
             return 401, b'{"error": "invalid_client", "error_description": "unknown"}'
         if parameters["grant_type"] != ["client_credentials"]:
             return 400, b'{"error": "unsupported_grant_type"}'
         token = self.token(unquote_plus(name), scope=parameters.get("scope"))
         return 200, json.dumps({"access_token": token, "token_type": "Bearer"}).encode()
+
+    def _exchanged(self, assertion: str, parameters: dict[str, list[str]]) -> Answer:
+        """A token of the name in an assertion that the key of the client has signed."""
+        try:
+            key = self.client_key.key.public_key()
+            claims = jwt.decode(assertion, key, ["RS256", "ES256"], audience=self.token_url)
+        except jwt.PyJWTError as error:
+            return 401, json.dumps({"error": "invalid_client", "error_description": str(error)}).encode()
+        self.assertions.append(jwt.get_unverified_header(assertion) | {"claims": claims})
+        token = self.token(claims["sub"], scope=parameters.get("scope"))
+        return 200, json.dumps({"access_token": token}).encode()
 
 
 def handler_of(issuer: HttpsIssuer) -> type[BaseHTTPRequestHandler]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote_plus
 
+from kraftctl_security.issuer.assertions import UnusableAssertionError, make_assertion
 from kraftctl_security.issuer.https_exchange import BODY_BYTES_MAX, ExchangeError, https_exchange
 from kraftctl_security.sasl.oauthbearer.access_token import AccessToken, JwtValidatorError
+from kraftctl_security.sasl.oauthbearer.client_credentials import Credentials, token_request
 from kraftctl_security.sasl.oauthbearer.client_token import read_client_token
 from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjectError, parse_json_object
-from kraftctl_security.sasl.oauthbearer.oauthbearer_config import ClientCredentials, OAuthBearerClientConfig
+from kraftctl_security.sasl.oauthbearer.oauthbearer_config import OAuthBearerClientConfig
 
 TOKEN_NAMES: Final = ("access_token", "id_token")
 """As Kafka's JwtResponseParser: the first that is there."""
@@ -57,31 +57,10 @@ def fetch_token(config: OAuthBearerClientConfig) -> ClientToken:
     return ClientToken(text, token)
 
 
-def token_request(credentials: ClientCredentials) -> tuple[dict[str, str], bytes]:
-    """Headers and body, as Kafka's ClientSecretRequestFormatter writes them."""
-    name, secret, scope = credentials.client_id, credentials.client_secret, credentials.scope
-    if credentials.url_encoded:
-        name, secret = _encoded(name), _encoded(secret)
-        scope = None if scope is None else _encoded(scope)
-    basic = base64.b64encode(f"{name}:{secret}".encode()).decode()
-    headers = {
-        "Accept": "application/json",
-        "Authorization": f"Basic {basic}",
-        "Cache-Control": "no-cache",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    body = "grant_type=client_credentials" + ("" if scope is None else f"&scope={scope}")
-    return headers, body.encode()
-
-
-def _encoded(text: str) -> str:
-    """As Java's URLEncoder."""
-    return quote_plus(text, safe="*").replace("~", "%7E")
-
-
-def _from_endpoint(config: OAuthBearerClientConfig, credentials: ClientCredentials) -> str:
-    headers, body = token_request(credentials)
+def _from_endpoint(config: OAuthBearerClientConfig, credentials: Credentials) -> str:
     try:
+        assertion = None if credentials.assertion is None else make_assertion(credentials.assertion)
+        headers, body = token_request(credentials, assertion)
         answer = https_exchange(
             config.url,
             config.ssl,
@@ -91,6 +70,8 @@ def _from_endpoint(config: OAuthBearerClientConfig, credentials: ClientCredentia
             connect_timeout_ms=config.connect_timeout_ms,
             read_timeout_ms=config.read_timeout_ms,
         )
+    except UnusableAssertionError as error:
+        raise TokenEndpointError(f"no assertion: {error}", retriable=True) from error
     except ExchangeError as error:
         raise TokenEndpointError(f"{config.url.text}: {error}", retriable=True) from error
     try:

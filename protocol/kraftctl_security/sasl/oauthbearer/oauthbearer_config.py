@@ -1,6 +1,6 @@
 """The keys of OAUTHBEARER, of a listener and of a client, with Kafka's names, defaults and checks.
 
-KIP-768 and KIP-1139. Nothing is read from files here.
+KIP-768, KIP-1139 and KIP-1258. Nothing is read from files here.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.sasl.oauthbearer.client_credentials import Credentials, read_credentials
 from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponse, InitialResponseError
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS, IssuerUrl, read_issuer_url
 from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidatorConfig
@@ -24,17 +25,16 @@ VALIDATOR_HANDLERS: Final = (f"{_PACKAGE}OAuthBearerValidatorCallbackHandler",)
 LOGIN_HANDLERS: Final = (f"{_PACKAGE}OAuthBearerLoginCallbackHandler",)
 VALIDATORS: Final = (f"{_PACKAGE}DefaultJwtValidator", f"{_PACKAGE}BrokerJwtValidator")
 CLIENT_VALIDATORS: Final = (f"{_PACKAGE}DefaultJwtValidator", f"{_PACKAGE}ClientJwtValidator")
+JWT_BEARER_RETRIEVER: Final = f"{_PACKAGE}JwtBearerJwtRetriever"
 RETRIEVERS: Final = (
     f"{_PACKAGE}DefaultJwtRetriever",
     f"{_PACKAGE}ClientCredentialsJwtRetriever",
     f"{_PACKAGE}FileJwtRetriever",
+    JWT_BEARER_RETRIEVER,
 )
 
 EXTENSION_PREFIX: Final = "extension_"
 """Of JAAS options that become extensions of the first message."""
-
-ASSERTION_KEYS: Final = ("sasl.oauthbearer.assertion.file", "sasl.oauthbearer.assertion.claim.iss")
-"""With one of them, Kafka proves the client by a signed assertion instead of a secret (KIP-1258)."""
 
 
 class JwksConfig:
@@ -64,16 +64,6 @@ class OAuthBearerServerConfig:
         self.validator = validator
 
 
-class ClientCredentials:
-    """What the token endpoint is asked with (RFC 6749 section 4.4)."""
-
-    def __init__(self, *, client_id: str, client_secret: str, scope: str | None, url_encoded: bool) -> None:
-        self.client_id = client_id
-        self.client_secret = client_secret
-        self.scope = scope
-        self.url_encoded = url_encoded
-
-
 class OAuthBearerClientConfig:
     """How a client gets its token. `credentials` is None if the token is in a file."""
 
@@ -82,7 +72,7 @@ class OAuthBearerClientConfig:
         *,
         url: IssuerUrl,
         ssl: SslConfig,
-        credentials: ClientCredentials | None,
+        credentials: Credentials | None,
         connect_timeout_ms: int | None,
         read_timeout_ms: int | None,
         retry_backoff_ms: int,
@@ -158,18 +148,16 @@ def read_client_config(
     """
     values = OAuthBearerValues(config_values, mechanism_prefixes(listener))
     values.class_name("sasl.login.callback.handler.class", LOGIN_HANDLERS, None)
-    values.class_name("sasl.oauthbearer.jwt.retriever.class", RETRIEVERS, RETRIEVERS[0])
+    retriever = values.class_name("sasl.oauthbearer.jwt.retriever.class", RETRIEVERS, RETRIEVERS[0])
     values.class_name("sasl.oauthbearer.jwt.validator.class", CLIENT_VALIDATORS, CLIENT_VALIDATORS[0])
     url_key = "sasl.oauthbearer.token.endpoint.url"
     url = read_issuer_url(values, url_key, config_values.names(ALLOWED_URLS))
     if not values.has(url_key):
         values.missing(url_key, "it is where a client gets its token")
-    for key in ASSERTION_KEYS:
-        if values.has(key):
-            values.refuse(
-                key, values.text(key, ""), "assertions are not supported: set the client secret instead"
-            )
-    credentials = _credentials(values, jaas_options) if url is not None and url.path is None else None
+    credentials = None
+    if url is not None and url.path is None:
+        jwt_bearer = retriever == JWT_BEARER_RETRIEVER
+        credentials = read_credentials(values, jaas_options, jwt_bearer=jwt_bearer)
     connect_timeout_ms = values.optional_int32("sasl.login.connect.timeout.ms", at_least=0)
     read_timeout_ms = values.optional_int32("sasl.login.read.timeout.ms", at_least=0)
     backoff_ms, backoff_max_ms = _backoff(values, "sasl.login.retry.backoff")
@@ -190,27 +178,6 @@ def read_client_config(
         extensions=extensions,
         scope_claim_name=scope_claim_name,
         sub_claim_name=sub_claim_name,
-    )
-
-
-def _credentials(values: OAuthBearerValues, jaas_options: Mapping[str, str]) -> ClientCredentials | None:
-    """A key precedes its JAAS option, which is deprecated (KIP-1139)."""
-    prefix = "sasl.oauthbearer.client.credentials.client."
-
-    def read(key: str, option: str) -> str | None:
-        text = values.text(key, "") if values.has(key) else jaas_options.get(option, "")
-        return text.strip() or None
-
-    client_id, client_secret = read(f"{prefix}id", "clientId"), read(f"{prefix}secret", "clientSecret")
-    for name, value in (("id", client_id), ("secret", client_secret)):
-        if value is None:
-            values.missing(f"{prefix}{name}", "it is what a client authenticates with at the token endpoint")
-    scope = read("sasl.oauthbearer.scope", "scope")
-    url_encoded = values.boolean("sasl.oauthbearer.header.urlencode", False)
-    if client_id is None or client_secret is None:
-        return None
-    return ClientCredentials(
-        client_id=client_id, client_secret=client_secret, scope=scope, url_encoded=url_encoded
     )
 
 

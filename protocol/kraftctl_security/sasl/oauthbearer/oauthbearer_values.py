@@ -43,8 +43,8 @@ class OAuthBearerValues(PrefixedValues):
         """A BOOLEAN."""
         return self.values.boolean(self.name(key), default)
 
-    def class_name(self, key: str, allowed: tuple[str, ...], default: str | None) -> None:
-        """A CLASS: its rules are built in, and no other can be loaded.
+    def class_name(self, key: str, allowed: tuple[str, ...], default: str | None) -> str | None:
+        """A CLASS: its rules are built in, and no other can be loaded. None if it is missing.
 
         A `default` of None is Kafka's default that is not supported: the key has to be set.
         """
@@ -54,6 +54,7 @@ class OAuthBearerValues(PrefixedValues):
             self.missing(key, f"Kafka's default is for tokens without a signature. Set {choices}")
         elif name not in allowed:
             self.refuse(key, name, f"a Java class cannot be loaded here. It must be one of: {choices}")
+        return name
 
     def note(self, errors: list[str]) -> None:
         """Note errors that others have found, as they are."""
