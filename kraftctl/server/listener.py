@@ -197,6 +197,7 @@ class SocketServer:
         self.ssl_listeners: dict[str, SslListener] = {}
         self.ssl_stores: dict[str, Stores] = {}
         self.listeners = [Listener(self, endpoint) for endpoint in config.listeners]
+        self._sasl_servers: list[ListenerSaslServers] = []
         self._late_start: OnceLoaded | None = None
         self._reaper: asyncio.TimerHandle | None = None
         self._performance_timer: asyncio.TimerHandle | None = None
@@ -233,7 +234,12 @@ class SocketServer:
         if config is None:
             return None
         assert credentials is not None, f"the clients of listener {name} are compared with something"
-        servers = ListenerSaslServers(config, credentials)
+        try:
+            servers = ListenerSaslServers(config, credentials)
+        except StoreError as error:
+            raise StoreError(f"Listener {name}: for the issuer of tokens, {error}") from error
+        self._sasl_servers.append(servers)
+        servers.start()
         receive_bytes_max = config.receive_bytes_max
         over_ssl = name in self.config.ssl
         return self.sasl_listener(servers, over_ssl=over_ssl, receive_bytes_max=receive_bytes_max)
@@ -290,6 +296,8 @@ class SocketServer:
         for timer in (self._reaper, self._performance_timer):
             if timer is not None:
                 timer.cancel()
+        for servers in self._sasl_servers:
+            servers.close()
         for listener in self.listeners:
             listener.stop_accepting()
         for connection in self._connections():

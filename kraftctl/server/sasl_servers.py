@@ -7,19 +7,34 @@ import secrets
 from collections.abc import Callable
 
 from kraftctl_protocol.scram import MECHANISM_NAMES
+from kraftctl_security.issuer.jwks_endpoint import JwksEndpoint
 from kraftctl_security.sasl.mechanism import SaslServer
+from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+from kraftctl_security.sasl.oauthbearer.oauthbearer_server import OAuthBearerSaslServer
 from kraftctl_security.sasl.plain import PlainServer, PlainUsers
-from kraftctl_security.sasl.sasl_config import PLAIN, SaslListenerConfig, SaslMechanismConfig
+from kraftctl_security.sasl.sasl_config import OAUTHBEARER, PLAIN, SaslListenerConfig, SaslMechanismConfig
 from kraftctl_security.sasl.scram_server import ScramCredentials, ScramServer
 
 
 class ListenerSaslServers:
-    """Makes one for each authentication."""
+    """Makes one for each authentication. The keys of an issuer are read from `start` to `close`.
+
+    Raises StoreError for certificates by which the issuer cannot be trusted.
+    """
 
     def __init__(self, config: SaslListenerConfig, credentials: ScramCredentials) -> None:
         self.mechanisms = list(config.mechanisms)
         self._session_ms_max = {name: each.reauth_ms_max for name, each in config.mechanisms.items()}
-        self._makers = {name: _maker(each, credentials) for name, each in config.mechanisms.items()}
+        self._issuers: list[JwksEndpoint] = []
+        self._makers = {name: self._maker(each, credentials) for name, each in config.mechanisms.items()}
+
+    def start(self) -> None:
+        for issuer in self._issuers:
+            issuer.start()
+
+    def close(self) -> None:
+        for issuer in self._issuers:
+            issuer.close()
 
     def server(self, mechanism: str) -> SaslServer:
         return self._makers[mechanism]()
@@ -27,11 +42,20 @@ class ListenerSaslServers:
     def session_ms_max(self, mechanism: str) -> int:
         return self._session_ms_max[mechanism]
 
+    def _maker(self, config: SaslMechanismConfig, credentials: ScramCredentials) -> Callable[[], SaslServer]:
+        if config.mechanism == PLAIN:
+            users = PlainUsers(config.options)
+            return lambda: PlainServer(users)
+        if config.mechanism != OAUTHBEARER:
+            return _scram_maker(config, credentials)
+        assert config.tokens is not None, "the configuration requires it"
+        issuer = JwksEndpoint(config.tokens.jwks)
+        self._issuers.append(issuer)
+        validator = JwtValidator(config.tokens.validator, issuer)
+        return lambda: OAuthBearerSaslServer(validator)
 
-def _maker(config: SaslMechanismConfig, credentials: ScramCredentials) -> Callable[[], SaslServer]:
-    if config.mechanism == PLAIN:
-        users = PlainUsers(config.options)
-        return lambda: PlainServer(users)
+
+def _scram_maker(config: SaslMechanismConfig, credentials: ScramCredentials) -> Callable[[], SaslServer]:
     numbers = {name: number for number, name in MECHANISM_NAMES.items()}
     number = numbers[config.mechanism]
     unknown_secret = os.urandom(32)

@@ -98,7 +98,7 @@ FAULTS = (
     PlantedFault(
         "a-second-token-after-an-error",
         SERVER,
-        "        if self._failed:\n",
+        "        if self._refused_for is not None:\n",
         "        if False:\n",
         (f"{EXCHANGE}::test_no_second_token_is_accepted_after_an_error",),
         "One connection tries any number of tokens.",

@@ -18,7 +18,8 @@ from kraftctl_security.issuer import https_exchange, jwks_endpoint
 from kraftctl_security.issuer.jwks_endpoint import KEY_ID_CHARACTERS_MAX, JwksEndpoint
 from kraftctl_security.sasl.oauthbearer.access_token import JwtValidatorError
 from kraftctl_security.sasl.oauthbearer.issuer_url import IssuerUrl
-from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator, JwtValidatorConfig
+from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.oauthbearer_config import JwksConfig
 from kraftctl_security.tls.ssl_config import read_client_ssl_config
 from tests.support.certificates import Authority
@@ -105,6 +106,7 @@ def test_keys_are_read_at_intervals(issuer: HttpsIssuer) -> None:
     keys.start()
     issuer.await_requests("/jwks", 3)
     keys.close()
+    keys._thread.join(20.0)
     assert not keys._thread.is_alive()
 
 

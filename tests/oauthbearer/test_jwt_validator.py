@@ -14,8 +14,8 @@ from kraftctl_security.sasl.oauthbearer.access_token import JwtValidatorError
 from kraftctl_security.sasl.oauthbearer.jwt_validator import (
     TOKEN_CHARACTERS_MAX,
     JwtValidator,
-    JwtValidatorConfig,
 )
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.verification_keys import (
     KEYS_MAX,
     VerificationKeys,

@@ -13,7 +13,8 @@ from kraftctl_security.sasl.oauthbearer.initial_response import (
     InitialResponseError,
     parse_initial_response,
 )
-from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator, JwtValidatorConfig
+from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.oauthbearer_client import OAuthBearerSaslClient, TokenUnavailableError
 from kraftctl_security.sasl.oauthbearer.oauthbearer_server import (
     REASON_CHARACTERS_MAX,
@@ -39,7 +40,7 @@ class Keys:
         return ""
 
 
-def server(reasons: list[str] | None = None) -> OAuthBearerSaslServer:
+def server() -> OAuthBearerSaslServer:
     config = JwtValidatorConfig(
         expected_audiences=[],
         expected_issuer=None,
@@ -47,8 +48,7 @@ def server(reasons: list[str] | None = None) -> OAuthBearerSaslServer:
         scope_claim_name="scope",
         sub_claim_name="sub",
     )
-    noted: list[str] = [] if reasons is None else reasons
-    return OAuthBearerSaslServer(JwtValidator(config, Keys()), noted.append)
+    return OAuthBearerSaslServer(JwtValidator(config, Keys()))
 
 
 def test_a_client_with_a_token_is_authenticated_until_it_expires() -> None:
@@ -66,19 +66,18 @@ def test_a_client_with_a_token_is_authenticated_until_it_expires() -> None:
 
 
 def test_a_refused_token_ends_the_exchange_after_the_answer_of_the_client() -> None:
-    reasons: list[str] = []
-    client, listener = OAuthBearerSaslClient(lambda: EXPIRED, {}), server(reasons)
+    client, listener = OAuthBearerSaslClient(lambda: EXPIRED, {}), server()
     error = listener.evaluate(client.evaluate(b"") or b"", NOW * 1_000)
     assert json.loads(error) == {"status": "invalid_token"}
     assert client.evaluate(error) == b"\x01"
-    with pytest.raises(SaslAuthenticationError, match="invalid_token"):
+    with pytest.raises(SaslAuthenticationError, match="invalid_token") as refused:
         listener.evaluate(b"\x01", NOW * 1_000)
+    assert refused.value.reason.startswith("the token is refused: it has expired")
+    assert len(refused.value.reason) <= REASON_CHARACTERS_MAX
     with pytest.raises(SaslAuthenticationError, match=r"the server refuses the token: .*invalid_token"):
         client.evaluate(b"")
     assert listener.authenticated is None
     assert not client.is_complete
-    assert reasons[0].startswith("a token is refused: it has expired")
-    assert len(reasons[0]) <= REASON_CHARACTERS_MAX
 
 
 def test_no_second_token_is_accepted_after_an_error() -> None:

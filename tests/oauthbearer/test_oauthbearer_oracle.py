@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError
 from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponse
-from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator, JwtValidatorConfig
+from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.oauthbearer_server import INVALID_TOKEN, OAuthBearerSaslServer
 from kraftctl_security.sasl.oauthbearer.verification_keys import VerificationKeys, parse_verification_keys
 from tests.support.certificates import Authority
@@ -162,7 +163,7 @@ class Keys:
 
 
 def ours(validator: JwtValidator, message: bytes, wall_ms: int) -> str:
-    server = OAuthBearerSaslServer(validator, lambda reason: None)
+    server = OAuthBearerSaslServer(validator)
     try:
         answer = server.evaluate(message, wall_ms)
     except SaslAuthenticationError:

@@ -141,6 +141,7 @@ def test_a_token_is_replaced_before_it_expires(issuer: HttpsIssuer) -> None:
         issuer.await_requests("/token", 2)
     finally:
         login.close()
+    login._thread.join(20.0)
     assert not login._thread.is_alive()
 
 

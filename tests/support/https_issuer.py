@@ -97,6 +97,17 @@ class HttpsIssuer:
                 self.requests
             )
 
+    def hold(self, path: str) -> threading.Event:
+        """Answers a path with 503, and not before the event is set."""
+        held = threading.Event()
+
+        def wait(handler: BaseHTTPRequestHandler) -> Answer:
+            held.wait(60.0)
+            return 503, b""
+
+        self.override[path] = wait
+        return held
+
     def answer(self, handler: BaseHTTPRequestHandler, body: bytes) -> Answer | None:
         path = handler.path.partition("?")[0]
         with self.requested:

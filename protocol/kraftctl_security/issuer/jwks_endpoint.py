@@ -36,8 +36,6 @@ FILE_LOOK_MS: Final = 1_000
 
 RETRY_MS_MIN: Final = 100
 
-STOP_SECONDS_MAX: Final = 1.0
-
 
 class JwksEndpoint:
     """The KeySource of a listener. `start` and `close` are called once each; the other methods never wait."""
@@ -62,10 +60,9 @@ class JwksEndpoint:
         self._thread.start()
 
     def close(self) -> None:
-        """Does not wait for an issuer that does not answer."""
+        """The thread ends after what it is doing; this does not wait."""
         self._closing = True
         self._wake.set()
-        self._thread.join(STOP_SECONDS_MAX)
 
     def keys(self) -> VerificationKeys | None:
         """None until they are read for the first time."""

@@ -24,8 +24,6 @@ FILE_LOOK_MS: Final = 10_000
 FIRST_TOKEN_SECONDS_MAX: Final = 10.0
 """How long a connection waits for it: as long as the attempts of one round last by default."""
 
-STOP_SECONDS_MAX: Final = 1.0
-
 
 class TokenLogin:
     """Keeps one token for all connections of this process. `start` and `close` are called once each."""
@@ -44,9 +42,8 @@ class TokenLogin:
         self._thread.start()
 
     def close(self) -> None:
-        """Does not wait for an issuer that does not answer."""
+        """The thread ends after what it is doing; this does not wait."""
         self._closing.set()
-        self._thread.join(STOP_SECONDS_MAX)
 
     def new_client(self) -> OAuthBearerSaslClient:
         """For one authentication. Waits until the first token was asked for: not for the loop."""

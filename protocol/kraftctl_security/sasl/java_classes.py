@@ -17,10 +17,7 @@ PRINCIPAL_BUILDERS: Final = (_SECURITY + "authenticator.DefaultKafkaPrincipalBui
 
 SERVER_CALLBACK_HANDLERS: Final[dict[str, tuple[str, ...]]] = {
     "PLAIN": (_SECURITY + "plain.internals.PlainServerCallbackHandler",),
-    "OAUTHBEARER": (
-        _OAUTHBEARER + "OAuthBearerValidatorCallbackHandler",
-        _OAUTHBEARER + "internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler",
-    ),
+    "OAUTHBEARER": (_OAUTHBEARER + "OAuthBearerValidatorCallbackHandler",),
 }
 
 CLIENT_CALLBACK_HANDLERS: Final[dict[str, tuple[str, ...]]] = {
@@ -34,10 +31,7 @@ LOGIN_CLASSES: Final[dict[str, tuple[str, ...]]] = {
 _LOGIN_CLASS: Final = (_SECURITY + "authenticator.DefaultLogin",)
 
 LOGIN_CALLBACK_HANDLERS: Final[dict[str, tuple[str, ...]]] = {
-    "OAUTHBEARER": (
-        _OAUTHBEARER + "OAuthBearerLoginCallbackHandler",
-        _OAUTHBEARER + "internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler",
-    ),
+    "OAUTHBEARER": (_OAUTHBEARER + "OAuthBearerLoginCallbackHandler",),
 }
 _LOGIN_CALLBACK_HANDLER: Final = (_SECURITY + "authenticator.AbstractLogin$DefaultLoginCallbackHandler",)
 
@@ -45,18 +39,18 @@ _LOGIN_CALLBACK_HANDLER: Final = (_SECURITY + "authenticator.AbstractLogin$Defau
 def refuse_server_classes(values: ConfigValues, prefix: str, mechanism: str) -> None:
     """As in Kafka, only keys with the prefix of the listener and the mechanism count."""
     key = f"{prefix}sasl.server.callback.handler.class"
-    _refuse_other(values, key, SERVER_CALLBACK_HANDLERS.get(mechanism, ()))
+    refuse_other(values, key, SERVER_CALLBACK_HANDLERS.get(mechanism, ()))
     refuse_login_classes(values, prefix, mechanism)
 
 
 def refuse_principal_builder(values: PrefixedValues) -> None:
-    _refuse_other(values.values, values.name("principal.builder.class"), PRINCIPAL_BUILDERS)
+    refuse_other(values.values, values.name("principal.builder.class"), PRINCIPAL_BUILDERS)
 
 
 def refuse_login_classes(values: ConfigValues, prefix: str, mechanism: str) -> None:
     """`prefix` is that of the listener and the mechanism; empty for a client."""
-    _refuse_other(values, f"{prefix}sasl.login.class", LOGIN_CLASSES.get(mechanism, _LOGIN_CLASS))
-    _refuse_other(
+    refuse_other(values, f"{prefix}sasl.login.class", LOGIN_CLASSES.get(mechanism, _LOGIN_CLASS))
+    refuse_other(
         values,
         f"{prefix}sasl.login.callback.handler.class",
         LOGIN_CALLBACK_HANDLERS.get(mechanism, _LOGIN_CALLBACK_HANDLER),
@@ -64,14 +58,15 @@ def refuse_login_classes(values: ConfigValues, prefix: str, mechanism: str) -> N
 
 
 def refuse_client_classes(values: PrefixedValues, mechanism: str) -> None:
-    _refuse_other(
+    refuse_other(
         values.values,
         values.name("sasl.client.callback.handler.class"),
         CLIENT_CALLBACK_HANDLERS.get(mechanism, _CLIENT_CALLBACK_HANDLER),
     )
 
 
-def _refuse_other(values: ConfigValues, key: str, allowed: tuple[str, ...]) -> None:
+def refuse_other(values: ConfigValues, key: str, allowed: tuple[str, ...]) -> None:
+    """Notes a class that is not one of `allowed`, which are built in."""
     name = values.text(key)
     if name and name not in allowed:
         only = f"allowed is {' or '.join(allowed)}" if allowed else "remove the key"

@@ -31,6 +31,12 @@ from kraftctl_security.sasl.login_configuration import (
     SERVER_SECTION,
     LoginConfiguration,
 )
+from kraftctl_security.sasl.oauthbearer.oauthbearer_config import (
+    OAuthBearerClientConfig,
+    OAuthBearerServerConfig,
+    read_client_config,
+    read_server_config,
+)
 
 GSSAPI: Final = "GSSAPI"
 PLAIN: Final = "PLAIN"
@@ -38,7 +44,7 @@ SCRAM_SHA_256: Final = "SCRAM-SHA-256"
 SCRAM_SHA_512: Final = "SCRAM-SHA-512"
 OAUTHBEARER: Final = "OAUTHBEARER"
 
-MECHANISMS: Final = (PLAIN, SCRAM_SHA_256, SCRAM_SHA_512)
+MECHANISMS: Final = (PLAIN, SCRAM_SHA_256, SCRAM_SHA_512, OAUTHBEARER)
 """What is implemented."""
 
 ALLOWED: Final = f"allowed are {', '.join(MECHANISMS)}"
@@ -66,16 +72,26 @@ class SaslMechanismConfig:
 
     `values` reads further keys of the mechanism with the precedence of Kafka: with the prefix of listener and
     mechanism, with that of the listener, then without. `reauth_ms_max` is connections.max.reauth.ms of a
-    listener (KIP-368), 0 without a limit.
+    listener (KIP-368), 0 without a limit. `tokens` is what a listener with OAUTHBEARER accepts, `login` how a
+    client with OAUTHBEARER gets its own; None otherwise, or when something is wrong.
     """
 
     def __init__(
-        self, mechanism: str, jaas: JaasContext, values: PrefixedValues, *, reauth_ms_max: int = 0
+        self,
+        mechanism: str,
+        jaas: JaasContext,
+        values: PrefixedValues,
+        *,
+        reauth_ms_max: int = 0,
+        tokens: OAuthBearerServerConfig | None = None,
+        login: OAuthBearerClientConfig | None = None,
     ) -> None:
         self.mechanism = mechanism
         self.jaas = jaas
         self.values = values
         self.reauth_ms_max = reauth_ms_max
+        self.tokens = tokens
+        self.login = login
 
     @property
     def options(self) -> dict[str, str]:
@@ -110,8 +126,12 @@ def read_listener_sasl_config(
             of_mechanism = PrefixedValues(config_values, f"{prefix}{name.lower()}.", prefix)
             refuse_server_classes(config_values, f"{prefix}{name.lower()}.", name)
             jaas = _server_context(config_values, listener, name, login_configuration)
-            reauth_ms_max = of_mechanism.int64(REAUTH_MS, 0)
-            mechanisms[name] = SaslMechanismConfig(name, jaas, of_mechanism, reauth_ms_max=reauth_ms_max)
+            tokens = None
+            if name == OAUTHBEARER:
+                tokens = read_server_config(config_values, listener, jaas.options(OAUTHBEARER_LOGIN_MODULE))
+            mechanisms[name] = SaslMechanismConfig(
+                name, jaas, of_mechanism, reauth_ms_max=of_mechanism.int64(REAUTH_MS, 0), tokens=tokens
+            )
     return SaslListenerConfig(mechanisms, values.int32(RECEIVE_SIZE, RECEIVE_BYTES_MAX, 1))
 
 
@@ -131,7 +151,8 @@ def read_controller_sasl_config(
     refuse_login_classes(config_values, f"{prefix}{mechanism.lower()}.", mechanism)
     jaas = _server_context(config_values, listener, mechanism, login_configuration)
     values = PrefixedValues(config_values, f"{prefix}{mechanism.lower()}.", prefix)
-    config = SaslMechanismConfig(mechanism, jaas, values)
+    login = _login(config_values, mechanism, listener, jaas)
+    config = SaslMechanismConfig(mechanism, jaas, values, login=login)
     _require_credentials(config_values, config)
     return config
 
@@ -150,9 +171,18 @@ def read_client_sasl_config(
     refuse_client_classes(values, mechanism)
     refuse_login_classes(config_values, "", mechanism)
     jaas = _context(config_values, JAAS_CONFIG, mechanism, login_configuration, (CLIENT_SECTION,))
-    config = SaslMechanismConfig(mechanism, jaas, values)
+    login = _login(config_values, mechanism, None, jaas)
+    config = SaslMechanismConfig(mechanism, jaas, values, login=login)
     _require_credentials(config_values, config)
     return config
+
+
+def _login(
+    config_values: ConfigValues, mechanism: str, listener: str | None, jaas: JaasContext
+) -> OAuthBearerClientConfig | None:
+    if mechanism != OAUTHBEARER:
+        return None
+    return read_client_config(config_values, listener, jaas.options(OAUTHBEARER_LOGIN_MODULE))
 
 
 def _require_known(values: PrefixedValues, key: str, mechanism: str) -> bool:

@@ -18,6 +18,7 @@ from kraftctl_security.sasl.oauthbearer.claims import (
     token_of_claims,
 )
 from kraftctl_security.sasl.oauthbearer.json_object import JsonObject, JsonObjectError, parse_json_object
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.verification_keys import (
     KEY_TYPES,
     VerificationKey,
@@ -48,25 +49,6 @@ class KeySource(Protocol):
     def why_missing(self) -> str:
         """While there are no keys: what was tried, and how it failed."""
         ...
-
-
-class JwtValidatorConfig:
-    """An empty `expected_audiences` and an `expected_issuer` of None expect nothing, as in Kafka."""
-
-    def __init__(
-        self,
-        *,
-        expected_audiences: list[str],
-        expected_issuer: str | None,
-        clock_skew_seconds: int,
-        scope_claim_name: str,
-        sub_claim_name: str,
-    ) -> None:
-        self.expected_audiences = expected_audiences
-        self.expected_issuer = expected_issuer
-        self.clock_skew_seconds = clock_skew_seconds
-        self.scope_claim_name = scope_claim_name
-        self.sub_claim_name = sub_claim_name
 
 
 class JwtValidator:

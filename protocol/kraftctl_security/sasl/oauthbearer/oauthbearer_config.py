@@ -9,20 +9,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from kraftctl_security.config_values import ConfigValues
+from kraftctl_security.sasl.java_classes import LOGIN_CALLBACK_HANDLERS, SERVER_CALLBACK_HANDLERS
 from kraftctl_security.sasl.oauthbearer.client_credentials import Credentials, read_credentials
 from kraftctl_security.sasl.oauthbearer.initial_response import InitialResponse, InitialResponseError
 from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS, IssuerUrl, read_issuer_url
-from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidatorConfig
+from kraftctl_security.sasl.oauthbearer.jwt_validator_config import JwtValidatorConfig
 from kraftctl_security.sasl.oauthbearer.login_refresh import LoginRefreshConfig
 from kraftctl_security.sasl.oauthbearer.oauthbearer_values import OAuthBearerValues
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix, read_client_ssl_config
 
-LOGIN_MODULE: Final = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
-
 _PACKAGE: Final = "org.apache.kafka.common.security.oauthbearer."
 
-VALIDATOR_HANDLERS: Final = (f"{_PACKAGE}OAuthBearerValidatorCallbackHandler",)
-LOGIN_HANDLERS: Final = (f"{_PACKAGE}OAuthBearerLoginCallbackHandler",)
+VALIDATOR_HANDLERS: Final = SERVER_CALLBACK_HANDLERS["OAUTHBEARER"]
+LOGIN_HANDLERS: Final = LOGIN_CALLBACK_HANDLERS["OAUTHBEARER"]
 VALIDATORS: Final = (f"{_PACKAGE}DefaultJwtValidator", f"{_PACKAGE}BrokerJwtValidator")
 CLIENT_VALIDATORS: Final = (f"{_PACKAGE}DefaultJwtValidator", f"{_PACKAGE}ClientJwtValidator")
 JWT_BEARER_RETRIEVER: Final = f"{_PACKAGE}JwtBearerJwtRetriever"

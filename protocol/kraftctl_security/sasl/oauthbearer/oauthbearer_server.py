@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from kraftctl_protocol.principal import KafkaPrincipal
@@ -21,21 +20,20 @@ REASON_CHARACTERS_MAX: Final = 300
 
 
 class OAuthBearerSaslServer:
-    """One authentication. `refused` is called with the reason of a refusal, which is for the log."""
+    """One authentication."""
 
-    def __init__(self, validator: JwtValidator, refused: Callable[[str], None]) -> None:
+    def __init__(self, validator: JwtValidator) -> None:
         self.authenticated: Authenticated | None = None
         self._validator = validator
-        self._refused = refused
-        self._failed = False
+        self._refused_for: str | None = None
 
     def evaluate(self, token: bytes, wall_ms: int) -> bytes:
         """Empty when the token is valid, else the error, which the client answers before it hears of its end.
 
         A second token is not accepted after an error, unlike in Kafka: RFC 7628 ends the exchange there.
         """
-        if self._failed:
-            raise SaslAuthenticationError(INVALID_TOKEN)
+        if self._refused_for is not None:
+            raise SaslAuthenticationError(INVALID_TOKEN, reason=self._refused_for)
         try:
             response = parse_initial_response(token)
         except InitialResponseError as error:
@@ -43,8 +41,7 @@ class OAuthBearerSaslServer:
         try:
             found = self._validator.validate(response.token, wall_ms)
         except JwtValidatorError as error:
-            self._failed = True
-            self._refused(f"a token is refused: {error}"[:REASON_CHARACTERS_MAX])
+            self._refused_for = f"the token is refused: {error}"[:REASON_CHARACTERS_MAX]
             return INVALID_TOKEN.encode()
         if response.authorization_id not in ("", found.principal_name):
             raise SaslAuthenticationError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.prefixed_values import PrefixedValues
+from kraftctl_security.sasl.java_classes import refuse_other
 
 
 class OAuthBearerValues(PrefixedValues):
@@ -49,11 +50,10 @@ class OAuthBearerValues(PrefixedValues):
         A `default` of None is Kafka's default that is not supported: the key has to be set.
         """
         name = self.optional_text(key) or default
-        choices = ", ".join(allowed)
+        choices = " or ".join(allowed)
         if name is None:
             self.missing(key, f"Kafka's default is for tokens without a signature. Set {choices}")
-        elif name not in allowed:
-            self.refuse(key, name, f"a Java class cannot be loaded here. It must be one of: {choices}")
+        refuse_other(self.values, self.name(key), allowed)
         return name
 
     def note(self, errors: list[str]) -> None:
