@@ -68,7 +68,7 @@ FAULTS = (
         "        if any(errors.has(error) for error in ELSEWHERE):\n            return LOST\n",
         "",
         (f"{TRAIL_TESTS}::test_a_change_that_is_lost_with_leadership_says_so",),
-        "Nobody looks whether the next leader has the records.",
+        "It seems to be certain, and the next leader may not have the records.",
     ),
     PlantedFault(
         "what-cannot-be-described-is-refused",
@@ -108,7 +108,7 @@ FAULTS = (
         "        if count >= CLIENT_DENIALS_MAX or self",
         "        if self",
         (f"{FILE_TESTS}::test_one_client_cannot_fill_the_disk_or_hide_another",),
-        "An attacker makes a thousand denials first, and then what nobody sees.",
+        "An attacker makes a thousand denials first; what it does after that is not logged.",
     ),
     PlantedFault(
         "denials-are-logged-of-what-was-not-asked-for",

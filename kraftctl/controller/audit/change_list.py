@@ -13,8 +13,8 @@ CHANGES_MAX: Final = 50
 """One request may ask for 20,000 things; the others are counted."""
 
 CHARACTERS_MAX: Final = 6_000
-"""Of all texts of a line: beyond, no further change is described. With those of the results, even in six bytes
-each they leave room in 64 KiB."""
+"""Of all texts of a line: beyond, no further change is described. Even in six bytes each, they and those of
+the results leave room in 64 KiB."""
 
 TEXT_LENGTH_MAX: Final = 300
 """Of one name or value; names of topics have 249 at most."""
