@@ -28,10 +28,12 @@ from kraftctl_security.authentication_failures import (
     SECURITY_PROTOCOL,
     AuthenticationFailedError,
     failure_of_ssl,
+    refuse_ssl_alert,
 )
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.peer_versions import unsupported
-from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, NewSaslClient, SaslExchange
+from kraftctl_security.sasl.client_exchange import SASL_MECHANISM, SaslExchange
+from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.peers")
 
@@ -275,7 +277,10 @@ class PeerConnection:
 
     async def _exchange(self, payload: bytes) -> bytes:
         self._writer.write(encode_frame(payload))
-        size = int.from_bytes(await self._reader.readexactly(SIZE_PREFIX_BYTES), "big", signed=True)
+        prefix = await self._reader.readexactly(SIZE_PREFIX_BYTES)
+        size = int.from_bytes(prefix, "big", signed=True)
+        if size > FRAME_BYTES_MAX_DEFAULT:
+            refuse_ssl_alert(prefix)
         if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
             raise DecodeError(f"a response of {size} bytes")
         return await self._reader.readexactly(size)

@@ -16,6 +16,9 @@ NO_SSL_HERE: Final = frozenset(("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_
 PROTOCOL_REASONS: Final = ("PROTOCOL_VERSION", "UNSUPPORTED_PROTOCOL", "NO_PROTOCOLS_AVAILABLE")
 CIPHER_REASONS: Final = ("NO_SHARED_CIPHER", "INSUFFICIENT_SECURITY")
 
+SSL_ALERT: Final = b"\x15\x03"
+"""The type of the record and the first byte of its version, in all versions of TLS."""
+
 ENDED: Final = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 """The connection has ended: that says nothing of keys and certificates."""
 
@@ -39,6 +42,15 @@ def failure_of_ssl(error: ssl.SSLError) -> AuthenticationFailedError | None:
     if isinstance(error, ENDED):
         return None
     return AuthenticationFailedError(f"SSL: {_ssl_text(error)}", _ssl_keys(error))
+
+
+def refuse_ssl_alert(received: bytes) -> None:
+    """Raises AuthenticationFailedError when an answer to a client without SSL begins as an alert of SSL does.
+
+    Read as Kafka's protocol, it would be the size of a frame of 352 MB.
+    """
+    if received.startswith(SSL_ALERT):
+        raise AuthenticationFailedError("the node answers with SSL", SECURITY_PROTOCOL)
 
 
 def plain_text(message: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_security.authentication_failures import failure_of_ssl
+from kraftctl_security.authentication_failures import failure_of_ssl, refuse_ssl_alert
 from kraftctl_security.client_config import ClientSecurity
 from kraftctl_security.peer_codec import PeerCodec
 from kraftctl_security.sasl.client_exchange import SaslExchange
@@ -118,6 +118,8 @@ class BlockingConnection:
                 data = self._socket.recv(RECEIVE_BYTES)
                 if not data:
                     raise _closed()
+                if not self._is_accepted:
+                    refuse_ssl_alert(data)
                 frames = self._decoder.feed(data)
                 if len(frames) > 1:
                     raise DecodeError("more than one response to one request")

@@ -115,6 +115,23 @@ def test_a_node_without_ssl_is_not_taken_for_one_that_refuses_the_client() -> No
         connect(node, ClientSecurity(ssl_context=context_of()))
 
 
+def test_a_node_that_answers_with_an_alert_of_ssl_names_the_protocol() -> None:
+    """As Kafka's listeners with SSL do."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def alert() -> None:
+            with listener.accept()[0] as client:
+                client.recv(1_000)
+                client.sendall(b"\x15\x03\x03\x00\x02\x02\x50")
+
+        thread = threading.Thread(target=alert)
+        thread.start()
+        with pytest.raises(AuthenticationFailedError, match="the node answers with SSL") as failed:
+            connect(listener.getsockname()[1])
+        assert failed.value.keys == "security.protocol"
+        thread.join()
+
+
 def test_sasl_over_ssl_precedes_requests_and_is_repeated_before_the_session_ends() -> None:
     script = {**sasl_script(lifetime_ms=1), DescribeClusterRequest: answered}
     with ScriptedNode(script, ssl_context=node_context()) as node:

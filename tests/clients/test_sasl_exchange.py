@@ -14,8 +14,8 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_request, encode_response
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.peer_codec import PeerCodec
-from kraftctl_security.sasl.client_exchange import NewSaslClient, SaslExchange
-from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient
+from kraftctl_security.sasl.client_exchange import SaslExchange
+from kraftctl_security.sasl.mechanism import NewSaslClient, SaslAuthenticationError, SaslClient
 from tests.clients.sasl_script import MECHANISM, SECRET, OneStep, Script, TwoSteps, sasl_script
 
 ALL_VERSIONS = {SaslHandshakeRequest.API_KEY: (0, 1), SaslAuthenticateRequest.API_KEY: (0, 2)}

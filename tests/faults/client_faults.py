@@ -6,6 +6,8 @@ from tests.faults.planted_fault import PlantedFault
 
 BLOCKING = "tests/clients/test_blocking_connection.py"
 EXCHANGE = "tests/clients/test_sasl_exchange.py"
+CLIENT = "tests/clients/test_client_config.py"
+FACTORY_FILE = "protocol/kraftctl_security/sasl/sasl_client_factory.py"
 EXPORTER = "tests/spark/test_client_config.py"
 PEERS = "tests/server/test_sasl_peers.py"
 SSL_PEERS = "tests/server/test_ssl_peers.py"
@@ -47,6 +49,34 @@ FAULTS = (
         "        if self._renew_at is None:\n",
         (f"{BLOCKING}::test_sasl_over_ssl_precedes_requests_and_is_repeated_before_the_session_ends",),
         "KIP-368: the connection is closed when the session expires.",
+    ),
+    PlantedFault(
+        "sasl-ssl-is-not-encrypted",
+        "protocol/kraftctl_security/client_config.py",
+        "    ssl_context = _ssl_context(values) if protocol.upper() in (SSL, SASL_SSL) else None\n",
+        "    ssl_context = _ssl_context(values) if protocol.upper() == SSL else None\n",
+        (f"{CLIENT}::test_what_a_protocol_uses",),
+        "Passwords of PLAIN are sent in clear.",
+    ),
+    PlantedFault(
+        "a-nonce-is-used-for-all-connections",
+        FACTORY_FILE,
+        "    return lambda: ScramClient(\n"
+        "        number, name, password, nonce=secrets.token_urlsafe(NONCE_BYTES), token_auth=token_auth\n",
+        "    nonce = secrets.token_urlsafe(NONCE_BYTES)\n"
+        "    return lambda: ScramClient(\n"
+        "        number, name, password, nonce=nonce, token_auth=token_auth\n",
+        (f"{CLIENT}::test_scram_sends_another_nonce_each_time",),
+        "RFC 5802: what was recorded of one authentication proves the server in the next.",
+    ),
+    PlantedFault(
+        "a-mistake-in-a-jaas-file-is-shown",
+        "protocol/kraftctl_security/sasl/login_file.py",
+        '        raise ConfigException([f"the JAAS file of {KAFKA_OPTS}: {error}"]) from error\n',
+        "        text = Path(file).read_text()\n"
+        '        raise ConfigException([f"the JAAS file of {KAFKA_OPTS}: {error} in {text}"]) from error\n',
+        (f"{CLIENT}::test_a_jaas_file_replaces_the_key",),
+        "A password stands in the error.",
     ),
     PlantedFault(
         "spark-options-carry-the-file-of-the-client",

@@ -7,7 +7,6 @@ server that reports success before a mechanism has verified it is not accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from kraftctl_protocol.errors import Errors, error_of
@@ -23,7 +22,7 @@ from kraftctl_security.authentication_failures import (
     plain_text,
 )
 from kraftctl_security.peer_codec import PeerCodec
-from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient
+from kraftctl_security.sasl.mechanism import NewSaslClient, SaslAuthenticationError, SaslClient
 
 HANDSHAKE_VERSION_MIN: Final = 1
 """Tokens follow version 0 without a header (KIP-152); every release with a KRaft controller has version 1."""
@@ -36,10 +35,6 @@ SESSION_PART: Final = 0.85
 
 SESSION_SECONDS_MIN: Final = 1.1
 """A server refuses to be authenticated to again within a second."""
-
-
-NewSaslClient = Callable[[], SaslClient]
-"""A mechanism for one authentication. May wait for a token server; raises SaslAuthenticationError."""
 
 
 class SaslExchange:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from kraftctl_protocol.principal import KafkaPrincipal
@@ -57,3 +58,7 @@ class SaslClient(Protocol):
         Raises SaslAuthenticationError, for example when the server does not prove who it is.
         """
         ...
+
+
+NewSaslClient = Callable[[], SaslClient]
+"""A mechanism for one authentication. May wait for a token server; raises SaslAuthenticationError."""

@@ -1,0 +1,32 @@
+"""The JAAS file that KAFKA_OPTS names, as for Kafka's scripts: -Djava.security.auth.login.config=FILE."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from kraftctl_security.config_values import ConfigException
+from kraftctl_security.sasl.jaas import JaasError
+from kraftctl_security.sasl.login_configuration import (
+    KAFKA_OPTS,
+    LoginConfiguration,
+    login_configuration_file,
+    parse_login_configuration,
+)
+
+
+def read_jaas_file(environment: Mapping[str, str] = os.environ) -> LoginConfiguration | None:
+    """Its sections; None without one. Raises ConfigException if it cannot be read or parsed."""
+    file = login_configuration_file(environment.get(KAFKA_OPTS, ""))
+    if file is None:
+        return None
+    try:
+        return parse_login_configuration(file, Path(file).read_text(encoding="utf-8"))
+    except JaasError as error:
+        raise ConfigException([str(error)]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigException(
+            [f"cannot read the JAAS file {file}: {reason}. Next step: check {KAFKA_OPTS}"]
+        ) from None
