@@ -71,10 +71,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-mistake-in-a-jaas-file-is-shown",
-        "protocol/kraftctl_security/sasl/login_file.py",
-        '        raise ConfigException([f"the JAAS file of {KAFKA_OPTS}: {error}"]) from error\n',
-        "        text = Path(file).read_text()\n"
-        '        raise ConfigException([f"the JAAS file of {KAFKA_OPTS}: {error} in {text}"]) from error\n',
+        "protocol/kraftctl_security/sasl/jaas_file.py",
+        "        raise ConfigException([str(error)]) from None\n",
+        '        raise ConfigException([f"{error} in {Path(file).read_text()}"]) from None\n',
         (f"{CLIENT}::test_a_jaas_file_replaces_the_key",),
         "A password stands in the error.",
     ),

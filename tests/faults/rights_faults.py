@@ -97,8 +97,8 @@ FAULTS = (
     PlantedFault(
         "tokens-are-their-owners-by-spelling",
         TOKENS,
-        '    if ":" not in principal.type and str(principal) in',
-        "    if str(principal) in",
+        '    if ":" not in principal.type and (name',
+        "    if (name",
         ("tests/controller/test_delegation_tokens.py",),
         "A principal of an unknown type renews or ends the tokens of a user.",
     ),

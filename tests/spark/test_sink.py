@@ -165,10 +165,10 @@ def test_controllers_that_cannot_be_found(tmp_path: Path, caplog: pytest.LogCapt
 
 def test_a_client_that_was_to_be_encrypted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     config = tmp_path / "client.properties"
-    config.write_text("security.protocol=SSL\n")
+    config.write_text("security.protocol=TLS\n")
     arguments = ["run", "--output", str(tmp_path), "--bootstrap-controllers", "127.0.0.1:1"]
     text = refusal(caplog, [*arguments, "--command-config", str(config)])
-    assert f"--command-config {config}: security.protocol=SSL is not supported: only PLAINTEXT is" in text
+    assert f"--command-config {config}: Invalid value TLS for configuration security.protocol" in text
 
 
 @pytest.mark.parametrize("interval", ["often", "5", "1 fortnight", "-1 second", ""])

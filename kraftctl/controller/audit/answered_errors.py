@@ -50,16 +50,15 @@ class Shape:
                     self.parts.append((field.name, part))
 
 
-_SHAPES: Final[dict[str, Shape]] = {}
+_SHAPES: Final[dict[type[Message], Shape]] = {}
 
 
 def shape_of(kind: type[Message]) -> Shape:
     """The shape of a class, made when it is first asked for."""
-    key = f"{kind.__module__}.{kind.__name__}"
-    shape = _SHAPES.get(key)
+    shape = _SHAPES.get(kind)
     if shape is None:
         shape = Shape(kind)
-        _SHAPES[key] = shape
+        _SHAPES[kind] = shape
     return shape
 
 

@@ -223,7 +223,8 @@ def _why_expired(token: DelegationToken, moment: Moment) -> ApiError | None:
 def _why_not_renewer(token: DelegationToken, context: RequestContext) -> ApiError | None:
     principal = context.principal
     # Stored names are of types without a colon: `A:b` called `c` is not `A` called `b:c`.
-    if ":" not in principal.type and str(principal) in (token.owner, *token.renewers):
+    name = str(principal)
+    if ":" not in principal.type and (name == token.owner or name in token.renewers):
         return None
     return ApiError(Errors.DELEGATION_TOKEN_OWNER_MISMATCH)
 
