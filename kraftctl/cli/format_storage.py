@@ -9,7 +9,6 @@ from pathlib import Path
 
 from kraftctl.cli.add_scram import scram_record
 from kraftctl.cli.initial_controllers import parse_initial_controllers, voter_node
-from kraftctl.cli.jaas_file import read_jaas_file
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.metadata import features
 from kraftctl.raft.voter_set import VoterSet
@@ -20,6 +19,7 @@ from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import random_uuid
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 NAME = "format"
 

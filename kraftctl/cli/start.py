@@ -18,7 +18,6 @@ import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
-from kraftctl.cli.jaas_file import read_jaas_file
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.bound_sockets import ListenError
@@ -37,6 +36,7 @@ from kraftctl.storage.meta_properties import (
 from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.stores import StoreError
 
 NAME = "start"
