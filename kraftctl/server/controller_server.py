@@ -34,6 +34,7 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.own_directory import why_observer
 from kraftctl_protocol.meta_properties import MetaProperties
+from kraftctl_security.client_mechanisms import new_sasl_client_of
 from kraftctl_security.tls.contexts import client_context
 
 logger = logging.getLogger("kraftctl.server")
@@ -58,6 +59,7 @@ async def run_controller(
     rng = random.Random(random.SystemRandom().getrandbits(64))
     server = SocketServer(config)
     ssl_context = peers_context(config)
+    new_sasl_client = None if config.controller_sasl is None else new_sasl_client_of(config.controller_sasl)
     partition = open_partition(config, meta, clock.now_ms)
     try:
         for notice in partition.notices:
@@ -74,6 +76,7 @@ async def run_controller(
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
             ssl_context=ssl_context,
+            new_sasl_client=new_sasl_client,
             audit_log=audit_log,
         )
         await server.accept(driver, driver.has_rules, CredentialLookup(driver.credentials, clock.wall_ms))

@@ -32,6 +32,7 @@ from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.config_resource import BROKER
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import RequestHead
+from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.driver")
 
@@ -43,7 +44,8 @@ class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
 
     `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
-    are reached over SSL. The `audit_log` has a line for each request that asks for a change.
+    are reached over SSL; with a `new_sasl_client`, this side authenticates to them by SASL. The `audit_log`
+    has a line for each request that asks for a change.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -63,6 +65,7 @@ class Driver:
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
         ssl_context: ssl.SSLContext | None = None,
+        new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
@@ -76,6 +79,7 @@ class Driver:
             backoff_ms=retry_backoff_ms,
             offer=self.offer,
             ssl_context=ssl_context,
+            new_sasl_client=new_sasl_client,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = StorageThreads(loop)

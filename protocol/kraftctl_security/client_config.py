@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
+from kraftctl_security.client_mechanisms import new_sasl_client_of
 from kraftctl_security.config_values import ConfigException, ConfigValues
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.sasl.mechanism import NewSaslClient
-from kraftctl_security.sasl.sasl_client_factory import client_maker
 from kraftctl_security.sasl.sasl_config import JAAS_CONFIG, read_client_sasl_config
 from kraftctl_security.tls.contexts import client_context
 from kraftctl_security.tls.ssl_config import read_client_ssl_config
@@ -71,4 +71,9 @@ def _ssl_context(values: ConfigValues) -> ssl.SSLContext | None:
 def _new_sasl_client(values: ConfigValues, environment: Mapping[str, str]) -> NewSaslClient | None:
     jaas_file = None if values.has(JAAS_CONFIG) else read_jaas_file(environment)
     config = read_client_sasl_config(values, jaas_file)
-    return None if config is None or values.errors else client_maker(config)
+    if config is None or values.errors:
+        return None
+    try:
+        return new_sasl_client_of(config)
+    except StoreError as error:
+        raise ConfigException([f"for the issuer of tokens, {error}"]) from error

@@ -70,12 +70,16 @@ class HttpsIssuer:
         self._thread.join()
 
     @property
+    def url(self) -> str:
+        return f"https://localhost:{self.port}"
+
+    @property
     def jwks_url(self) -> str:
-        return f"https://localhost:{self.port}/jwks"
+        return f"{self.url}/jwks"
 
     @property
     def token_url(self) -> str:
-        return f"https://localhost:{self.port}/token"
+        return f"{self.url}/token"
 
     def jaas_options(self) -> str:
         """What trusts the certificate of this issuer, in an entry of OAuthBearerLoginModule."""
