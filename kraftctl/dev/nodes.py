@@ -148,11 +148,15 @@ class Controller(Node):
         self.dynamic = dynamic
         self.release_version = release_version
         self.initial_controllers = initial_controllers
+        self.scram_credentials: list[str] = []
+        """Arguments of the flag --add-scram: users of the new cluster."""
         self.properties = controller_properties(node_id, self.port, dynamic=dynamic, extra=properties)
 
     def format_flags(self) -> list[str]:
         """Arguments of `kafka-storage format` and `kraftctl format`."""
         flags = ["--cluster-id", self.cluster_id, "--config", str(self.properties_file)]
+        for credential in self.scram_credentials:
+            flags += ["--add-scram", credential]
         if self.initial_controllers is not None:
             flags += ["--initial-controllers", self.initial_controllers]
         elif self.dynamic:

@@ -97,6 +97,12 @@ class Template:
             controller.fill()
 
 
+def _replaced(settings: dict[str, str], texts: dict[str, str]) -> dict[str, str]:
+    for old, new in texts.items():
+        settings = {key: value.replace(old, new) for key, value in settings.items()}
+    return settings
+
+
 class AttackedController:
     """A context: the process and, after `begin`, three honest brokers."""
 
@@ -116,7 +122,10 @@ class AttackedController:
         if directory != template.directory:
             shutil.copytree(template.directory, directory)
             self.log_file.unlink()
-        self._file = template.properties(directory, self.port, settings or {})
+        self.sasl_port = free_port()
+        """Of another listener, where the settings have one."""
+        ports = {"{port}": str(self.port), "{sasl_port}": str(self.sasl_port)}
+        self._file = template.properties(directory, self.port, _replaced(settings or {}, ports))
         self._files_max = files_max
         self._process: subprocess.Popen[bytes]
         self._ended = threading.Event()

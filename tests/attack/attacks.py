@@ -17,6 +17,7 @@ from tests.attack.attacked_controller import HONEST, NODE_ID, AttackedController
 from tests.attack.client import Client
 from tests.attack.dense_bodies import DENSE, names_to_delete, tags
 from tests.attack.frames import APPEND, SET, compact, config_change, envelope, metadata_fetch, request
+from tests.attack.sasl_attacks import SASL, first_messages, silent_clients, unfinished_tokens
 
 ANSWER_SECONDS_MAX = 120.0
 
@@ -51,8 +52,8 @@ class Target:
     scale: Scale
     opened: list[Client] = field(default_factory=list)
 
-    def connect(self, source: str = "127.0.0.1", **options: float) -> Client:
-        client = Client(self.controller.port, source, **options)  # type: ignore[arg-type]
+    def connect(self, source: str = "127.0.0.1", *, port: int = 0, **options: float) -> Client:
+        client = Client(port or self.controller.port, source, **options)  # type: ignore[arg-type]
         self.opened.append(client)
         return client
 
@@ -372,5 +373,8 @@ ATTACKS = [
     Attack("parked fetches", "more than are parked", parked_fetches),
     Attack("parked dense fetches", "that wait with large bodies", parked_dense_fetches),
     Attack("raised epochs", "a vote for each epoch", raised_epochs, takes_the_leadership=True),
+    Attack("SASL tokens without end", "of 512 KiB, and longer ones", unfinished_tokens, settings=SASL),
+    Attack("SASL silence", "thousands that do not authenticate", silent_clients, settings=SASL),
+    Attack("SASL first messages", "in masses, and wrong passwords", first_messages, settings=SASL),
     Attack("ACL checks", "15,000 names against 5,000 ACLs", many_acl_checks, with_authorizer_only=True),
 ]  # fmt: skip

@@ -11,6 +11,8 @@ import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.committed_credentials import CommittedCredentials
+from kraftctl.controller.request_context import RequestContext
+from kraftctl.server.client_requests import Respond
 from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.listener import SocketServer
 from kraftctl_protocol.errors import Errors
@@ -21,11 +23,13 @@ from kraftctl_protocol.generated.alter_user_scram_credentials_request import (
 from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
 from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
 from kraftctl_protocol.generated.expire_delegation_token_request import ExpireDelegationTokenRequest
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_protocol.requests import RequestHead
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient
 from kraftctl_security.sasl.plain import PlainClient
 from kraftctl_security.sasl.scram_client import ScramClient
-from tests.server.sasl_serving import expect_served, send_token, shake_hands
+from tests.server.sasl_serving import answer_of, expect_served, send_token, shake_hands
 from tests.server.serving import PROPERTIES, Client, Handler, connect, run
 from tests.server.ssl_serving import authority, connect_ssl, context_of, identity, stores
 from tests.support.active_controller import ActiveController
@@ -50,7 +54,8 @@ class Cluster:
     """A controller with a user and tokens, whose listener is served beside it."""
 
     def __init__(self) -> None:
-        self.active = ActiveController(delegation_token_secret_key="secret")
+        keys = {key.replace(".", "_"): value for key, value in SASL.items()}
+        self.active = ActiveController(delegation_token_secret_key="secret", **keys)  # type: ignore[arg-type]
         self.active.now_ms = 1_700_000_000_000
         for mechanism, hash_name in ((1, "sha256"), (2, "sha512")):
             salted = hashlib.pbkdf2_hmac(hash_name, PASSWORD.encode(), b"salt", 4096)
@@ -174,6 +179,44 @@ def test_a_token_authenticates_as_its_owner_until_it_expires(mechanism: int) -> 
                 await authenticate(
                     await connect(server), scram(mechanism, created.token_id, password, token_auth=True)
                 )
+
+    run(scenario)
+
+
+class NodeHandler(Handler):
+    """Lets the controller answer."""
+
+    def __init__(self, active: ActiveController) -> None:
+        super().__init__()
+        self._active = active
+
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+        assert isinstance(content, Message)
+        self.contexts.append(context)
+        respond(self._active.request(content, context=context))
+        return 0
+
+
+def test_a_client_of_sasl_creates_a_token_with_which_no_other_is_created() -> None:
+    """KIP-48, from socket to socket."""
+
+    async def scenario() -> None:
+        cluster = Cluster()
+        async with cluster.serving() as (server, _):
+            server.listeners[0].handler = NodeHandler(cluster.active)
+            client = await connect(server)
+            await authenticate(client, scram(2, "alice", PASSWORD))
+            created = await answer_of(client, CreateDelegationTokenRequest(), 3)
+            assert isinstance(created, CreateDelegationTokenResponse)
+            assert (created.error_code, created.principal_name) == (0, "alice")
+            client.close()
+            password = base64.b64encode(created.hmac).decode()
+            client = await connect(server)
+            await authenticate(client, scram(2, created.token_id, password, token_auth=True))
+            refused = await answer_of(client, CreateDelegationTokenRequest(), 3)
+            assert isinstance(refused, CreateDelegationTokenResponse)
+            assert refused.error_code == Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+            client.close()
 
     run(scenario)
 
