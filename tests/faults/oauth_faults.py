@@ -152,6 +152,14 @@ FAULTS = (
         "Brokers lose their controllers while the issuer is not there.",
     ),
     PlantedFault(
+        "each-connection-asks-for-a-token",
+        "protocol/kraftctl_security/client_mechanisms.py",
+        "        login = _logins.get(key)\n",
+        "        login = None\n",
+        ("tests/clients/test_client_mechanisms.py::test_connections_of_one_configuration_share_a_token",),
+        "The exporter asks the issuer for a token, and starts a thread, for each task.",
+    ),
+    PlantedFault(
         "tokens-are-not-replaced",
         "protocol/kraftctl_security/issuer/token_login.py",
         "            self._closing.wait(self._pause_ms() / 1_000)\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,10 @@ def login(issuer: HttpsIssuer, name: str, prefix: str = "") -> dict[str, str]:
 class Secured:
     """The cluster, its issuer, and files of admins: one with rights, one without, one with a wrong secret."""
 
-    def __init__(self, directory: Path, issuer: HttpsIssuer) -> None:
+    def __init__(
+        self, directory: Path, issuer: HttpsIssuer, *, java_controllers: int = 0, brokers_count: int = 3
+    ) -> None:
+        """Three controllers, of which the first are Kafka's."""
         self.issuer = issuer
         authority = Authority()
         shared = {
@@ -83,7 +87,8 @@ class Secured:
             kafka(),
             directory / "cluster",
             controllers=3,
-            brokers=3,
+            brokers=brokers_count,
+            controller_kafkas=[kafka()] * java_controllers,
             java_controller=JAVA_CONTROLLER,
             controller_settings=controllers,
             broker_settings=brokers,
@@ -103,13 +108,19 @@ class Secured:
         return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * len(self.cluster.brokers)
 
 
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    directory = tmp_path_factory.mktemp("oauthbearer")
+@contextmanager
+def issuing(directory: Path) -> Iterator[HttpsIssuer]:
     with HttpsIssuer(directory, CLIENTS) as issuer, pytest.MonkeyPatch.context() as environment:
         issuer.lifetime_s = LIFETIME_S
         # Kafka's own nodes and tools have the list as a property of their JVM.
         environment.setenv("JAVA_TOOL_OPTIONS", f"-D{ALLOWED_URLS}={issuer.token_url},{issuer.jwks_url}")
+        yield issuer
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    directory = tmp_path_factory.mktemp("oauthbearer")
+    with issuing(directory) as issuer:
         found = Secured(directory, issuer)
         with found.cluster:
             yield found
@@ -162,3 +173,19 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     await_live(cluster, {1, 2, 3})
     assert [broker.process for broker in cluster.brokers] == processes
     assert all(broker.running for broker in cluster.brokers)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("java_controllers", [1, 2])
+def test_controllers_of_kafka_may_be_among_them(java_controllers: int, tmp_path: Path) -> None:
+    """Each kind accepts the tokens of the other, longer than one token is valid, and after a start."""
+    with issuing(tmp_path) as issuer:
+        secured = Secured(tmp_path, issuer, java_controllers=java_controllers, brokers_count=1)
+        with secured.cluster as cluster:
+            for controller in cluster.controllers:
+                await_result(secured.all_follow, "all replicas follow the leader", 60.0)
+                controller.kill()
+                controller.start()
+            asked = issuer.requests.count("/token")
+            issuer.await_requests("/token", asked + 8, 60.0)
+            await_result(secured.all_follow, "all replicas follow the leader", 60.0)
