@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import ssl
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException
@@ -81,6 +83,16 @@ class Secured:
                 authority.issue(CONTROLLERS), authority, self.stores_of(controller), PREFIX
             )
             controller.properties |= stores
+            controller.properties["kraftctl.audit.log.path"] = str(self.audit_log_of(controller))
+
+    def audit_log_of(self, node: Node) -> Path:
+        return node.directory.parent / f"{node.name}-audit.log"
+
+    def audited(self, api: str) -> list[dict[str, Any]]:
+        """The lines of all controllers about an API."""
+        files = [self.audit_log_of(controller) for controller in self.cluster.controllers]
+        lines = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        return [line for line in lines if line["api"] == api]
 
     def stores_of(self, node: Node) -> Path:
         """Where its keystore.pem and truststore.pem are; brokers share theirs."""
@@ -129,6 +141,30 @@ def test_rights_of_a_client_behind_a_broker_are_those_of_its_own_name(secured: S
     secured.cluster.tools().output("kafka-acls", *controllers, *admin, *rule)
     create_topic(servers, "allowed", partitions=3, replicas=3)
     produce(servers, "allowed", [b"before"] * 100)
+
+
+def test_who_asked_is_in_the_audit_log(secured: Secured) -> None:
+    """A broker forwards the client's name and address; the records are where the line says."""
+    denied, allowed = secured.audited("CreateTopics")[:2]
+    for line in (denied, allowed):
+        assert (line["principal"], line["address"]) == ("User:ANONYMOUS", "127.0.0.1")
+        broker = line["forwarded_by"]
+        assert (broker["principal"], broker["client_id"] in "123") == (f"User:{BROKERS}", True)
+    assert (denied["outcome"], denied["first_offset"]) == ("denied", None)
+    assert denied["results"] == [{"error": "TOPIC_AUTHORIZATION_FAILED", "count": 1, "resources": ["denied"]}]
+    assert (allowed["outcome"], allowed["changes"][0]["topic"]) == ("committed", "allowed")
+    assert allowed["last_offset"] == allowed["first_offset"] + 3, "a topic and three partitions"
+    (acls,) = secured.audited("CreateAcls")
+    assert (acls["principal"], acls["forwarded_by"], acls["outcome"]) == ("User:ada", None, "committed")
+    registered = {line["changes"][0]["broker_id"] for line in secured.audited("BrokerRegistration")}
+    assert registered == {1, 2, 3}
+    leader = next(each for each in secured.cluster.controllers if each.node_id == denied["node_id"])
+    assert re.search(
+        r"INFO Principal = User:ANONYMOUS is Denied operation = CREATE from host = 127.0.0.1"
+        r" on resource = Topic:LITERAL:denied for request = CreateTopics with resourceRefCount = 1"
+        r" based on rule DefaultDeny \(kafka.authorizer.logger\)",
+        leader.log_file.read_text(),
+    )
 
 
 def test_who_may_ask_a_controller(secured: Secured) -> None:
