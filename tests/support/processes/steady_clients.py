@@ -22,11 +22,14 @@ RETENTION = "retention.ms"
 class SteadyClients:
     """A producer and an admin. An error that librdkafka passes on, after retries of its own, fails `check`.
 
-    A topic that exists already counts as created: a broker repeats what it forwards.
+    A topic that exists already counts as created: a broker repeats what it forwards. The names of all topics
+    begin with `prefix`.
     """
 
-    def __init__(self, bootstrap_servers: str) -> None:
+    def __init__(self, bootstrap_servers: str, prefix: str = "") -> None:
         self._servers = bootstrap_servers
+        self._prefix = prefix
+        self._produced_topic = prefix + PRODUCED
         self._stopping = threading.Event()
         self._admin = admin_client(bootstrap_servers)
         self._threads = [threading.Thread(target=self._produce), threading.Thread(target=self._administer)]
@@ -36,7 +39,7 @@ class SteadyClients:
         self.failures: list[str] = []
 
     def __enter__(self) -> SteadyClients:
-        create_topic(self._servers, PRODUCED, partitions=3, min_insync_replicas="2")
+        create_topic(self._servers, self._produced_topic, partitions=3, min_insync_replicas="2")
         for thread in self._threads:
             thread.start()
         return self
@@ -67,7 +70,7 @@ class SteadyClients:
         """Everything acknowledged is there, and nothing failed."""
         self.stop()
         assert not self.failures, self.failures
-        missing = set(self.produced) - set(consume(self._servers, PRODUCED, len(self.produced)))
+        missing = set(self.produced) - set(consume(self._servers, self._produced_topic, len(self.produced)))
         assert not missing, f"{len(missing)} acknowledged records are lost"
         assert self._retentions() == self.configured
 
@@ -84,7 +87,7 @@ class SteadyClients:
         for number in itertools.count():
             if self._stopping.wait(PAUSE_S):
                 break
-            producer.produce(PRODUCED, str(number).encode(), on_delivery=delivered)
+            producer.produce(self._produced_topic, str(number).encode(), on_delivery=delivered)
             producer.poll(0)
         if unsent := producer.flush(REQUEST_TIMEOUT_S):
             self.failures.append(f"produce: {unsent} records were neither acknowledged nor refused")
@@ -94,7 +97,7 @@ class SteadyClients:
             if self._stopping.wait(PAUSE_S):
                 return
             try:
-                self._create_and_alter(f"topic-{number}", str(number * 100_000))
+                self._create_and_alter(f"{self._prefix}topic-{number}", str(number * 100_000))
             except KafkaException as error:
                 self.failures.append(f"topic-{number}: {error}")
 
