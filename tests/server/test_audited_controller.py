@@ -38,6 +38,7 @@ def test_a_full_disk_does_not_end_a_controller(tmp_path: Path) -> None:
     node = controller(tmp_path, "/dev/full")
     node.start()
     try:
+        node.await_log("Becoming the active controller")
         with ControllerClient(node.port) as client:
             for number in range(20):
                 answer = client.call(quota(number), 1, AlterClientQuotasResponse)

@@ -68,6 +68,7 @@ def test_who_created_each_topic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     controller.format()
     controller.start()
     try:
+        controller.await_log("Becoming the active controller")
         change_metadata(controller)
         export(controller, tmp_path / "tables")
     finally:
