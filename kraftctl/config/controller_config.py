@@ -53,6 +53,10 @@ JAVA_PLUGIN_KEYS = (
 """Rules in a Java class: ignoring one would allow what an operator has forbidden."""
 
 
+SCRAM_USERS_PATH = "kraftctl.scram.users.path"
+"""Kafka has no such file: see kraftctl.server.local_users."""
+
+
 class ControllerConfig:
     """The properties of one controller; raises ConfigException naming every key that is wrong."""
 
@@ -68,6 +72,8 @@ class ControllerConfig:
     """Of each listener that uses SSL, by its name."""
     sasl: dict[str, SaslListenerConfig]
     """Of each listener that uses SASL, by its name."""
+    scram_users_path: str | None
+    """The file of users that are known before the metadata log is read."""
     controller_sasl: SaslMechanismConfig | None
     """How this controller authenticates to others; None where their listener does not use SASL."""
 
@@ -248,6 +254,7 @@ class ControllerConfig:
         for name in self.sasl:
             if name in self.ssl:
                 self._note_unused_client_auth(values, name)
+        self.scram_users_path = values.optional_text(SCRAM_USERS_PATH)
         self.controller_sasl = None
         if self.controller_listener_names and self.controller_listener_names[0] in self.sasl:
             self.controller_sasl = read_controller_sasl_config(

@@ -26,6 +26,7 @@ from kraftctl.server.clock import Clock
 from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
+from kraftctl.server.local_users import read_local_users
 from kraftctl.server.own_rights import OwnRights
 from kraftctl.server.ssl_reloading import SslReloading
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
@@ -35,6 +36,7 @@ from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.own_directory import why_observer
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.client_mechanisms import new_sasl_client_of
+from kraftctl_security.sasl.scram_users import LocalUsersFirst
 from kraftctl_security.tls.contexts import client_context
 
 logger = logging.getLogger("kraftctl.server")
@@ -60,6 +62,7 @@ async def run_controller(
     server = SocketServer(config)
     ssl_context = peers_context(config)
     new_sasl_client = None if config.controller_sasl is None else new_sasl_client_of(config.controller_sasl)
+    local_users = read_local_users(config)
     partition = open_partition(config, meta, clock.now_ms)
     try:
         for notice in partition.notices:
@@ -79,7 +82,8 @@ async def run_controller(
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
         )
-        await server.accept(driver, driver.has_rules, CredentialLookup(driver.credentials, clock.wall_ms))
+        credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
+        await server.accept(driver, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start()
         ssl_reloading = SslReloading(server, driver, clock.wall_ms)

@@ -11,6 +11,7 @@ PLAIN = f"{SASL}plain.py"
 SCRAMS = "tests/sasl/test_scram.py"
 PLAINS = "tests/sasl/test_plain.py"
 CONFIGS = "tests/sasl/test_sasl_config.py"
+LOCAL_USERS = "tests/server/test_local_users.py"
 
 FAULTS = (
     PlantedFault(
@@ -189,5 +190,37 @@ FAULTS = (
         '    sections = (SERVER_SECTION, f"{listener.lower()}.{SERVER_SECTION}")\n',
         (f"{CONFIGS}::test_a_section_of_the_listener_precedes_that_of_all_listeners",),
         "Users of one listener are accepted by another.",
+    ),
+    PlantedFault(
+        "the-log-precedes-the-file-of-users",
+        f"{SASL}scram_users.py",
+        "        return self._users.get((mechanism, name)) or self._others.user(mechanism, name)\n",
+        "        return self._others.user(mechanism, name) or self._users.get((mechanism, name))\n",
+        (f"{LOCAL_USERS}::test_a_user_of_the_file_authenticates_before_the_log_is_read",),
+        "Controllers that authenticate by SCRAM form no quorum after a stop of all.",
+    ),
+    PlantedFault(
+        "errors-of-a-file-of-users-show-it",
+        f"{SASL}scram_users.py",
+        'f"Unknown SCRAM configuration; known are',
+        'f"Unknown SCRAM configuration {fields}; known are',
+        (f"{LOCAL_USERS}::test_a_file_that_is_not_understood_is_refused",),
+        "A start that is refused writes passwords to the log.",
+    ),
+    PlantedFault(
+        "a-file-of-users-that-others-may-read-is-not-reported",
+        "kraftctl/server/local_users.py",
+        "        if path.stat().st_mode & OTHERS:\n",
+        "        if False:\n",
+        (f"{LOCAL_USERS}::test_a_file_that_others_may_read_is_reported",),
+        "Each account of the machine can authenticate as a controller.",
+    ),
+    PlantedFault(
+        "a-quorum-that-cannot-form-again-is-not-announced",
+        "kraftctl/server/local_users.py",
+        "    if (MECHANISM_NUMBERS[own.mechanism], name) not in users:\n",
+        "    if False:\n",
+        (f"{LOCAL_USERS}::test_a_quorum_that_cannot_form_again_is_announced",),
+        "Operators learn of it after all controllers have stopped.",
     ),
 )
