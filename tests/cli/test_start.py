@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,15 +32,7 @@ NODE_ID = 3000
 CLUSTER_ID = "q1Sh-9_ISia_zwGINzRvyQ"
 STOP_SECONDS_MAX = 30
 
-
-@pytest.fixture(autouse=True)
-def logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level, hook = list(root.handlers), root.level, sys.excepthook
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    sys.excepthook = hook
+pytestmark = pytest.mark.usefixtures("logging_as_before")
 
 
 @pytest.fixture

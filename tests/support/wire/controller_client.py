@@ -76,6 +76,15 @@ class ControllerClient:
         assert isinstance(response, answer)
         return response
 
+    def is_closed_after(self, payload: bytes) -> bool:
+        """Whether the controller closes the connection instead of an answer."""
+        self._socket.sendall(encode_frame(payload))
+        try:
+            self._receive(4)
+        except ConnectionError:
+            return True
+        return False
+
     def close(self) -> None:
         self._socket.close()
 

@@ -1,0 +1,51 @@
+"""Planted faults that print, answer or export secrets."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+PLANTED = "tests/cli/test_planted_secrets.py"
+DESCRIBE = "kraftctl/controller/configuration_control/describe_configs.py"
+
+FAULTS = (
+    PlantedFault(
+        "lines-about-configs-show-secrets",
+        "protocol/kraftctl_protocol/secrets.py",
+        "    return value if is_readable(resource_type, name) else REDACTED\n",
+        "    return value\n",
+        (f"{PLANTED}::test_logs",),
+        "The audit log has the passwords of listeners.",
+    ),
+    PlantedFault(
+        "unknown-configs-are-shown",
+        DESCRIBE,
+        "        sensitive = definition is None or definition.type == PASSWORD\n",
+        "        sensitive = definition is None\n",
+        (f"{PLANTED}::test_answers",),
+        "Who may describe configs learns passwords.",
+    ),
+    PlantedFault(
+        "dumps-show-secrets",
+        "kraftctl/cli/dump.py",
+        "    redacted = not show_secrets and redact(decoded.record)\n",
+        "    redacted = False\n",
+        (f"{PLANTED}::test_what_is_made_of_the_metadata_log",),
+        "A dump that is sent to somebody has passwords and keys.",
+    ),
+    PlantedFault(
+        "tables-have-secrets",
+        "spark/kraftctl_spark/tables/export_tasks.py",
+        "            if not settings.include_secrets:\n                redact(rows)\n",
+        "",
+        (f"{PLANTED}::test_tables_of_the_exporter",),
+        "Parquet files that many may read have passwords and keys.",
+    ),
+    PlantedFault(
+        "a-refused-credential-is-repeated",
+        "kraftctl/cli/add_scram.py",
+        "f\"Unknown SCRAM configurations in --add-scram; known are {', '.join(KEYS)}.\"\n",
+        'f"Unknown SCRAM configurations: {fields}."\n',
+        (f"{PLANTED}::test_credentials_of_a_format",),
+        "The output of a format that is refused has a password.",
+    ),
+)
