@@ -42,9 +42,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-refused-credential-is-repeated",
-        "kraftctl/cli/add_scram.py",
-        "f\"Unknown SCRAM configurations in --add-scram; known are {', '.join(KEYS)}.\"\n",
-        'f"Unknown SCRAM configurations: {fields}."\n',
+        "protocol/kraftctl_security/sasl/scram_users.py",
+        'f"Unknown SCRAM configuration; known',
+        'f"Unknown SCRAM configuration {sorted(fields)}; known',
         (f"{PLANTED}::test_credentials_of_a_format",),
         "The output of a format that is refused has a password.",
     ),
