@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, write_properties
 from kraftctl.dev.tools import ToolFailedError
 from tests.support.certificates import Authority, properties_of
@@ -21,6 +22,8 @@ STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 PROTOCOLS = f"{CONTROLLER_LISTENER}:SASL_SSL,{BROKER_LISTENER}:PLAINTEXT"
 LISTENER = f"listener.name.{CONTROLLER_LISTENER.lower()}."
 SCRAM = "SCRAM-SHA-512"
+SESSION_MS = 2_500
+"""All connections of the cluster are authenticated again and again meanwhile (KIP-368)."""
 PASSWORDS = {name: f"{name}-secret" for name in ("broker", "ada", "guest")}
 
 
@@ -52,6 +55,8 @@ class Secured:
             f"{LISTENER}plain.sasl.jaas.config": plain_jaas("controller", {"controller": "c-secret"}),
             f"{LISTENER}scram-sha-512.sasl.jaas.config": scram_jaas("unused", "unused"),
             "sasl.mechanism.controller.protocol": "PLAIN",
+            "connections.max.reauth.ms": str(SESSION_MS),
+            "controller.performance.sample.period.ms": "500",
             "super.users": "User:broker;User:controller;User:ada",
             "delegation.token.secret.key": "token-secret",
         }
@@ -146,6 +151,18 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
     await_live(cluster, {1, 2, 3})
     assert [broker.process for broker in cluster.brokers] == processes
     assert all(broker.running for broker in cluster.brokers)
+
+
+def test_sessions_are_renewed_on_their_connections(secured: Secured) -> None:
+    """Those of brokers and of controllers: none expires, whoever led meanwhile."""
+    logs = [
+        each.log_file.read_text()
+        for each in secured.cluster.controllers
+        if isinstance(each, KraftctlController)
+    ]
+    assert any("successful-reauthentication-total" in text for text in logs)
+    assert not any("expired-connections-killed-count" in text for text in logs)
+    assert not any("failed-reauthentication-total" in text for text in logs)
 
 
 @pytest.mark.long
