@@ -175,7 +175,9 @@ class SaslExchange:
         mechanism, mechanisms = request.mechanism, self._servers.mechanisms
         if mechanism not in mechanisms:
             refusal = SaslHandshakeResponse(int(Errors.UNSUPPORTED_SASL_MECHANISM), mechanisms)
-            return Outcome(refusal, failure=f"Unsupported SASL mechanism {shortened(mechanism)!r}")
+            failure = f"Unsupported SASL mechanism {shortened(mechanism)!r}"
+            # As in Kafka, where the exception of a renewal's first request is not answered.
+            return Outcome(None if self.is_renewal else refusal, failure=failure)
         self._mechanism = mechanism
         if self._previous is not None and mechanism != self._previous.mechanism:
             self._expects = _Expects.NOTHING_AFTER_WRONG_MECHANISM

@@ -229,6 +229,15 @@ def test_a_session_is_not_renewed_by_another_mechanism() -> None:
     assert talk.is_over()
 
 
+def test_a_session_is_not_renewed_by_a_mechanism_that_is_not_enabled() -> None:
+    """Kafka closes the connection without an answer then."""
+    talk = Talk(previous=ALICE)
+    outcome = talk.send(request_bytes(SaslHandshakeRequest("GSSAPI"), 1))
+    assert isinstance(outcome, Outcome)
+    assert (outcome.response, outcome.failure) == (None, "Unsupported SASL mechanism 'GSSAPI'")
+    assert talk.is_over()
+
+
 def test_renewal_begins_with_the_handshake() -> None:
     talk = Talk(previous=ALICE)
     assert isinstance(talk.send(api_versions()), str)
