@@ -42,8 +42,13 @@ class Secured:
     """The cluster, and files of admins: one with rights, one without, one with a wrong password."""
 
     def __init__(self, directory: Path, *, java_controllers: int = 0, brokers_count: int = 3) -> None:
-        """Three controllers, of which the first are Kafka's; they authenticate to each other by PLAIN."""
+        """Three controllers, of which the first are Kafka's.
+
+        They authenticate to each other by SCRAM, with a user of a file; by PLAIN beside those of Kafka.
+        """
         authority = Authority()
+        (directory / "users").write_text(f"{SCRAM}=[name=controller,password=c-secret]\n")
+        (directory / "users").chmod(0o600)
         shared = {
             "listener.security.protocol.map": PROTOCOLS,
             "authorizer.class.name": STANDARD_AUTHORIZER,
@@ -53,8 +58,9 @@ class Secured:
             **properties_of(authority.issue("CN=controller"), authority, directory / "c", LISTENER),
             f"{LISTENER}sasl.enabled.mechanisms": f"PLAIN,{SCRAM}",
             f"{LISTENER}plain.sasl.jaas.config": plain_jaas("controller", {"controller": "c-secret"}),
-            f"{LISTENER}scram-sha-512.sasl.jaas.config": scram_jaas("unused", "unused"),
-            "sasl.mechanism.controller.protocol": "PLAIN",
+            f"{LISTENER}scram-sha-512.sasl.jaas.config": scram_jaas("controller", "c-secret"),
+            "sasl.mechanism.controller.protocol": "PLAIN" if java_controllers else SCRAM,
+            "kraftctl.scram.users.path": str(directory / "users"),
             "connections.max.reauth.ms": str(SESSION_MS),
             "controller.performance.sample.period.ms": "500",
             "super.users": "User:broker;User:controller;User:ada",
