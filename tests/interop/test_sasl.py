@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,14 @@ import pytest
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import BROKER_LISTENER, CONTROLLER_LISTENER, write_properties
 from kraftctl.dev.tools import ToolFailedError
+from kraftctl.storage.properties_file import read_properties
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.create_delegation_token_request import CreateDelegationTokenRequest
+from kraftctl_protocol.generated.create_delegation_token_response import CreateDelegationTokenResponse
+from kraftctl_protocol.message import Message
+from kraftctl_security.blocking_connection import BlockingConnection
+from kraftctl_security.client_config import read_client_security
+from kraftctl_security.config_values import ConfigValues
 from tests.support.certificates import Authority, properties_of
 from tests.support.processes.clients import consume, create_topic, produce
 from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
@@ -22,6 +31,7 @@ STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 PROTOCOLS = f"{CONTROLLER_LISTENER}:SASL_SSL,{BROKER_LISTENER}:PLAINTEXT"
 LISTENER = f"listener.name.{CONTROLLER_LISTENER.lower()}."
 SCRAM = "SCRAM-SHA-512"
+TIMEOUT_SECONDS = 10.0
 SESSION_MS = 2_500
 """All connections of the cluster are authenticated again and again meanwhile (KIP-368)."""
 PASSWORDS = {name: f"{name}-secret" for name in ("broker", "ada", "guest")}
@@ -77,16 +87,9 @@ class Secured:
             "delegation.token.secret.key": "token-secret",
         }
         self.files: dict[str, Path] = {}
+        self._directory, self._trust = directory, trust
         for name, password in {**PASSWORDS, "wrong": "wrong"}.items():
-            user = "ada" if name == "wrong" else name
-            self.files[name] = directory / f"{name}.properties"
-            client = {
-                "security.protocol": "SASL_SSL",
-                "sasl.mechanism": SCRAM,
-                "sasl.jaas.config": scram_jaas(user, password),
-                **trust,
-            }
-            write_properties(self.files[name], client)
+            self.write_client(name, scram_jaas("ada" if name == "wrong" else name, password))
         self.cluster = Cluster(
             kafka(),
             directory / "cluster",
@@ -101,6 +104,28 @@ class Secured:
             controller.scram_credentials = [
                 f"{SCRAM}=[name={name},password={password}]" for name, password in PASSWORDS.items()
             ]
+
+    def write_client(self, name: str, jaas: str) -> None:
+        self.files[name] = self._directory / f"{name}.properties"
+        keys = {"security.protocol": "SASL_SSL", "sasl.mechanism": SCRAM, "sasl.jaas.config": jaas}
+        write_properties(self.files[name], {**keys, **self._trust})
+
+    def ask_leader(self, user: str, request: Message) -> Message:
+        """The answer of the controller that does not refuse with NOT_CONTROLLER."""
+        security = read_client_security(ConfigValues(read_properties(self.files[user])))
+        answers = []
+        for controller in self.cluster.controllers:
+            connection = BlockingConnection(
+                ("localhost", controller.port),
+                client_id="test",
+                software=("test", "1"),
+                security=security,
+                setup_timeout_s=TIMEOUT_SECONDS,
+                timeout_s=TIMEOUT_SECONDS,
+            )
+            answers.append(connection.ask(request, TIMEOUT_SECONDS))
+            connection.close()
+        return next(each for each in answers if getattr(each, "error_code", 0) != Errors.NOT_CONTROLLER)
 
     def tool(self, tool: str, user: str, *arguments: str) -> str:
         """The output of a tool of Kafka that asks the controllers as `user`."""
@@ -142,6 +167,20 @@ def test_rights_are_those_of_the_user(secured: Secured) -> None:
     }.items():
         with pytest.raises(ToolFailedError, match=expected):
             secured.tool("kafka-metadata-quorum", user, "describe", "--status")
+
+
+def test_a_client_of_kafka_authenticates_with_a_token(secured: Secured) -> None:
+    """KIP-48: as the owner of the token, whom no controller has asked for a password."""
+    created = secured.ask_leader("ada", CreateDelegationTokenRequest())
+    assert isinstance(created, CreateDelegationTokenResponse)
+    assert created.error_code == 0
+    password = base64.b64encode(created.hmac).decode()
+    jaas = scram_jaas(created.token_id, password).replace(";", ' tokenauth="true";')
+    secured.write_client("token", jaas)
+    assert "LeaderId" in secured.tool("kafka-metadata-quorum", "token", "describe", "--status")
+    refused = secured.ask_leader("token", CreateDelegationTokenRequest())
+    assert isinstance(refused, CreateDelegationTokenResponse)
+    assert refused.error_code == Errors.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
