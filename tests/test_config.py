@@ -87,11 +87,15 @@ def test_defaults_are_those_of_kafka_4_3() -> None:
         pytest.param(
             "super.users", "User:ANONYMOUS;User:CN=a,O=b", ["User:ANONYMOUS", "User:CN=a,O=b"], id="users"
         ),
+        pytest.param(
+            "kraftctl.node.principals", "User:b-{id}; User:c-{id}", ["User:b-{id}", "User:c-{id}"], id="nodes"
+        ),
         pytest.param("log.dirs", "a , b,a", ["a", "b"], id="repeated-list-entry"),
     ],
 )
 def test_values_are_read_as_java_reads_them(key: str, value: str, expected: object) -> None:
-    assert getattr(config(**{key.replace(".", "__"): value}), key.replace(".", "_")) == expected
+    field = key.removeprefix("kraftctl.").replace(".", "_")
+    assert getattr(config(**{key.replace(".", "__"): value}), field) == expected
 
 
 @pytest.mark.parametrize(
@@ -107,6 +111,12 @@ def test_values_are_read_as_java_reads_them(key: str, value: str, expected: obje
         ),
         pytest.param("delete.topic.enable", "yes", "Expected value to be either true or false", id="boolean"),
         pytest.param("node.id", "-1", "Value must be at least 0", id="negative-node"),
+        pytest.param(
+            "kraftctl.node.principals",
+            "User:broker",
+            "expected Type:name entries with {id} for the id of the node, got 'User:broker'",
+            id="node-without-id",
+        ),
         pytest.param(
             "authorizer.class.name",
             "a.B",

@@ -133,6 +133,8 @@ class ControllerConfig:
 
     authorizer_class_name: str
     super_users: list[str]
+    node_principals: list[str]
+    """Principals with `{id}` for the id of a node; empty without a rule."""
     allow_everyone_if_no_acl_found: bool
     delegation_token_secret_key: str | None
     delegation_token_max_lifetime_ms: int
@@ -439,6 +441,7 @@ class ControllerConfig:
                 values.refuse(
                     "super.users", values.text("super.users"), f"expected Type:name entries, got '{name}'"
                 )
+        self.node_principals = _node_principals(values)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
         self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key")
         prefix = "delegation.token."
@@ -447,3 +450,13 @@ class ControllerConfig:
         self.delegation_token_expiry_check_interval_ms = values.int64(
             prefix + "expiry.check.interval.ms", HOUR_MS, 1
         )
+
+
+def _node_principals(values: ConfigValues) -> list[str]:
+    key = "kraftctl.node.principals"
+    templates = [name.strip() for name in values.text(key).split(";") if name.strip()]
+    for template in templates:
+        if ":" not in template or "{id}" not in template:
+            reason = f"expected Type:name entries with {{id}} for the id of the node, got '{template}'"
+            values.refuse(key, values.text(key), reason)
+    return templates

@@ -15,6 +15,7 @@ from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerH
 from kraftctl.controller.configuration_control.unusable_values import UnusableValues
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
 from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.controller.security.node_principals import NodePrincipals
 from kraftctl.image.features_image import UNKNOWN_METADATA_VERSION, FinalizedFeatures
 from kraftctl.image.metadata_image import MetadataImage
 
@@ -55,6 +56,7 @@ class ControllerState:
         self.committed_features = NO_FEATURES
         self.metadata_loaded = False
         self.authorizer = Authorizer()
+        self.node_principals = NodePrincipals(config.node_principals)
         self.heartbeats = BrokerHeartbeatManager(config.broker_session_timeout_ms)
         self.kraft_version_upgrader = KRaftVersionUpgrader()
         self.mutation_quotas = MutationQuotas(

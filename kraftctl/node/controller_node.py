@@ -233,9 +233,9 @@ class ControllerNode:
                 undecoded, opened.undecoded = opened.undecoded, None
                 return self._before_decoding(event.request_id, context, undecoded)
             error = self._controller.why_refused(context)
+        error = error or self._controller.state.node_principals.why_refused(context, request)
         if error is not None:
-            refused = self._controller.refused(context, request, error)
-            return PreparedRequest(context, request, refused)
+            return PreparedRequest(context, request, self._controller.refused(context, request, error))
         if context.api.owner == Owner.RAFT:
             return events.RequestReceived(
                 event.request_id, context.listener, context.api_key, context.version, request

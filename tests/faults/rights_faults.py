@@ -15,6 +15,22 @@ CHANGES = "tests/controller/test_acl_changes.py"
 
 FAULTS = (
     PlantedFault(
+        "a-broker-fetches-as-a-voter",
+        "kraftctl/controller/security/node_principals.py",
+        "        return [node_id for node_id in (request.replica_id, request.replica_state.replica_id)",
+        "        return [node_id for node_id in (request.replica_id,)",
+        ("tests/node/test_node_principals.py",),
+        "A broker whose key was stolen moves the high watermark in the name of a voter.",
+    ),
+    PlantedFault(
+        "names-of-nodes-are-not-compared",
+        "kraftctl/node/controller_node.py",
+        "        error = error or self._controller.state.node_principals.why_refused(context, request)\n",
+        "",
+        ("tests/node/test_node_principals.py",),
+        "Brokers act as one another although the operator has forbidden it.",
+    ),
+    PlantedFault(
         "forwarded-requests-have-the-principal-of-the-broker",
         ENVELOPE,
         "        principal=principal,\n",
