@@ -199,7 +199,7 @@ def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
 
 
 def test_sessions_are_renewed_on_their_connections(secured: Secured) -> None:
-    """Those of brokers and of controllers: none expires, whoever led meanwhile."""
+    """Those of brokers and of controllers: none expires, whichever controller led meanwhile."""
     logs = [
         each.log_file.read_text()
         for each in secured.cluster.controllers
