@@ -18,6 +18,7 @@ from kraftctl_protocol.frames import FrameDecoder
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import KafkaPrincipal
+from kraftctl_security.authentication_failures import plain_text
 
 AUTHENTICATION_SECONDS_MAX: Final = 10.0
 """For all messages of one authentication. As long as an SSL handshake may take, which comes before it."""
@@ -180,7 +181,7 @@ class SaslConnection(Connection):
         """Answer after a while, which makes guessing slow, and close."""
         self._listener.metrics.failed(is_renewal=is_renewal)
         what = "re-authentication" if is_renewal else "authentication"
-        self._owner.refusals.warning("Failed %s with %s (%s)", what, self.peer, reason)
+        self._owner.refusals.warning("Failed %s with %s (%s)", what, self.peer, plain_text(reason))
         self._frames.clear()
         self._pause_reading()
         seconds = self._listener.failure_seconds

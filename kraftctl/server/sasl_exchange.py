@@ -37,6 +37,9 @@ WITH_HEADERS_VERSION: Final = 1
 REAUTHENTICATION_VERSION: Final = 1
 """From this version of SaslAuthenticate on, the answer says how long a session lasts."""
 
+TEXT_LENGTH_MAX: Final = 1_000
+"""Of what a failure is answered with: names of principals are in some texts, and may be long."""
+
 NO_SASL: Final = (
     "it does not begin with a request of Kafka that may come before authentication. Next step: check the"
     " client's security.protocol"
@@ -195,7 +198,7 @@ class SaslExchange:
             if authenticated is not None:
                 self._require_same_principal(authenticated.principal)
         except SaslAuthenticationError as error:
-            text = str(error)
+            text = shortened(str(error), TEXT_LENGTH_MAX)
             if self.is_renewal:
                 text = text.replace("during authentication", "during re-authentication", 1)
             refusal = SaslAuthenticateResponse(int(Errors.SASL_AUTHENTICATION_FAILED), text)

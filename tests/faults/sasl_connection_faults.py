@@ -195,6 +195,22 @@ FAULTS = (
         "Kafka's controllers serve them.",
     ),
     PlantedFault(
+        "clients-write-lines-of-the-log",
+        CONNECTION,
+        "what, self.peer, plain_text(reason))",
+        "what, self.peer, reason)",
+        (f"{CONNECTIONS}::test_a_failure_is_one_line_of_the_log",),
+        "A line says that a user has authenticated who has not.",
+    ),
+    PlantedFault(
+        "an-unfinished-exchange-authenticates",
+        EXCHANGE,
+        "        if authenticated is None:\n            self._expects = expects\n",
+        '        authenticated = authenticated or Authenticated(KafkaPrincipal("", ""))\n        if False:\n',
+        ("tests/server/test_sasl_exchange_random.py",),
+        "A client is authenticated by its first message.",
+    ),
+    PlantedFault(
         "expired-tokens-authenticate",
         COMMITTED,
         "        return None if token.expires_at_ms <= wall_ms else token\n",

@@ -19,6 +19,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.sasl_authenticate_request import SaslAuthenticateRequest
 from kraftctl_protocol.generated.sasl_handshake_request import SaslHandshakeRequest
+from kraftctl_security.sasl.mechanism import SaslAuthenticationError
 from tests.server.naming_servers import BAD, NamingServer, NamingServers
 from tests.server.sasl_serving import (
     answer_of,
@@ -320,6 +321,32 @@ def test_a_failing_mechanism_ends_one_connection(caplog: pytest.LogCaptureFixtur
         run(scenario)
     assert "ZeroDivisionError" in caplog.text
     assert "s3cret" not in caplog.text
+
+
+def test_a_failure_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """Names of users are in some: a client must not write lines of its own."""
+
+    class Naming(NamingServers):
+        def server(self, mechanism: str) -> NamingServer:
+            class Server(NamingServer):
+                def evaluate(self, token: bytes, wall_ms: int) -> bytes:
+                    raise SaslAuthenticationError(f"no\n[2026-01-01] INFO {token.decode()}" + "x" * 100_000)
+
+            return Server(0, None)
+
+    async def scenario() -> None:
+        async with serving_sasl(Naming(), properties=NO_DELAY) as (server, _):
+            client = await connect(server)
+            await shake_hands(client)
+            await send_token(client, b"all is well")
+            await client.expect_closed()
+
+    with caplog.at_level(logging.WARNING):
+        run(scenario)
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "(no [2026-01-01] INFO all is well" in line
+    assert len(line.splitlines()) == 1
+    assert len(line) < 1_000
 
 
 # Sessions.
