@@ -201,7 +201,7 @@ SECTIONS = "KafkaServer,KafkaClient,controller.KafkaServer"
 def files() -> Iterator[str]:
     yield from FILES
     rng = random.Random(FIRST_SEED)
-    for _ in range(scaled(3_000)):
+    for _ in range(scaled(1_000)):
         text = "".join(rng.choices(FILE_PIECES, k=rng.randint(0, 7)))
         yield f"KafkaServer {{ {PLAIN} required {text}" + rng.choice((";};", "; };", "};", ""))
         yield f"KafkaServer {{ {PLAIN} required {options(rng)}; {SCRAM} required {options(rng)};\n}};"
@@ -226,4 +226,4 @@ def test_a_file_has_the_same_sections() -> None:
         if (found := parsed_file(text)) != answer
     ]
     assert not differences, "\n".join(differences[:20]) + f"\n{len(differences)} in all"
-    assert sum(answer != "bad" for answer in theirs) > 1_000
+    assert sum(answer != "bad" for answer in theirs) > 300
