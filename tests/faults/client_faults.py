@@ -118,6 +118,14 @@ FAULTS = (
         "A leader that does not accept a certificate is taken for a dead one.",
     ),
     PlantedFault(
+        "controllers-do-not-renew-their-sessions",
+        PEERS_FILE,
+        "            if new_sasl_client is not None and self._connection.is_to_be_renewed():\n",
+        "            if new_sasl_client is not None and not self._connection.is_open():\n",
+        (f"{PEERS}::test_a_session_is_renewed_before_the_request_that_follows_its_end",),
+        "KIP-368: each session ends with a closed connection, which delays a Fetch.",
+    ),
+    PlantedFault(
         "a-mechanism-runs-on-the-loop",
         PEERS_FILE,
         "        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:\n",
