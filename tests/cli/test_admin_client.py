@@ -10,6 +10,7 @@ import pytest
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig, parse_client_config
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.quorum_info import describe_quorum
 from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors
@@ -159,3 +160,34 @@ def test_client_keys() -> None:
 def test_a_timeout_is_a_number_of_milliseconds(text: str) -> None:
     with pytest.raises(AdminError, match=r"retry\.backoff\.ms"):
         parse_client_config({"retry.backoff.ms": text})
+
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+CONTROLLER_FILE = {
+    "process.roles": "controller",
+    "node.id": "3000",
+    "log.dirs": "data",
+    "listeners": "CONTROLLER://localhost:9093",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "CONTROLLER:SASL_PLAINTEXT",
+    "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+    "sasl.mechanism.controller.protocol": "PLAIN",
+    "listener.name.controller.plain.sasl.jaas.config": f'{PLAIN} required username="node" password="a";',
+}
+
+
+def test_the_file_of_a_controller_with_sasl_may_have_the_keys_of_a_client() -> None:
+    """For add-controller and replace-voter. As in Kafka, the user of the listener is not the client."""
+    assert parse_client_config(CONTROLLER_FILE).security.new_sasl_client is None
+    client = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": f'{PLAIN} required username="ada" password="b";',
+    }
+    both = {**CONTROLLER_FILE, **client}
+    new_sasl_client = parse_client_config(both).security.new_sasl_client
+    assert new_sasl_client is not None
+    assert new_sasl_client().evaluate(b"") == b"\0ada\0b"
+    assert [str(each) for each in read_controller_properties(both).endpoints] == [
+        "CONTROLLER://localhost:9093"
+    ]

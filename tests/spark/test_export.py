@@ -160,10 +160,11 @@ def test_a_running_job_that_is_killed_and_one_that_is_stopped(cluster: Cluster, 
 def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
     """Kafka's tool reads kraftctl's segments, Spark the directory and Fetch responses: the same rows.
 
-    The controller admits holders of a certificate only, and nothing that Spark writes has the secrets.
+    The controller admits users of its log with a certificate only, and nothing that is written has secrets.
     """
     file, listener = _with_certificates(tmp_path)
     node = KraftctlController(3000, tmp_path / "node", random_id(), properties=listener)
+    node.scram_credentials = [f"SCRAM-SHA-512=[name=exporter,password={SECRET}]"]
     node.format()
     node.start()
     try:
@@ -197,7 +198,9 @@ def test_a_directory_and_a_quorum_as_tables(tmp_path: Path) -> None:
     assert not [path for path in written if SECRET.encode() in path.read_bytes()]
 
 
-SECRET = "a-word-of-the-keystore"
+SECRET = "a-word-of-the-client"
+SCRAM_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def _with_certificates(directory: Path) -> tuple[Path, dict[str, str]]:
@@ -208,11 +211,22 @@ def _with_certificates(directory: Path) -> tuple[Path, dict[str, str]]:
     keystore = stores / "client" / "keystore.pem"
     keystore.write_text(authority.issue("CN=exporter").pem(SECRET))
     file = stores / "client.properties"
-    write_properties(file, {"security.protocol": "SSL", **client, "ssl.key.password": SECRET})
+    sasl = {
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.jaas.config": f'{SCRAM_MODULE} required username="exporter" password="{SECRET}";',
+    }
+    write_properties(file, {"security.protocol": "SASL_SSL", **client, "ssl.key.password": SECRET, **sasl})
+    prefix = f"listener.name.{CONTROLLER_LISTENER.lower()}."
     return file, {
-        "listener.security.protocol.map": f"{CONTROLLER_LISTENER}:SSL",
-        **properties_of(authority.issue("CN=controller"), authority, stores / "controller"),
-        "ssl.client.auth": "required",
+        "listener.security.protocol.map": f"{CONTROLLER_LISTENER}:SASL_SSL",
+        **properties_of(authority.issue("CN=controller"), authority, stores / "controller", prefix),
+        f"{prefix}ssl.client.auth": "required",
+        f"{prefix}sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+        "sasl.mechanism.controller.protocol": "PLAIN",
+        f"{prefix}plain.sasl.jaas.config": (
+            f'{PLAIN_MODULE} required username="controller" password="word" user_controller="word";'
+        ),
+        f"{prefix}scram-sha-512.sasl.jaas.config": f"{SCRAM_MODULE} required;",
     }
 
 
