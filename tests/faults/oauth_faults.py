@@ -136,6 +136,14 @@ FAULTS = (
         "Clients without a token load the issuer through the controllers.",
     ),
     PlantedFault(
+        "a-damaged-certificate-ends-the-thread-of-keys",
+        f"{PACKAGE}/verification_keys.py",
+        "    except (ValueError, UnsupportedAlgorithm) as error:\n",
+        "    except UnsupportedAlgorithm as error:\n",
+        ("tests/oauthbearer/test_damaged_tokens.py::test_keys_are_read_or_refused",),
+        "Keys are never read again, and after the next rotation no client can connect.",
+    ),
+    PlantedFault(
         "rotated-keys-wait-for-the-interval",
         ENDPOINT,
         "            self._early = True\n            self._wake.set()\n",
