@@ -19,6 +19,7 @@ from types import TracebackType
 from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from tests.attack.client import Client
+from tests.attack.encryption import client_context, ssl_properties
 from tests.attack.frames import (
     ALL,
     API_VERSIONS,
@@ -61,9 +62,11 @@ def command(*arguments: str) -> list[str]:
 class Template:
     """A formatted directory with what the attacks find in it, copied for each of them."""
 
-    def __init__(self, directory: Path, *, authorizer: bool) -> None:
+    def __init__(self, directory: Path, *, authorizer: bool, over_ssl: bool = False) -> None:
         self.directory = directory
         self.authorizer = authorizer
+        self.over_ssl = over_ssl
+        self._ssl_properties: dict[str, str] = {}
         self.cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
 
     def properties(self, directory: Path, port: int, settings: dict[str, str]) -> Path:
@@ -76,6 +79,7 @@ class Template:
             "log.dirs": str(directory / "log"),
             "broker.session.timeout.ms": "120000",
             **settings,
+            **self._ssl_properties,
         }
         if self.authorizer:
             lines["authorizer.class.name"] = STANDARD_AUTHORIZER
@@ -85,6 +89,8 @@ class Template:
 
     def make(self) -> None:
         self.directory.mkdir(parents=True)
+        if self.over_ssl:
+            self._ssl_properties = ssl_properties(self.directory)
         file = self.properties(self.directory, free_port(), {})
         subprocess.run(
             command("format", "-t", self.cluster_id, "-c", str(file)),
@@ -117,6 +123,7 @@ class AttackedController:
         self.port = free_port()
         self.cluster_id = template.cluster_id
         self.authorizer = template.authorizer
+        self.context = client_context() if template.over_ssl else None
         self.log_file = directory / "controller.out"
         self.brokers: subprocess.Popen[str] | None = None
         if directory != template.directory:
@@ -180,7 +187,7 @@ class AttackedController:
         """The honest brokers register, and their first large request is served."""
         script = str(Path(__file__).with_name("honest_brokers.py"))
         self.brokers = subprocess.Popen(
-            [sys.executable, script, str(self.port), self.cluster_id],
+            [sys.executable, script, str(self.port), self.cluster_id, *(["ssl"] if self.context else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -235,7 +242,7 @@ class AttackedController:
 
     def fill(self) -> None:
         """A log longer than an answer may be; with an authorizer, rights for the brokers' addresses."""
-        client = Client(self.port, HONEST, timeout_s=30.0)
+        client = Client(self.port, HONEST, timeout_s=30.0, context=self.context)
         change = config_change([(b"log.retention.ms", SET, b"1000")])
         # Before the election it is refused. The error code of the first resource is at 10.
         await_result(lambda: client.ask(change)[10:12] == b"\0\0", "a configuration is changed")
@@ -253,7 +260,7 @@ class AttackedController:
     def _answers(self) -> bool:
         if not self.alive:
             raise RuntimeError(f"the controller has ended: {self.log_file.read_text()[-2000:]}")
-        client = Client(self.port, HONEST, timeout_s=1.0)
+        client = Client(self.port, HONEST, timeout_s=1.0, context=self.context)
         answer = client.ask(request(API_VERSIONS, 3, compact(b"attack") + compact(b"1") + b"\0"))
         client.close()
         return bool(answer)

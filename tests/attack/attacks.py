@@ -53,7 +53,10 @@ class Target:
     opened: list[Client] = field(default_factory=list)
 
     def connect(self, source: str = "127.0.0.1", *, port: int = 0, **options: float) -> Client:
-        client = Client(port or self.controller.port, source, **options)  # type: ignore[arg-type]
+        """Another `port` is that of the listener with SASL, without SSL."""
+        context = None if port else self.controller.context
+        chosen = port or self.controller.port
+        client = Client(chosen, source, context=context, **options)  # type: ignore[arg-type]
         self.opened.append(client)
         return client
 
@@ -70,6 +73,7 @@ class Attack:
     settings: dict[str, str] = field(default_factory=dict)
     files_max: int = 0
     with_authorizer_only: bool = False
+    over_ssl_only: bool = False
     takes_the_leadership: bool = False
     """Without an authorizer: votes as a voter are believed, and meanwhile nothing is served."""
 
@@ -338,6 +342,39 @@ def dense_crowd(target: Target) -> str:
     return f"{answered} of {len(clients)} answered"
 
 
+def handshakes(target: Target) -> str:
+    """Over and over, on twenty threads; the connection is closed after it."""
+    deadline = time.monotonic() + target.scale.seconds
+    finished: list[int] = []
+
+    def shake() -> None:
+        while time.monotonic() < deadline:
+            client = Client(target.controller.port, context=target.controller.context)
+            finished.append(client.open)
+            client.close()
+
+    threads = [threading.Thread(target=shake) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return f"{sum(finished)} of {len(finished)} handshakes"
+
+
+def unfinished_handshakes(target: Target) -> str:
+    """Of each the beginning: a record of 16 kB that lacks a byte."""
+    beginning = b"\x16\x03\x01\x40\x00\x01" + bytes(16_382)
+    clients = []
+    for number in range(target.scale.slow):
+        clients.append(Client(target.controller.port, timeout_s=5.0))
+        clients[-1].send_raw(beginning)
+        if number % CONNECTIONS_IN_A_ROW == 0:
+            threading.Event().wait(0.005)
+    target.opened.extend(clients)
+    threading.Event().wait(target.scale.seconds)
+    return f"{target.controller.descriptors()} descriptors of {len(clients)} connections"
+
+
 def _dense_attacks() -> list[Attack]:
     return [
         Attack(f"dense {name}", "the body that makes most objects of a byte", partial(dense, payload=payload))
@@ -377,4 +414,6 @@ ATTACKS = [
     Attack("SASL silence", "thousands that do not authenticate", silent_clients, settings=SASL),
     Attack("SASL first messages", "in masses, and wrong passwords", first_messages, settings=SASL),
     Attack("ACL checks", "15,000 names against 5,000 ACLs", many_acl_checks, with_authorizer_only=True),
+    Attack("handshakes", "of SSL, as fast as they go", handshakes, over_ssl_only=True),
+    Attack("unfinished handshakes", "5,000 beginnings", unfinished_handshakes, over_ssl_only=True),
 ]  # fmt: skip

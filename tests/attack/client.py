@@ -1,18 +1,28 @@
-"""One plain TCP connection: frames out, frames in, and no surprise when it is closed."""
+"""One connection, plain or with SSL: frames out, frames in, and no surprise when it is closed."""
 
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 
 from tests.attack.frames import frame
+
+HANDSHAKE_TIMEOUT_S = 10.0
+"""Others may be making theirs."""
 
 
 class Client:
     """`send` and `receive` return whether, and what, the controller took and answered; they do not raise."""
 
     def __init__(
-        self, port: int, source: str = "127.0.0.1", *, receive_bytes: int = 0, timeout_s: float = 10.0
+        self,
+        port: int,
+        source: str = "127.0.0.1",
+        *,
+        receive_bytes: int = 0,
+        timeout_s: float = 10.0,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -25,6 +35,10 @@ class Client:
                 self.socket.bind((source, 0))
             self.socket.connect(("127.0.0.1", port))
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if context is not None:
+                self.socket.settimeout(max(timeout_s, HANDSHAKE_TIMEOUT_S))
+                self.socket = context.wrap_socket(self.socket)
+                self.socket.settimeout(timeout_s)
         except OSError:
             self.close()
 

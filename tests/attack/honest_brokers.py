@@ -1,8 +1,8 @@
 """Three brokers and their largest request, in a process of their own: what an attack does to them.
 
-`honest_brokers.py PORT CLUSTER_ID` registers brokers 1, 2 and 3, each from an address of its own, sends their
-heartbeats and now and then a request of 1 MB. Each line on its input is answered with one line of JSON: what
-was seen since the line before.
+`honest_brokers.py PORT CLUSTER_ID [ssl]` registers brokers 1, 2 and 3, each from an address of its own, sends
+their heartbeats and now and then a request of 1 MB. Each line on its input is answered with one line of JSON:
+what was seen since the line before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import selectors
 import socket
+import ssl
 import struct
 import sys
 import time
@@ -20,6 +21,7 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+from tests.attack.encryption import client_context
 from tests.attack.frames import SET, config_change, frame, heartbeat, registration
 
 ADDRESSES = {1: "127.0.0.2", 2: "127.0.0.3", 3: "127.0.0.4"}
@@ -50,12 +52,13 @@ class Seen:
 class Honest:
     """One connection of a broker with at most one request in flight."""
 
-    def __init__(self, port: int, broker_id: int) -> None:
+    def __init__(self, port: int, broker_id: int, context: ssl.SSLContext | None) -> None:
         self.broker_id = broker_id
         self.due_at = 0.0
         self.sent_at = 0.0
         self.answered = 0
         self._port = port
+        self._context = context
         self._socket: socket.socket | None = None
         self._unsent = b""
         self._received = b""
@@ -77,6 +80,9 @@ class Honest:
             self._socket.bind((ADDRESSES[self.broker_id], 0))
             self._socket.connect(("127.0.0.1", self._port))
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._context is not None:
+                self._socket.settimeout(10.0)
+                self._socket = self._context.wrap_socket(self._socket)
             self._socket.setblocking(False)
         self._unsent = frame(payload)
         self._received = b""
@@ -94,11 +100,12 @@ class Honest:
             if ready & selectors.EVENT_WRITE and self._unsent:
                 self._unsent = self._unsent[self._socket.send(self._unsent) :]
             if ready & selectors.EVENT_READ:
-                received = self._socket.recv(1 << 20)
-                if not received:
-                    raise ConnectionError("closed")
-                self._received += received
-        except BlockingIOError:
+                while True:  # of SSL, a record at a time
+                    received = self._socket.recv(1 << 20)
+                    if not received:
+                        raise ConnectionError("closed")
+                    self._received += received
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             pass
         if len(self._received) >= 4:
             size = struct.unpack_from(">i", self._received)[0]
@@ -117,12 +124,12 @@ class Honest:
 class HonestBrokers:
     """The three brokers, the connection for large requests, and the loop that serves them."""
 
-    def __init__(self, port: int, cluster_id: str) -> None:
+    def __init__(self, port: int, cluster_id: str, context: ssl.SSLContext | None) -> None:
         self._cluster_id = cluster_id
         self._incarnations = {broker_id: os.urandom(16) for broker_id in ADDRESSES}
         self._epochs: dict[int, int] = {}
-        self._brokers = [Honest(port, broker_id) for broker_id in ADDRESSES]
-        self._large = Honest(port, 1)
+        self._brokers = [Honest(port, broker_id, context) for broker_id in ADDRESSES]
+        self._large = Honest(port, 1, context)
         self._seen = Seen()
         self._large_payload = config_change(LARGE_VALUES, resource=b"1", validate_only=True)
 
@@ -220,4 +227,4 @@ class HonestBrokers:
 
 
 if __name__ == "__main__":
-    HonestBrokers(int(sys.argv[1]), sys.argv[2]).run()
+    HonestBrokers(int(sys.argv[1]), sys.argv[2], client_context() if "ssl" in sys.argv[3:] else None).run()

@@ -166,10 +166,11 @@ def carry_out(options: argparse.Namespace) -> list[Measured]:
     place = DIRECTORIES if DIRECTORIES.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="attack-", dir=place) as name:
         for authorizer in {"off": [False], "on": [True]}.get(options.authorizer, [False, True]):
-            template = Template(Path(name) / f"template-{authorizer}", authorizer=authorizer)
+            directory = Path(name) / f"template-{authorizer}"
+            template = Template(directory, authorizer=authorizer, over_ssl=options.ssl)
             template.make()
             for attack in chosen(options.only):
-                if attack.with_authorizer_only and not authorizer:
+                if attack.with_authorizer_only > authorizer or attack.over_ssl_only > options.ssl:
                     continue
                 began = time.monotonic()
                 directory = Path(name) / "attacked"
@@ -201,6 +202,7 @@ def main() -> int:
         "--only", action="append", default=[], metavar="NAME", help="attacks whose name contains it"
     )
     parser.add_argument("--list", action="store_true", help="the names, and nothing else")
+    parser.add_argument("--ssl", action="store_true", help="over SSL, by clients without a certificate")
     parser.add_argument("--quick", action="store_true", help="smaller, a few seconds each")
     parser.add_argument("--authorizer", choices=("off", "on", "both"), default="both")
     parser.add_argument(

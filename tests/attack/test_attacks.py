@@ -43,7 +43,20 @@ def template(request: pytest.FixtureRequest, place: Path) -> Template:
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name.replace(" ", "-"))
 def test_an_attack_is_withstood(attack: Attack, template: Template, place: Path) -> None:
-    directory = Path(tempfile.mkdtemp(dir=place)) / "attacked"
-    if template.authorizer or not attack.with_authorizer_only:
-        measured = measure(attack, template, QUICK, directory)
-        assert measured.failures(HEARTBEAT_MS_MAX) == [], measured
+    if not attack.over_ssl_only and attack.with_authorizer_only <= template.authorizer:
+        withstand(attack, template, place)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", ["handshakes", "unfinished handshakes", "unread answers", "slow connections"]
+)
+def test_an_attack_over_ssl_is_withstood(name: str, place: Path) -> None:
+    template = Template(Path(tempfile.mkdtemp(dir=place)) / "template", authorizer=False, over_ssl=True)
+    template.make()
+    withstand(next(attack for attack in ATTACKS if attack.name == name), template, place)
+
+
+def withstand(attack: Attack, template: Template, place: Path) -> None:
+    measured = measure(attack, template, QUICK, Path(tempfile.mkdtemp(dir=place)) / "attacked")
+    assert measured.failures(HEARTBEAT_MS_MAX) == [], measured
