@@ -19,6 +19,9 @@ SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
 TOKEN_BYTES_MAX: Final = 512 * 1024
 """Kafka's default of sasl.server.max.receive.size."""
 
+UNFINISHED_COUNT: Final = 1_100
+"""Of the largest tokens: 560 MB. More connections that are not authenticated than there may be."""
+
 CONNECTIONS_IN_A_ROW: Final = 25
 PAUSE_SECONDS: Final = 0.01
 """What does not fit into the backlog waits a second for the kernel to try again."""
@@ -53,7 +56,7 @@ def unfinished_tokens(target: Target) -> str:
     """Tokens of the largest size without their last byte, and frames that are larger."""
     almost = struct.pack(">i", TOKEN_BYTES_MAX) + os.urandom(TOKEN_BYTES_MAX - 1)
     clients = []
-    for number in range(target.scale.unread * 2):
+    for number in range(UNFINISHED_COUNT):
         client = connect(target)
         if number % 2:
             client.ask(HANDSHAKE[b"PLAIN"])
