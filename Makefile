@@ -40,7 +40,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol protocol/kraftctl_s
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-ssl bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-ssl bench-audit bench-export generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -143,6 +143,9 @@ bench-failover: setup
 # A controller with SSL beside one with PLAINTEXT: heartbeats, connections, memory.
 bench-ssl: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/ssl_cost.py $(BENCH_ARGS)
+
+bench-audit: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/audit_cost.py $(BENCH_ARGS)
 
 # For a quick look: BENCH_ARGS="--records 500000 --runs 1"
 bench-export: setup

@@ -21,6 +21,10 @@ WAITING_BYTES_MAX = 16 * 1024 * 1024
 WRITE_BYTES_MAX = 1024 * 1024
 """Of one call: it succeeds or fails as a whole."""
 
+LINGER_SECONDS = 0.05
+"""How long lines are gathered before they are written: a call and a switch of threads for each cost more than
+the lines do."""
+
 CLOSE_SECONDS_MAX = 5.0
 """How long a stopping controller waits for a slow disk."""
 
@@ -40,7 +44,7 @@ class BackgroundFile:
         self._lines: deque[bytes] = deque()
         self._waiting_bytes = 0
         self._changed = threading.Condition()
-        self._closing = False
+        self._closing = threading.Event()
         self._unreported_count = 0
         self._trouble: OSError | None = None
         self._thread: threading.Thread | None = None
@@ -61,12 +65,13 @@ class BackgroundFile:
                 return
             self._lines.append(line)
             self._waiting_bytes += len(line)
-            self._changed.notify()
+            if len(self._lines) == 1:
+                self._changed.notify()
 
     def close(self) -> None:
         """Write what waits, if the disk takes it in time."""
         with self._changed:
-            self._closing = True
+            self._closing.set()
             self._changed.notify()
         if self._thread is not None:
             self._thread.join(CLOSE_SECONDS_MAX)
@@ -78,17 +83,16 @@ class BackgroundFile:
         self._unreported_count += count
 
     def _run(self) -> None:
-        with self._changed:
-            while True:
-                self._changed.wait_for(lambda: self._lines or self._closing)
-                if not self._lines:
-                    break
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._closing.is_set())
+            self._closing.wait(LINGER_SECONDS)
+            with self._changed:
                 lines, taken_bytes = self._take()
-                self._changed.release()
-                try:
-                    written = self._write(lines)
-                finally:
-                    self._changed.acquire()
+            if not lines:
+                break
+            written = self._write(lines)
+            with self._changed:
                 self._waiting_bytes -= taken_bytes
                 if not written:
                     self._leave_out(len(lines))
