@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from threading import Event
 
 import pytest
 
@@ -133,6 +134,24 @@ def test_without_an_answer_every_node_and_its_reason_is_named(asked: Asked) -> N
     text = str(unavailable.value)
     assert f"{asked.standby.address}: NOT_LEADER_OR_FOLLOWER" in text
     assert "127.0.0.1:1: [Errno" in text
+
+
+def test_the_end_of_the_time_does_not_hide_an_earlier_reason() -> None:
+    """The last attempt has what is left of default.api.timeout.ms, which may be nothing."""
+    over = Event()
+    pauses_seconds = [0.0, 10.0]
+
+    def close_after_a_pause(_: Message) -> None:
+        over.wait(pauses_seconds.pop(0))
+
+    config = ClientConfig(default_api_timeout_ms=300, request_timeout_ms=10_000, retry_backoff_ms=20)
+    with ScriptedNode({DescribeQuorumRequest: close_after_a_pause}) as node:
+        bootstrap = [("127.0.0.1", node.port)]
+        with AdminClient(bootstrap, to_controllers=False, config=config, clock=Clock()) as admin:
+            with pytest.raises(UnavailableError, match="the node has closed the connection"):
+                describe_quorum(admin)
+        assert pauses_seconds == []
+        over.set()
 
 
 def test_nodes_without_the_api_are_named_and_not_asked_again() -> None:

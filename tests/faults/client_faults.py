@@ -143,6 +143,14 @@ FAULTS = (
         "A node that starts before the others is never said to have a wrong password.",
     ),
     PlantedFault(
+        "the-end-of-the-time-hides-the-reason",
+        "kraftctl/cli/admin/admin_client.py",
+        "        if not (is_cut_short and endpoint in self._problems):\n",
+        "        if True:\n",
+        ("tests/cli/test_admin_client.py::test_the_end_of_the_time_does_not_hide_an_earlier_reason",),
+        "An operator whose security.protocol is wrong reads of a timeout.",
+    ),
+    PlantedFault(
         "dripping-bytes-prolong-a-timeout",
         CONNECTION_FILE,
         "            while True:\n                self._wait_until(deadline)\n",

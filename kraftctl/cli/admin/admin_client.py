@@ -178,6 +178,8 @@ class AdminClient:
         except AuthenticationFailedError as error:
             self._keys_to_check[endpoint] = error.keys
             self._failed(endpoint, error)
+        except TimeoutError as error:
+            self._failed(endpoint, error, is_cut_short=left_ms < self._config.request_timeout_ms)
         except (OSError, DecodeError) as error:
             self._failed(endpoint, error)
         return None
@@ -192,8 +194,10 @@ class AdminClient:
             timeout_s=timeout_s,
         )
 
-    def _failed(self, endpoint: Endpoint, error: Exception) -> None:
-        self._problems[endpoint] = str(error) or type(error).__name__
+    def _failed(self, endpoint: Endpoint, error: Exception, *, is_cut_short: bool = False) -> None:
+        """An attempt that ends because the time of the operation does says less than an earlier one."""
+        if not (is_cut_short and endpoint in self._problems):
+            self._problems[endpoint] = str(error) or type(error).__name__
         dropped = self._connections.pop(endpoint, None)
         if dropped is not None:
             dropped.close()
