@@ -11,6 +11,7 @@ import signal
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from types import GetSetDescriptorType
 
 import pytest
 
@@ -447,8 +448,15 @@ def parts_of(value: object) -> Iterator[object]:
             yield from parts_of(item)
     elif type(value).__module__.startswith("kraftctl"):
         yield value
-        for item in vars(value).values():
-            yield from parts_of(item)
+        for name in fields_of(value):
+            yield from parts_of(getattr(value, name))
+
+
+def fields_of(value: object) -> list[str]:
+    """Compiled classes keep their fields as descriptors."""
+    if hasattr(value, "__dict__"):
+        return list(vars(value))
+    return [name for name, item in vars(type(value)).items() if isinstance(item, GetSetDescriptorType)]
 
 
 def test_logs(planted: Planted) -> None:

@@ -7,6 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
+from kraftctl.controller.audit.audit_trail import AuditEntry
+from kraftctl.controller.audit.change_list import ChangeList
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node import events as node_events
 from kraftctl.node.events import NodeEffect, NodeEvent, WriteSnapshot
@@ -88,7 +90,20 @@ def examples(n: int) -> list[Value]:
         node_events.RequestFailed("kafka", f"{n}"),
         node_events.TakeTurn(),
         node_events.TurnTaken(),
+        node_events.Audited(audit_entry(n)),
+        node_events.AuthorizerLines([], n),
     ]
+
+
+ENTRIES: dict[int, AuditEntry] = {}
+"""Entries change until they are complete, and are compared by identity."""
+
+
+def audit_entry(n: int) -> AuditEntry:
+    return ENTRIES.setdefault(
+        n,
+        AuditEntry(CONTEXT, received_wall_ms=n, leader_epoch=1, validate_only=False, described=ChangeList()),
+    )
 
 
 def test_the_examples_hold_every_effect_and_event() -> None:
