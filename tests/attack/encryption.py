@@ -13,7 +13,7 @@ def ssl_properties(directory: Path) -> dict[str, str]:
     keystore = directory / "keystore.pem"
     keystore.write_text(Authority().issue("CN=controller", kind="RSA").pem())
     return {
-        "listener.security.protocol.map": "CONTROLLER:SSL",
+        "listener.security.protocol.map": "CONTROLLER:SSL,CLIENTS:SASL_PLAINTEXT",
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(keystore),
     }
