@@ -35,6 +35,9 @@ SHOWN_MAX = 5
 
 def settle(cluster: ChaosCluster, watch: Watch) -> None:
     """Waits until all brokers are active, all replicas in sync and all voters at the end of the log."""
+    reads = watch.reads_to_the_end
+    # The first may have begun before the last change was acknowledged.
+    wait(lambda: watch.reads_to_the_end >= reads + 2, "the log is read to its end", cluster, watch)
     wait(lambda: watch.log.read(_unsettled) == [], "all replicas are in sync", cluster, watch)
     wait(lambda: _caught_up(watch), "all voters have the log", cluster, watch)
 

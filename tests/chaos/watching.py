@@ -44,6 +44,8 @@ class Watch:
         self.log = FollowedLog(cluster.cluster_id)
         self.end_offsets: dict[int, int] = {}
         """Voter id -> end of its log, as the leader knows it."""
+        self.reads_to_the_end = 0
+        """How often a leader had no committed record that was not read."""
         self._cluster = cluster
         self._leader: tuple[int, int, float] = (-1, -1, 0.0)
         """Epoch, id, and the time.monotonic() of its last answer."""
@@ -128,6 +130,7 @@ class Watch:
                 seen = client.ask(self.log.fetch)
                 if seen is not None:
                     self.quorum.note(node.node_id, seen.leader_epoch, seen.high_watermark)
+                    self.reads_to_the_end += seen.high_watermark <= self.log.end_offset
 
 
 class Asking:

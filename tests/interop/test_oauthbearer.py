@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,18 @@ class Secured:
             broker_settings=brokers,
         )
 
-    def quorum(self, admin: str, *arguments: str) -> str:
+    def quorum(self, admin: str, *arguments: str, controllers: str | None = None) -> str:
         """The output of `kraftctl quorum`, which asks the controllers."""
-        flags = ("--bootstrap-controller", self.cluster.bootstrap_controllers)
+        flags = ("--bootstrap-controller", controllers or self.cluster.bootstrap_controllers)
         command = kraftctl_command("quorum", *flags, "--command-config", str(self.files[admin]), *arguments)
         return run_to_the_end(command, "asking the quorum")
+
+    def is_asked(self, controller: str) -> bool:
+        """Whether this one accepts a new token. One with a new key makes it read the keys first."""
+        try:
+            return "LeaderId" in self.quorum("admin", "describe", "--status", controllers=controller)
+        except ProcessFailedError:
+            return False
 
     def all_follow(self) -> bool:
         """Whether there is a leader, which all other controllers and brokers fetch from."""
@@ -153,7 +161,9 @@ def test_keys_are_rotated_and_sessions_are_renewed(secured: Secured) -> None:
     asked = issuer.requests.count("/token")
     issuer.rotate("second")
     issuer.await_requests("/token", asked + 6, 60.0)
-    issuer.await_requests("/jwks", read + 3, 60.0)
+    for controller in cluster.controllers:
+        await_result(partial(secured.is_asked, controller.address), "a new token is accepted", 60.0)
+    issuer.await_requests("/jwks", read + 3)
     produce(cluster.bootstrap_servers, "before", [b"x"] * 100)
     await_result(secured.all_follow, "all replicas follow the leader", 60.0)
     await_live(cluster, {1, 2, 3})

@@ -171,7 +171,7 @@ def test_who_may_ask_a_controller(secured: Secured) -> None:
     assert re.search(r"LeaderId: +300[0-2]", secured.quorum("admin", "describe", "--status"))
     for admin, expected in {
         "guest": "CLUSTER_AUTHORIZATION_FAILED",
-        "stranger": "check the keys security.protocol and ssl",
+        "stranger": "check ssl.keystore",
         "plain": "the node has closed the connection",
     }.items():
         with pytest.raises(ProcessFailedError, match=expected):
@@ -236,7 +236,7 @@ def test_keys_and_the_authority_are_replaced_without_a_restart(secured: Secured)
             swap(secured.stores_of(controller) / "truststore.pem", new.pem)
         for controller in cluster.controllers:
             controller.await_log("and trusts 1 certificates")
-        with pytest.raises(ProcessFailedError, match="check the keys security"):
+        with pytest.raises(ProcessFailedError, match=r"check ssl\.keystore"):
             secured.quorum("stranger", "describe", "--status")
         assert [controller.process for controller in cluster.controllers] == started
         leader = re.search(r"LeaderId: +(\d+)", secured.quorum("admin", "describe", "--status"))
