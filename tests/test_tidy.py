@@ -160,6 +160,8 @@ CONTAINING = (
     "kraftctl/server/peers.py",
     "kraftctl/server/sasl_connection.py",
     "kraftctl/server/ssl_reloading.py",
+    "protocol/kraftctl_security/issuer/jwks_endpoint.py",
+    "protocol/kraftctl_security/issuer/token_login.py",
 )
 """Where all exceptions may be caught: one request, task or connection, and the loop, which then ends."""
 

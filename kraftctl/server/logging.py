@@ -25,8 +25,10 @@ _PARTS = {
 }
 """Logger -> the part of a Kafka controller that logs; anything else is the server."""
 
-_CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-"""Client ids and host names are logged: they must not be able to forge a line."""
+_CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
+    code: f"\\u{code:04x}" for code in (0x2028, 0x2029)
+}
+"""Names of clients and of what they ask for are logged: they must not be able to forge a line."""
 
 
 class KafkaFormatter(logging.Formatter):

@@ -110,6 +110,34 @@ def test_keys_are_read_at_intervals(issuer: HttpsIssuer) -> None:
     assert not keys._thread.is_alive()
 
 
+def test_keys_may_be_read_once_in_ages(issuer: HttpsIssuer) -> None:
+    """A wait that threads refuse ended the thread: rotated keys were not read."""
+    keys = endpoint(issuer.jwks_url, issuer.truststore, refresh_ms=2**63 - 1)
+    keys.start()
+    await_result(lambda: is_valid(keys, issuer.token("alice")), "the keys are read", 20.0)
+    keys._thread.join(0.3)
+    assert keys._thread.is_alive()
+    keys.close()
+    keys._thread.join(20.0)
+    assert not keys._thread.is_alive()
+
+
+def test_what_nobody_expects_does_not_end_the_reading(
+    issuer: HttpsIssuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = jwks_endpoint.parse_verification_keys
+
+    def failing(document: bytes) -> object:
+        monkeypatch.setattr(jwks_endpoint, "parse_verification_keys", read)
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(jwks_endpoint, "parse_verification_keys", failing)
+    keys = endpoint(issuer.jwks_url, issuer.truststore)
+    keys.start()
+    await_result(lambda: is_valid(keys, issuer.token("alice")), "the keys are read", 20.0)
+    keys.close()
+
+
 def test_a_controller_starts_before_its_issuer(issuer: HttpsIssuer, started: JwksEndpoint) -> None:
     """And an issuer that fails later leaves the keys that are known in use."""
     issuer.override["/jwks"] = lambda handler: (503, b"")

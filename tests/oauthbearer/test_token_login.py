@@ -145,6 +145,31 @@ def test_a_token_is_replaced_before_it_expires(issuer: HttpsIssuer) -> None:
     assert not login._thread.is_alive()
 
 
+def test_a_token_may_last_for_ages(issuer: HttpsIssuer) -> None:
+    """A wait that threads refuse ended the thread."""
+    issuer.lifetime_s = 10**12
+    login = TokenLogin(config(issuer.token_url, issuer))
+    login.start()
+    assert sent(login)
+    login._thread.join(0.3)
+    assert login._thread.is_alive()
+    login.close()
+
+
+def test_what_nobody_expects_does_not_end_a_login(
+    issuer: HttpsIssuer, retries_soon: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_: object) -> object:
+        monkeypatch.setattr(token_login, "fetch_token", fetch_token)
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(token_login, "fetch_token", failing)
+    login = TokenLogin(config(issuer.token_url, issuer))
+    login.start()
+    await_result(lambda: failure(login) == "", "there is a token", 20.0)
+    login.close()
+
+
 def test_a_token_that_cannot_be_replaced_is_used_until_it_expires(
     issuer: HttpsIssuer, retries_soon: None
 ) -> None:

@@ -57,6 +57,12 @@ def test_a_client_id_cannot_forge_a_line(output: io.StringIO) -> None:
     assert "\x1b" not in output.getvalue()
 
 
+def test_no_character_of_unicode_ends_a_line(output: io.StringIO) -> None:
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    logging.getLogger("kafka.authorizer.logger").info("Topic:LITERAL:%s", every)
+    assert len(output.getvalue().splitlines()) == 1
+
+
 def test_the_level_is_kept(output: io.StringIO) -> None:
     logging.getLogger("kraftctl.server").debug("quiet")
     assert output.getvalue() == ""

@@ -89,7 +89,7 @@ class JwksEndpoint:
             left_s = self._read_at_s + self._interval_ms() / 1_000 - self._clock_s()
             if left_s <= 0:
                 return
-            self._wake.wait(left_s)
+            self._wake.wait(min(left_s, threading.TIMEOUT_MAX))
             self._wake.clear()
 
     def _interval_ms(self) -> int:
@@ -111,6 +111,8 @@ class JwksEndpoint:
             self._failed(f"{error}")
         except OSError as error:
             self._failed(error.strerror or f"{error}")
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: rotated keys have to be read later
+            self._failed(f"{type(error).__name__}: {error}")
 
     def _failed(self, reason: str) -> None:
         """The next read is soon, later after each failure."""

@@ -64,7 +64,7 @@ class TokenLogin:
         while not self._closing.is_set():
             self._ask()
             self._asked.set()
-            self._closing.wait(self._pause_ms() / 1_000)
+            self._closing.wait(min(self._pause_ms() / 1_000, threading.TIMEOUT_MAX))
 
     def _pause_ms(self) -> int:
         current = self._current
@@ -97,6 +97,12 @@ class TokenLogin:
                     return
                 self._closing.wait(min(pause_ms, left_ms) / 1_000)
                 pause_ms *= 2
+            except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the next token has to be asked for
+                self._failure = f"{type(error).__name__}: {error}"
+                logger.warning(
+                    "Cannot get a token: %s. The next attempt is in %d ms", self._failure, RETRY_MS
+                )
+                return
 
     def _accept(self, found: ClientToken) -> None:
         previous, self._current = self._current, found
