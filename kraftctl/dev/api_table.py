@@ -9,6 +9,7 @@ from typing import Final
 from kraftctl.apis.api import Api, Owner, WaitsFor
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.index import request_class
 
 BEGIN: Final = "<!-- begin: written by `make generate` from kraftctl/apis/api_table.py -->\n"
@@ -58,12 +59,21 @@ def _row(api: Api) -> str:
         str(api.key),
         request.NAME.removesuffix("Request"),
         str(api.lowest) if api.lowest == api.highest else f"{api.lowest}-{api.highest}",
-        OWNERS[api.owner] if api.refusal is None else f"refused: {api.refusal.name}",
+        _owner(api),
         RIGHTS.get(api.cluster_operation, ""),
         WAITS[api.waits_for],
         "yes" if api.forwardable else "",
     )
     return "| " + " | ".join(cells) + " |\n"
+
+
+def _owner(api: Api) -> str:
+    if api.refusal is None:
+        return OWNERS[api.owner]
+    refused = f"refused: {api.refusal.name}"
+    if api.refusal == Errors.ILLEGAL_SASL_STATE:
+        return f"the connection, with SASL; otherwise {refused}"
+    return refused
 
 
 if __name__ == "__main__":
