@@ -17,6 +17,8 @@ import io
 import logging
 import signal
 import sys
+import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -47,12 +49,12 @@ def handled(stop: asyncio.Event, reload: asyncio.Event) -> Iterator[None]:
     for number in IGNORED:
         loop.add_signal_handler(number, _ignored, number)
     loop.add_signal_handler(signal.SIGHUP, _reload, reload)
-    loop.add_signal_handler(signal.SIGQUIT, _dump_tasks, loop)
-    dumps_threads = _dump_threads_on_quit()
+    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop)
+    dumps_loop = _dump_loop_on_quit()
     try:
         yield
     finally:
-        if dumps_threads:
+        if dumps_loop:
             faulthandler.unregister(signal.SIGQUIT)
         for number in (*IGNORED, signal.SIGQUIT):
             loop.remove_signal_handler(number)
@@ -73,25 +75,42 @@ def _ignored(number: int, frame: FrameType | None = None) -> None:
     logger.info("Ignoring %s", signal.Signals(number).name)
 
 
-def _dump_threads_on_quit() -> bool:
-    """By a handler in C, so that the stacks of a blocked loop are written, too: into the same output as the
-    log. Then the handler that was there before is called. False when that output is no file."""
+def _dump_loop_on_quit() -> bool:
+    """By a handler in C, so that the stack of a blocked loop is written, too: into the same output as the
+    log. Then the handler that was there before is called. False when that output is no file.
+
+    Not the stacks of other threads: they run meanwhile, and to read what they change ends the process.
+    """
     try:
-        faulthandler.register(signal.SIGQUIT, file=sys.stdout, all_threads=True, chain=True)
+        faulthandler.register(signal.SIGQUIT, file=sys.stdout, all_threads=False, chain=True)
     except (AttributeError, OSError, ValueError):
         return False
     return True
 
 
-def _dump_tasks(loop: asyncio.AbstractEventLoop) -> None:
+def _dump_stacks(loop: asyncio.AbstractEventLoop) -> None:
     tasks = sorted(asyncio.all_tasks(loop), key=_name_of)
-    logger.info("Stacks on SIGQUIT: %d asyncio tasks; the threads are above", len(tasks))
+    frames = sys._current_frames()
+    threads = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    logger.info(
+        "Stacks on SIGQUIT: %d other threads and %d asyncio tasks; that of the loop is above",
+        len(threads),
+        len(tasks),
+    )
+    for thread in threads:
+        frame = None if thread.ident is None else frames.get(thread.ident)
+        logger.info("Thread %s (most recent call last):", thread.name)
+        _log_lines("".join(traceback.format_stack(frame)) if frame is not None else "it has ended")
     for task in tasks:
         text = io.StringIO()
         task.print_stack(file=text)
-        for line in text.getvalue().splitlines():
-            logger.info("%s", line)
+        _log_lines(text.getvalue())
     logger.info("End of the stacks")
+
+
+def _log_lines(text: str) -> None:
+    for line in text.splitlines():
+        logger.info("%s", line)
 
 
 def _name_of(task: asyncio.Task[object]) -> str:

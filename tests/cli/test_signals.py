@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.nodes import KraftctlController
+from kraftctl.dev.settings import random_id
+from kraftctl_protocol.generated.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from kraftctl_protocol.generated.alter_client_quotas_response import AlterClientQuotasResponse
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from tests.support.mad_directory import RUNNING, make_directory, properties_file
@@ -89,11 +100,51 @@ def test_sigquit_writes_all_stacks_and_it_serves_on(controller: Controller) -> N
     for _ in range(2):
         controller.signal(signal.SIGQUIT)
         dump = controller.await_text("End of the stacks")
-        assert "Current thread 0x" in dump
-        assert "Thread 0x" in dump.replace("Current thread 0x", ""), "the threads of storage"
+        assert "Stack (most recent call first)" in dump, "that of the loop, from C"
+        assert re.search(r"Thread \S+ \(most recent call last\)", dump), "the threads of storage"
         assert re.search(r"\d+ asyncio tasks", dump)
         assert "run_controller" in dump or "Stack for <Task" in dump
     assert controller.stop() == 0
+
+
+@pytest.mark.slow
+def test_stacks_are_written_while_other_threads_run(tmp_path: Path) -> None:
+    """Reading the stacks of threads that run ended the process with SIGSEGV."""
+    node = KraftctlController(3000, tmp_path, random_id())
+    node.format()
+    node.start()
+    node.await_log("Becoming the active controller")
+    ended = threading.Event()
+    clients = [threading.Thread(target=change_quotas, args=(node.port, ended)) for _ in range(6)]
+    for client in clients:
+        client.start()
+    try:
+        assert node.process is not None
+        for _ in range(500):
+            node.process.signal(signal.SIGQUIT)
+            ended.wait(0.01)
+        assert node.running
+    finally:
+        ended.set()
+        for client in clients:
+            client.join()
+        status = node.stop()
+    assert status == 0
+    assert "End of the stacks" in node.log_file.read_text()
+
+
+def change_quotas(port: int, ended: threading.Event) -> None:
+    """Keeps the threads of storage busy, one change after the other."""
+    entity = EntityData(entity_type="client-id", entity_name="a")
+    with ControllerClient(port) as client:
+        for value in itertools.count(1):
+            if ended.is_set():
+                return
+            entry = EntryData(entity=[entity], ops=[OpData(key="producer_byte_rate", value=float(value))])
+            try:
+                client.call(AlterClientQuotasRequest(entries=[entry]), 1, AlterClientQuotasResponse)
+            except OSError:
+                return
 
 
 def test_sigpipe_is_nothing(controller: Controller) -> None:

@@ -171,9 +171,17 @@ FAULTS = (
     PlantedFault(
         "sigquit-kills",
         "kraftctl/cli/signals.py",
-        "    loop.add_signal_handler(signal.SIGQUIT, _dump_tasks, loop)\n",
+        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop)\n",
         "    signal.signal(signal.SIGQUIT, signal.SIG_DFL)\n",
         ("tests/cli/test_signals.py::test_sigquit_writes_all_stacks_and_it_serves_on",),
         "Who asks for the stacks, as of a JVM, ends the controller.",
+    ),
+    PlantedFault(
+        "stacks-of-running-threads",
+        "kraftctl/cli/signals.py",
+        "all_threads=False",
+        "all_threads=True",
+        ("tests/cli/test_signals.py::test_stacks_are_written_while_other_threads_run",),
+        "Who asks for the stacks under load ends the controller.",
     ),
 )
