@@ -199,6 +199,13 @@ def test_no_error_shows_a_secret() -> None:
     assert not any("hunter2" in text for text in texts)
 
 
+def test_no_error_shows_the_password_of_a_url() -> None:
+    key = "sasl.oauthbearer.jwks.endpoint.url"
+    text = errors_of_server({key: "https://a:hidden-password@issuer/"})
+    assert f"Invalid value [hidden] for configuration {key}" in text
+    assert "hidden-password" not in text
+
+
 def test_a_token_in_a_file_needs_no_credentials() -> None:
     login = client(
         {

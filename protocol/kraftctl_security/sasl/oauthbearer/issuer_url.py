@@ -45,7 +45,10 @@ def read_issuer_url(values: OAuthBearerValues, key: str, allowed: list[str]) -> 
     try:
         url = IssuerUrl(text)
     except ValueError as error:
-        values.refuse(key, text, f"{error}")
+        if "@" in text:
+            values.refuse_secret(key, f"{error}")  # there may be a password before it
+        else:
+            values.refuse(key, text, f"{error}")
         return None
     if text not in allowed:
         values.refuse(
