@@ -170,7 +170,7 @@ FAULTS = (
     PlantedFault(
         "tokens-are-not-replaced",
         "protocol/kraftctl_security/issuer/token_login.py",
-        "            self._closing.wait(self._pause_ms() / 1_000)\n",
+        "            self._closing.wait(min(self._pause_ms() / 1_000, threading.TIMEOUT_MAX))\n",
         "            self._closing.wait()\n",
         (f"{LOGIN}::test_a_token_is_replaced_before_it_expires",),
         "Controllers lose each other when their first tokens expire.",
