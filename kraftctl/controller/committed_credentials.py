@@ -10,8 +10,8 @@ from typing import cast
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.security.delegation_token_control import token_hmac
 from kraftctl.image.delegation_tokens_image import DelegationToken
-from kraftctl.image.scram_image import ScramCredential
 from kraftctl.image.undo_journal import MISSING
+from kraftctl_protocol.scram import ScramCredential
 
 
 class CommittedCredentials:

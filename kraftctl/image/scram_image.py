@@ -6,8 +6,6 @@ from kraftctl.image.undo_journal import UndoJournal
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
 from kraftctl_protocol.scram import ScramCredential
 
-__all__ = ["ScramCredential", "ScramImage"]
-
 
 class ScramImage:
     """`credentials` maps (mechanism, user) to the credential; mechanism 1 is SHA-256, 2 is SHA-512."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.image.scram_image import ScramCredential
 from kraftctl_protocol.principal import KafkaPrincipal, parse_principal
-from kraftctl_protocol.scram import HASHES, ITERATIONS_MIN, credential_record
+from kraftctl_protocol.scram import ITERATIONS_MIN, ScramCredential, credential, salt_password
 
 SALT_BYTES: Final = 24
 
@@ -80,17 +78,5 @@ class CredentialLookup:
     def _derive(self, mechanism: int, token_id: str) -> ScramCredential:
         password = base64.b64encode(self._committed.token_hmac(token_id))
         salt = self._random_bytes(SALT_BYTES)
-        salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password, salt, ITERATIONS_MIN)
-        record = credential_record(
-            name=token_id,
-            mechanism=mechanism,
-            salt=salt,
-            salted_password=salted,
-            iterations=ITERATIONS_MIN,
-        )
-        return ScramCredential(
-            salt=salt,
-            stored_key=record.stored_key,
-            server_key=record.server_key,
-            iterations=ITERATIONS_MIN,
-        )
+        salted = salt_password(mechanism, password, salt, ITERATIONS_MIN)
+        return credential(mechanism, salt=salt, salted_password=salted, iterations=ITERATIONS_MIN)

@@ -17,7 +17,7 @@ from kraftctl_security.sasl.oauthbearer.issuer_url import ALLOWED_URLS
 from tests.support.certificates import Authority, properties_of
 from tests.support.https_issuer import AUDIENCE, ISSUER, HttpsIssuer
 from tests.support.processes.clients import consume, create_topic, produce
-from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
+from tests.support.processes.cluster import JAVA_CONTROLLER, all_follow, await_live
 from tests.support.processes.kafka import Cluster, await_result, kafka
 
 pytestmark = pytest.mark.interop
@@ -111,9 +111,7 @@ class Secured:
     def all_follow(self) -> bool:
         """Whether there is a leader, which all other controllers and brokers fetch from."""
         described = self.quorum("admin", "describe", "--replication")
-        rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
-        roles = sorted(row[-1] for row in rows if int(row[3]) < 10)
-        return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * len(self.cluster.brokers)
+        return all_follow(described, self.cluster)
 
 
 @contextmanager

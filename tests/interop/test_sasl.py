@@ -22,7 +22,7 @@ from kraftctl_security.client_config import read_client_security
 from kraftctl_security.config_values import ConfigValues
 from tests.support.certificates import Authority, properties_of
 from tests.support.processes.clients import consume, create_topic, produce
-from tests.support.processes.cluster import JAVA_CONTROLLER, await_live
+from tests.support.processes.cluster import JAVA_CONTROLLER, all_follow, await_live
 from tests.support.processes.kafka import Cluster, await_result, kafka
 
 pytestmark = pytest.mark.interop
@@ -136,9 +136,7 @@ class Secured:
     def all_follow(self) -> bool:
         """Whether there is a leader, which all other controllers and brokers fetch from."""
         described = self.tool("kafka-metadata-quorum", "ada", "describe", "--replication")
-        rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
-        roles = sorted(row[-1] for row in rows if int(row[3]) < 10)
-        return roles == ["Follower"] * 2 + ["Leader"] + ["Observer"] * len(self.cluster.brokers)
+        return all_follow(described, self.cluster)
 
 
 @pytest.fixture(scope="module")

@@ -73,3 +73,11 @@ def await_live(cluster: Cluster, expected: set[int], *, timeout_s: float = 30.0)
 
 def _live_brokers_are(admin: AdminClient, expected: set[int]) -> bool:
     return live_brokers(admin) == expected
+
+
+def all_follow(described: str, cluster: Cluster) -> bool:
+    """Whether `describe --replication` has a leader, and all others fetch from it without a great lag."""
+    rows = [line.split() for line in described.splitlines() if line[:1].isdigit()]
+    roles = sorted(row[-1] for row in rows if int(row[3]) < 10)
+    followers = ["Follower"] * (len(cluster.controllers) - 1)
+    return roles == [*followers, "Leader", *["Observer"] * len(cluster.brokers)]
