@@ -155,6 +155,7 @@ CONTAINING = (
     "kraftctl/controller/envelope.py",
     "kraftctl/controller/quorum_controller.py",
     "kraftctl/node/controller_node.py",
+    "kraftctl/node/snapshot_generation.py",
     "kraftctl/server/connection.py",
     "kraftctl/server/node_loop.py",
     "kraftctl/server/peers.py",

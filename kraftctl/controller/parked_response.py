@@ -11,10 +11,12 @@ from kraftctl_protocol.message import Message
 class ParkedResponse:
     """`request_id` is the caller's; the request is kept so that it can be refused in its own version.
 
-    Once `answered` it must not be answered again.
+    Once `answered` it must not be answered again. `response` is None until `refuse` when there is none yet.
     """
 
-    def __init__(self, request_id: int, context: RequestContext, request: Message, response: Message) -> None:
+    def __init__(
+        self, request_id: int, context: RequestContext, request: Message, response: Message | None
+    ) -> None:
         self.request_id = request_id
         self.context = context
         self.request = request

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kraftctl.controller.activation_records import feature_level
 from kraftctl.controller.batch_limits import batch_ends, why_batch_too_large
-from kraftctl.controller.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
 from kraftctl.controller.record_checks import encode_checked
 from kraftctl.controller.record_notices import record_notices
 from kraftctl.image.metadata_image import MetadataImage
@@ -29,7 +29,7 @@ class PreparedResult:
     """A result that is ready: append and replay `batches`, then answer with `response`.
 
     `notices` are lines for the log about the records, `refusals` about reasons that the response has no
-    room for; `response` is None for timer work.
+    room for; `response` is None for timer work, and while there is a `rest`.
     """
 
     def __init__(
@@ -39,12 +39,14 @@ class PreparedResult:
         soft_change: SoftChange | None,
         notices: list[str],
         refusals: list[str],
+        rest: SlicedWork | None = None,
     ) -> None:
         self.batches = batches
         self.response = response
         self.soft_change = soft_change
         self.notices = notices
         self.refusals = refusals
+        self.rest = rest
 
     def why_too_large(self) -> str | None:
         """Why the log cannot take a batch of the result; None if it can."""
@@ -62,7 +64,7 @@ def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedRe
     """
     records = result.records
     if not records:
-        return PreparedResult([], result.response, result.soft_change, [], result.refusals)
+        return PreparedResult([], result.response, result.soft_change, [], result.refusals, result.rest)
     values = encode_records(records, image.features.metadata_version)
     batches: list[PreparedBatch] = []
     start = 0
@@ -70,7 +72,7 @@ def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedRe
         batches.append(PreparedBatch(records[start:end], values[start:end]))
         start = end
     notices = record_notices(image, records)
-    return PreparedResult(batches, result.response, result.soft_change, notices, result.refusals)
+    return PreparedResult(batches, result.response, result.soft_change, notices, result.refusals, result.rest)
 
 
 def encode_records(records: list[RecordAndVersion], metadata_version: int) -> list[bytes]:

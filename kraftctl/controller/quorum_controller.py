@@ -20,20 +20,16 @@ from typing import Final
 
 from kraftctl.apis.api import NO_CLUSTER_RIGHT, Owner, WaitsFor
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.activation_records import (
-    records_for_empty_log,
-    records_for_non_empty_log,
-)
+from kraftctl.controller.activation import Activation
 from kraftctl.controller.answer_entries import AnswerTooLongError
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
 from kraftctl.controller.committed_records import (
     DOES_NOT_FIT,
-    NO_RELEASE,
     decode_committed,
     does_not_fit,
 )
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
 from kraftctl.controller.error_responses import error_response, refusal_without_items
@@ -48,10 +44,10 @@ from kraftctl.controller.refusal_lines import refusal_line
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS, READS
 from kraftctl.controller.security.standard_authorizer import configured_authorizer
+from kraftctl.controller.sliced_works import PreparedSlice, SlicedWorks, WaitingRequest, WorkInProgress
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl.metadata import features
-from kraftctl.metadata.bootstrap_metadata import bootstrap_refusal, why_records_unsupported
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
@@ -88,8 +84,11 @@ class QuorumController:
         self.state.authorizer = configured_authorizer(config, self.image)
         self.own_registration = local_registration(config, endpoints, rng)
         self.failures = Failures()
-        self._bootstrap_records = bootstrap_records
         self._supported_features = features.supported_features(config.unstable_feature_versions_enable)
+        self._activation = Activation(
+            config.metadata_log_dir, bootstrap_records, self._supported_features, config.min_insync_replicas
+        )
+        self._works = SlicedWorks()
         self._tasks: PeriodicTasks | None = None
         self._deferred: DeferredEventQueue[ParkedResponse] = DeferredEventQueue()
         self._reads_with_deadline: deque[tuple[int, ParkedResponse]] = deque()
@@ -203,21 +202,7 @@ class QuorumController:
 
     def why_not_claim(self) -> str | None:
         """Why this controller must not write the first records of its epoch; None if it may."""
-        if not self._needs_bootstrap():
-            return self._why_no_abort()
-        reason = why_records_unsupported(self._bootstrap_records, self._supported_features)
-        return None if reason is None else bootstrap_refusal(self.state.config.metadata_log_dir, reason)
-
-    def _why_no_abort(self) -> str | None:
-        start = self.image.journal.transaction_start
-        level = self.image.features.metadata_version
-        if start is None or features.is_metadata_transaction_supported(level):
-            return None
-        return (
-            f"{self.state.config.metadata_log_dir}: the metadata transaction that begins at offset {start}"
-            f" has no end, and metadata.version {level} has no transactions, so it cannot be aborted."
-            f" {NO_RELEASE}"
-        )
+        return self._activation.why_not_claim(self.image)
 
     def claim(self, epoch: int, moment: Moment) -> list[PreparedResult]:
         """Become the active controller of quorum `epoch`; the results are to be written, in order.
@@ -238,7 +223,7 @@ class QuorumController:
         state.heartbeats.activate([brokers[broker_id] for broker_id in sorted(brokers)], moment.now_ms)
         self._name_unusable_values()
         self._tasks = PeriodicTasks(state, self.own_registration, moment.now_ms)
-        return [self.prepare(result) for result in self._activation_results()]
+        return [self.prepare(result) for result in self._activation.results(self.image)]
 
     def _name_unusable_values(self) -> None:
         state = self.state
@@ -246,30 +231,6 @@ class QuorumController:
             state.notices += state.unusable_values.notices(self.image, state.config)
         except Exception as error:  # noqa: BLE001 - these are only lines for the log
             self.failures.note("Looking for stored values that cannot be used", "they are not named", error)
-
-    def _activation_results(self) -> list[ControllerResult]:
-        transaction_open = self.image.journal.transaction_start is not None
-        if self._needs_bootstrap():
-            first = records_for_empty_log(
-                self._bootstrap_records,
-                transaction_open=transaction_open,
-                min_insync_replicas=self.state.config.min_insync_replicas,
-            )
-        else:
-            metadata_version = self.image.features.metadata_version
-            first = records_for_non_empty_log(metadata_version, transaction_open=transaction_open)
-        return [first] if first.records else []
-
-    def _needs_bootstrap(self) -> bool:
-        """The records of an open transaction do not count: they are about to be undone."""
-        transaction_open = self.image.journal.transaction_start is not None
-        return self.image.features.metadata_version == 0 or (
-            transaction_open and not self._had_metadata_version()
-        )
-
-    def _had_metadata_version(self) -> bool:
-        start = self.image.journal.transaction_start
-        return start is None or self.image.features.last_change_offset < start
 
     def renounce(self) -> list[ParkedResponse]:
         """Stop being active: uncommitted changes are undone, and every waiting response becomes a refusal."""
@@ -282,6 +243,8 @@ class QuorumController:
         self._last_change_offset = NO_OFFSET
         self.state.heartbeats = BrokerHeartbeatManager(self.state.config.broker_session_timeout_ms)
         failed = self._unanswered(self._deferred.fail_all())
+        for waiting in self._works.drop_all():
+            failed.append(ParkedResponse(waiting.request_id, waiting.context, waiting.request, None))
         self._reads_with_deadline.clear()
         for parked in failed:
             parked.refuse(Errors.NOT_CONTROLLER)
@@ -340,8 +303,8 @@ class QuorumController:
             if too_large is not None:
                 return self.prepare(excessive(context, request, too_large))
             response = prepared.response
-            assert response is not None, "every request has an answer"
-            if prepared.batches:
+            assert response is not None or prepared.rest is not None, "every request has an answer"
+            if response is not None and prepared.batches:
                 # What is committed must be answered: a response that cannot be encoded has to fail now.
                 response.encode(context.version)
         except Exception:
@@ -384,9 +347,44 @@ class QuorumController:
                 self.failures.note(what, f"tried again in {retry_ms - moment.now_ms} ms", error)
                 continue
             tasks.succeeded(task)
-            if prepared is not None and prepared.batches:
+            if prepared is not None and (prepared.batches or prepared.rest is not None):
                 return prepared
         return None
+
+    # Long work.
+
+    @property
+    def has_work(self) -> bool:
+        """Whether `prepare_slice` has something to do."""
+        return len(self._works) > 0
+
+    def continue_later(self, rest: SlicedWork, waiting: WaitingRequest | None) -> None:
+        """The first slice of a result is appended; `rest` is taken in slices. `waiting` is then answered."""
+        self._works.add(WorkInProgress(rest, waiting))
+
+    def prepare_slice(self, moment: Moment) -> PreparedSlice:
+        """The next slice of the work whose turn it is. A slice that fails ends its work alone."""
+        progress = self._works.take()
+        work, waiting = progress.work, progress.waiting
+        try:
+            prepared = self.prepare(work.next_slice(moment))
+            too_large = prepared.why_too_large()
+            assert too_large is None, too_large
+            response = prepared.response
+            if waiting is not None and response is not None:
+                response.encode(waiting.context.version)
+            assert (response is not None) == (waiting is not None and prepared.rest is None)
+        except Exception as error:  # noqa: BLE001 - nothing of the slice is appended: this work alone fails
+            work.failed(moment)
+            if waiting is not None:
+                return PreparedSlice(
+                    progress, None, self.refuse_failed(waiting.context, waiting.request, error)
+                )
+            self.failures.note(f"Continuing to {work.name}", "the rest is left to a later attempt", error)
+            return PreparedSlice(progress, None, None)
+        if prepared.rest is not None:
+            self._works.add(progress)
+        return PreparedSlice(progress, prepared, prepared.response)
 
     # Writing.
 

@@ -9,12 +9,13 @@ from kraftctl.controller.audit.audit_trail import AuditTrail
 from kraftctl.controller.committed_records import UnusableRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
 from kraftctl.controller.error_responses import body_to_refuse
-from kraftctl.controller.moment import Moment
-from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
+from kraftctl.controller.moment import UNITS, Moment
+from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION
 from kraftctl.controller.parked_response import ParkedResponse
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.node.events import (
     Audited,
     AuthorizerLines,
@@ -32,12 +33,12 @@ from kraftctl.node.events import (
     TakeTurn,
     TurnTaken,
     UndecodedRequest,
-    WriteSnapshot,
 )
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
+from kraftctl.node.long_work import SLICES, SNAPSHOT
 from kraftctl.node.next_step import NextStep, PreparedRequest
 from kraftctl.node.registration import NodeRegistration
-from kraftctl.node.snapshot_generation import SnapshotInProgress, SnapshotPolicy
+from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.api_error import ApiError
@@ -45,7 +46,6 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.envelope_request import EnvelopeRequest
 from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import RequestHead
 
@@ -66,8 +66,10 @@ class ControllerNode:
     def __init__(self, *, raft: RaftNode, controller: QuorumController, snapshots: SnapshotPolicy) -> None:
         self._raft = raft
         self._controller = controller
-        self._snapshots = snapshots
-        self._snapshot: SnapshotInProgress | None = None
+        self._generator = SnapshotGenerator(raft, controller, snapshots)
+        self._work_units = UNITS
+        self._work_spent = 0
+        self._turn_is_asked = False
         self._effects: list[NodeEffect] = []
         self._envelopes: dict[int, Envelope] = {}
         self._audit = AuditTrail(controller.state.config.audit.api_keys)
@@ -114,7 +116,7 @@ class ControllerNode:
             case LogRead() | SnapshotRead():
                 self._load(event)
             case TurnTaken():
-                self._continue_snapshot(now_ms)
+                self._take_turn(event, now_ms, wall_ms)
             case events.ResponseReceived():
                 if self._registration.is_waiting_for(event.send_id):
                     self._effects.append(self._registration.answered(event.response, now_ms))
@@ -124,7 +126,7 @@ class ControllerNode:
                 self._envelopes.pop(event.request_id, None)
                 self._step_raft(event, now_ms, wall_ms)
             case events.SnapshotCreated():
-                self._snapshot = None
+                self._generator.written()
                 self._step_raft(event, now_ms, wall_ms)
             case (
                 events.LogFlushed()
@@ -152,7 +154,8 @@ class ControllerNode:
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
-        self._begin_snapshot_if_due(now_ms, wall_ms)
+        self._effects += self._generator.begin_if_due(now_ms, wall_ms)
+        self._ask_for_a_turn()
         self._register(now_ms)
         for notice in self._controller.take_notices():
             self._notice(CONTROLLER, notice)
@@ -205,7 +208,12 @@ class ControllerNode:
                 self._begin_audit(event.request_id, step.context, step.request)
                 self._append(step.prepared, now_ms, wall_ms)
                 self._audit.appended(event.request_id, self._raft.end_offset)
-                self._answer(event.request_id, step, now_ms)
+                waiting = WaitingRequest(event.request_id, step.context, step.request)
+                rest = step.prepared.rest
+                if rest is None:
+                    self._answer(waiting, step.prepared.response, now_ms)
+                else:
+                    self._controller.continue_later(rest, waiting)
             case DecodeBody():
                 self._effects.append(step)
             case Message():
@@ -241,8 +249,7 @@ class ControllerNode:
                 event.request_id, context.listener, context.api_key, context.version, request
             )
         self._inform_controller()
-        moment = Moment(now_ms, wall_ms, self._raft.end_offset)
-        prepared = self._controller.prepare_request(context, request, moment)
+        prepared = self._controller.prepare_request(context, request, self._moment(now_ms, wall_ms))
         return PreparedRequest(context, request, prepared)
 
     def _before_decoding(self, request_id: int, context: RequestContext, head: RequestHead) -> NextStep:
@@ -288,13 +295,13 @@ class ControllerNode:
         for batch in prepared.batches:
             base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
             self._controller.replay(batch.records, base_offset, prepared.response is not None)
-            self._snapshots.note(sum(map(len, batch.values)))
+            self._generator.note(sum(map(len, batch.values)))
             self._carry_out(effects_of_append, now_ms)
 
-    def _answer(self, request_id: int, step: PreparedRequest, now_ms: int) -> None:
-        response = step.prepared.response
+    def _answer(self, waiting: WaitingRequest, response: Message | None, now_ms: int) -> None:
         assert response is not None, "every request has an answer"
-        if not self._controller.park(request_id, step.context, step.request, response, now_ms):
+        request_id, context, request = waiting.request_id, waiting.context, waiting.request
+        if not self._controller.park(request_id, context, request, response, now_ms):
             self._respond(request_id, response)
 
     def _begin_audit(self, request_id: int, context: RequestContext, request: Message) -> None:
@@ -404,7 +411,7 @@ class ControllerNode:
             if not header.is_control:
                 records = self._controller.decode_committed(batch, event.file)
                 self._controller.replay_committed(records, header.base_offset, event.file)
-                self._snapshots.note(header.size_bytes)
+                self._generator.note(header.size_bytes)
             self._controller.skip_to(header.last_offset + 1)
 
     def _replay_snapshot(self, event: SnapshotRead) -> None:
@@ -439,62 +446,47 @@ class ControllerNode:
 
     def _run_due_tasks(self, now_ms: int, wall_ms: int) -> None:
         while True:
-            prepared = self._controller.prepare_due_task(Moment(now_ms, wall_ms, self._raft.end_offset))
+            prepared = self._controller.prepare_due_task(self._moment(now_ms, wall_ms))
             if prepared is None:
                 return
             self._append(prepared, now_ms, wall_ms)
+            if prepared.rest is not None:
+                self._controller.continue_later(prepared.rest, None)
 
-    # Snapshots.
+    # Long work, a slice in each turn.
 
-    def _begin_snapshot_if_due(self, now_ms: int, wall_ms: int) -> None:
-        """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
+    def _moment(self, now_ms: int, wall_ms: int) -> Moment:
+        return Moment(now_ms, wall_ms, self._raft.end_offset, self._work_units)
 
-        Not before metadata.version is committed: without it the records cannot be read. Not again at the same
-        offset: replicas may be fetching that file.
-        """
-        controller = self._controller
-        if self._snapshot is not None or not self._snapshots.is_due(now_ms):
+    def _take_turn(self, event: TurnTaken, now_ms: int, wall_ms: int) -> None:
+        if event.work == SNAPSHOT:
+            self._effects += self._generator.continue_for(event.units, now_ms)
             return
-        raft = self._raft
-        end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
-        if controller.last_stable_offset + 1 != end_offset:
-            return
-        latest = raft.latest_snapshot_id
-        if latest is not None and latest.offset >= end_offset:
-            return
-        epoch = raft.epoch_at(end_offset - 1)
-        if epoch is None or not 0 <= controller.image.features.last_change_offset < end_offset:
-            return
-        self._snapshots.began(now_ms)
-        kraft_version = raft.kraft_version_at(end_offset)
-        voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
-        self._snapshot = SnapshotInProgress(
-            controller.image,
-            OffsetAndEpoch(end_offset, epoch),
-            wall_ms=wall_ms,
-            kraft_version=kraft_version,
-            voters=voters,
-        )
-        self._continue_snapshot(now_ms)
+        assert event.work == SLICES, event.work
+        self._turn_is_asked = False
+        self._work_units = event.units
+        if self._controller.has_work:
+            self._take_slice(now_ms, wall_ms)
 
-    def _continue_snapshot(self, now_ms: int) -> None:
-        snapshot = self._snapshot
-        assert snapshot is not None, "turns are taken for a snapshot only"
-        try:
-            complete = snapshot.write_slice()
-        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the log is complete without a snapshot
-            snapshot.abandon()
-            self._snapshot = None
-            retry_ms = self._snapshots.failed(now_ms) - now_ms
-            what = f"Generating snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
-            self._controller.failures.note(what, f"tried again in {retry_ms} ms", error, SNAPSHOT)
+    def _take_slice(self, now_ms: int, wall_ms: int) -> None:
+        piece = self._controller.prepare_slice(self._moment(now_ms, wall_ms))
+        waiting = piece.waiting
+        self._work_spent = piece.spent
+        if piece.prepared is None:
+            if waiting is not None:
+                self._respond(waiting.request_id, piece.response)
             return
-        if not complete:
-            self._effects.append(TakeTurn())
-            return
-        self._snapshots.succeeded()
-        self._notice(SNAPSHOT, f"Writing snapshot {snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}")
-        self._effects.append(WriteSnapshot(snapshot.snapshot_id, snapshot.batches))
+        self._append(piece.prepared, now_ms, wall_ms)
+        if waiting is not None:
+            self._audit.appended(waiting.request_id, self._raft.end_offset)
+            if piece.prepared.rest is None:
+                self._answer(waiting, piece.response, now_ms)
+
+    def _ask_for_a_turn(self) -> None:
+        if self._controller.has_work and not self._turn_is_asked:
+            self._turn_is_asked = True
+            self._effects.append(TakeTurn(SLICES, self._work_spent))
+            self._work_spent = 0
 
     def _notice(self, source: str, text: str) -> None:
         self._effects.append(effects.Notice(source, effects.INFO, text))

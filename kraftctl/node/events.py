@@ -149,11 +149,23 @@ class RequestFailed(Value):
 
 
 class TakeTurn(Value):
-    """Let the connections be served, then answer `TurnTaken`: the node continues long work in slices."""
+    """Let the connections be served, then answer `TurnTaken`: the node continues long `work` in slices.
+
+    `spent` is how many units the turn did that asks for the next one, 0 for the first. Of each kind of work
+    one turn is asked for at a time.
+    """
+
+    def __init__(self, work: str, spent: int) -> None:
+        self.work = work
+        self.spent = spent
 
 
 class TurnTaken(Value):
-    """The answer to `TakeTurn`."""
+    """The answer to `TakeTurn`: do `units` of the work."""
+
+    def __init__(self, work: str, units: int) -> None:
+        self.work = work
+        self.units = units
 
 
 class Audited(Value):

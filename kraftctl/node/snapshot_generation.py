@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from kraftctl.controller.failures import pause_ms
+from kraftctl.controller.moment import UNITS
+from kraftctl.controller.notice_sources import SNAPSHOT as SNAPSHOT_SOURCE
+from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
+from kraftctl.node.events import NodeEffect, TakeTurn, WriteSnapshot
+from kraftctl.node.long_work import SNAPSHOT
+from kraftctl.raft import effects
+from kraftctl.raft.raft_node import RaftNode
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-
-RECORDS_PER_SLICE = 1024
-"""Encoded in one turn of the loop: some milliseconds of work."""
 
 
 class SnapshotPolicy:
@@ -78,11 +82,11 @@ class SnapshotInProgress:
         self._writer = ImageWriter(image, snapshot_id.offset)
         self._encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
 
-    def write_slice(self) -> bool:
-        """Encode more records. Returns True when `batches` is the whole snapshot."""
+    def write_slice(self, count_max: int) -> bool:
+        """Encode so many more records at most. Returns True when `batches` is the whole snapshot."""
         if not self.batches:
             self.batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
-        records = self._writer.next_records(RECORDS_PER_SLICE)
+        records = self._writer.next_records(count_max)
         if records:
             self.batches += self._encoder.records(records)
             return False
@@ -93,3 +97,73 @@ class SnapshotInProgress:
     def abandon(self) -> None:
         """Give up the snapshot: the image need not keep old values for it."""
         self._writer.close()
+
+
+class SnapshotGenerator:
+    """Snapshots of the committed image, one at a time. Every method returns what the node has to do."""
+
+    def __init__(self, raft: RaftNode, controller: QuorumController, policy: SnapshotPolicy) -> None:
+        self._raft = raft
+        self._controller = controller
+        self._policy = policy
+        self._snapshot: SnapshotInProgress | None = None
+
+    def note(self, batch_bytes: int) -> None:
+        """A batch was added to the log or read from it."""
+        self._policy.note(batch_bytes)
+
+    def written(self) -> None:
+        """The snapshot is on the disk; the next one may begin."""
+        self._snapshot = None
+
+    def begin_if_due(self, now_ms: int, wall_ms: int) -> list[NodeEffect]:
+        """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
+
+        Not before metadata.version is committed: without it the records cannot be read. Not again at the same
+        offset: replicas may be fetching that file.
+        """
+        controller = self._controller
+        if self._snapshot is not None or not self._policy.is_due(now_ms):
+            return []
+        raft = self._raft
+        end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
+        if controller.last_stable_offset + 1 != end_offset:
+            return []
+        latest = raft.latest_snapshot_id
+        if latest is not None and latest.offset >= end_offset:
+            return []
+        epoch = raft.epoch_at(end_offset - 1)
+        if epoch is None or not 0 <= controller.image.features.last_change_offset < end_offset:
+            return []
+        self._policy.began(now_ms)
+        kraft_version = raft.kraft_version_at(end_offset)
+        voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None
+        self._snapshot = SnapshotInProgress(
+            controller.image,
+            OffsetAndEpoch(end_offset, epoch),
+            wall_ms=wall_ms,
+            kraft_version=kraft_version,
+            voters=voters,
+        )
+        return self.continue_for(UNITS, now_ms)
+
+    def continue_for(self, units: int, now_ms: int) -> list[NodeEffect]:
+        """Encode so many more records at most."""
+        snapshot = self._snapshot
+        assert snapshot is not None, "turns are taken for a snapshot only"
+        name = f"{snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
+        try:
+            complete = snapshot.write_slice(units)
+        except Exception as error:  # noqa: BLE001 - see docs/adr/0005: the log is complete without a snapshot
+            snapshot.abandon()
+            self._snapshot = None
+            outcome = f"tried again in {self._policy.failed(now_ms) - now_ms} ms"
+            self._controller.failures.note(f"Generating snapshot {name}", outcome, error, SNAPSHOT_SOURCE)
+            return []
+        if not complete:
+            return [TakeTurn(SNAPSHOT, units)]
+        self._policy.succeeded()
+        return [
+            effects.Notice(SNAPSHOT_SOURCE, effects.INFO, f"Writing snapshot {name}"),
+            WriteSnapshot(snapshot.snapshot_id, snapshot.batches),
+        ]

@@ -26,6 +26,7 @@ from kraftctl.server.notice_log import LoggedNotices
 from kraftctl.server.peers import Peers
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.turn_pace import TurnPace
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.server.voter_connections import fetching_replica
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -103,6 +104,7 @@ class Driver:
             notices=self._notices,
             inbox=self._node_loop,
             probe=self.probe,
+            pace=TurnPace(clock.now_ns),
             retention_bytes=retention_bytes,
             retention_ms=retention_ms,
         )

@@ -42,6 +42,7 @@ from kraftctl.server.executor_protocols import (
     Inbox,
     Network,
     NoticeLog,
+    Pace,
     RetentionDue,
     Scheduler,
     Storage,
@@ -79,6 +80,7 @@ class EffectExecutor:
         notices: NoticeLog,
         inbox: Inbox,
         probe: TurnProbe,
+        pace: Pace,
         retention_bytes: int,
         retention_ms: int,
     ) -> None:
@@ -90,6 +92,7 @@ class EffectExecutor:
         self._notices = notices
         self._inbox = inbox
         self._probe = probe
+        self._pace = pace
         self._bodies = BodyDecoding(scheduler, network, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
@@ -148,7 +151,8 @@ class EffectExecutor:
             case DecodeBody():
                 self._bodies.decode(effect)
             case TakeTurn():
-                self._scheduler.call_soon(partial(self._inbox.offer, TurnTaken()))
+                self._pace.asked(effect)
+                self._scheduler.call_soon(partial(self._take_turn, effect.work))
             case effects.Notice():
                 self._notices.notice(effect)
             case RequestFailed():
@@ -161,6 +165,9 @@ class EffectExecutor:
                 self._network.send(effect)
             case _:
                 assert_never(effect)
+
+    def _take_turn(self, work: str) -> None:
+        self._inbox.offer(TurnTaken(work, self._pace.begin(work)))
 
     # What is stored.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed
+from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed, TakeTurn
 from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
@@ -173,6 +173,18 @@ class Scheduler(Protocol):
         ...
 
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> TimerHandle: ...
+
+
+class Pace(Protocol):
+    """How much long work the node does in one turn."""
+
+    def begin(self, work: str) -> int:
+        """A turn of this kind begins now. Returns how many units it has."""
+        ...
+
+    def asked(self, effect: TakeTurn) -> None:
+        """The turn before is over, if there was one, and there is more to do."""
+        ...
 
 
 class NoticeLog(Protocol):

@@ -8,9 +8,33 @@ NODE = "tests/node/test_node.py"
 
 FAULTS = (
     PlantedFault(
+        "slices-of-one-work-follow-each-other",
+        "kraftctl/controller/sliced_works.py",
+        "self._works.append(work)",
+        "self._works.appendleft(work)",
+        ("tests/node/test_long_work.py",),
+        "A small request waits until a broker with very many partitions is fenced.",
+    ),
+    PlantedFault(
+        "slices-outlive-the-leadership",
+        "kraftctl/controller/sliced_works.py",
+        "        self._works.clear()\n",
+        "",
+        ("tests/node/test_long_work.py",),
+        "A later leadership continues work that was planned on a state that is undone.",
+    ),
+    PlantedFault(
+        "a-failed-slice-is-tried-for-ever",
+        "kraftctl/controller/quorum_controller.py",
+        "            work.failed(moment)\n",
+        "            self._works.add(progress)\n            work.failed(moment)\n",
+        ("tests/node/test_long_work.py",),
+        "The request is refused again and again, and the loop has no rest.",
+    ),
+    PlantedFault(
         "answer-before-commit",
         "kraftctl/node/controller_node.py",
-        "        if not self._controller.park(request_id, step.context, step.request, response, now_ms):\n"
+        "        if not self._controller.park(request_id, context, request, response, now_ms):\n"
         "            self._respond(request_id, response)\n",
         "        self._respond(request_id, response)\n",
         (NODE,),
@@ -58,7 +82,7 @@ FAULTS = (
     ),
     PlantedFault(
         "snapshot-inside-a-transaction",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/snapshot_generation.py",
         "        if controller.last_stable_offset + 1 != end_offset:\n",
         "        if controller.last_stable_offset + 1 > end_offset:\n",
         (NODE,),

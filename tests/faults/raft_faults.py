@@ -391,7 +391,7 @@ FAULTS = (
     ),
     PlantedFault(
         "snapshot-of-one-offset-is-written-again",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/snapshot_generation.py",
         "        if latest is not None and latest.offset >= end_offset:\n",
         "        if latest is not None and latest.offset > end_offset:\n",
         ("tests/node/test_node.py",),

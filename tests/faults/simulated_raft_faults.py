@@ -153,14 +153,14 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "snapshot-has-the-epoch-of-the-leader",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/snapshot_generation.py",
         "        epoch = raft.epoch_at(end_offset - 1)\n",
         "        epoch = raft.epoch\n",
         "KIP-630: a snapshot claims to end in an epoch that wrote none of its records.",
     ),
     planted(
         "snapshot-has-voters-that-are-not-committed",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/snapshot_generation.py",
         "        voters = raft.voters_at(end_offset).to_record() if kraft_version >= 1 else None\n",
         "        voters = raft.voter_set.to_record() if kraft_version >= 1 else None\n",
         "KIP-853: a replica that loads the snapshot counts majorities of voters that were never agreed upon.",

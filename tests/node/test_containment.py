@@ -368,7 +368,7 @@ def test_a_snapshot_that_cannot_even_begin_keeps_no_view():
     voters = VotersRecord(voters=[Voter(voter_id=1 << 40)])
     snapshot = SnapshotInProgress(image, OffsetAndEpoch(5, 1), wall_ms=0, kraft_version=1, voters=voters)
     with pytest.raises(EncodeError):
-        snapshot.write_slice()
+        snapshot.write_slice(100)
     snapshot.abandon()
     assert image.journal._views == []
 

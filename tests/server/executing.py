@@ -39,6 +39,7 @@ class World:
             notices=this,
             inbox=this,
             probe=this,
+            pace=this,
             retention_bytes=-1,
             retention_ms=-1,
         )

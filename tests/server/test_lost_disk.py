@@ -157,6 +157,12 @@ def add_voter(quorum: Quorum, node: KraftctlController) -> None:
         voter_directory_id=directory_id(node),
         listeners=[Listener("CONTROLLER", "localhost", node.port)],
     )
-    with ControllerClient(quorum.leader().port) as client:
-        answer = client.call(addition, 0, AddRaftVoterResponse)
-    assert answer.error_code == Errors.NONE, answer.error_message
+
+    def is_added() -> bool:
+        """The leader answers REQUEST_TIMED_OUT until it has seen that the replica is caught up."""
+        with ControllerClient(quorum.leader().port) as client:
+            answer = client.call(addition, 0, AddRaftVoterResponse)
+        assert answer.error_code in (Errors.NONE, Errors.REQUEST_TIMED_OUT), answer.error_message
+        return bool(answer.error_code == Errors.NONE)
+
+    await_result(is_added, f"{node.name} is a voter", 20.0)

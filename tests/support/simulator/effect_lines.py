@@ -117,7 +117,7 @@ def _line_of_the_nodes_own(
         case WriteSnapshot():
             return f"write snapshot {effect.snapshot_id}"
         case TakeTurn():
-            return "take a turn"
+            return f"take a turn of {effect.work} after {effect.spent} units"
         case CloseConnection():
             return f"close the connection of {effect.request_id}"
         case RequestFailed():

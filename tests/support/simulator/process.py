@@ -45,6 +45,7 @@ from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.peers import SimulatedPeers
 from tests.support.simulator.signs_of_life import SignsOfLife
+from tests.support.simulator.small_turns import SmallTurns
 from tests.support.simulator.storage_call import watch_locks
 from tests.support.simulator.threads import SimulatedThreads
 from tests.support.simulator.watching import WatchedExecutor, WatchedNode
@@ -203,6 +204,7 @@ class ControllerProcess:
             notices=self,
             inbox=self.loop,
             probe=probe,
+            pace=SmallTurns(self.node_id),
             retention_bytes=self.config.metadata_max_retention_bytes,
             retention_ms=self.config.metadata_max_retention_ms,
         )
@@ -283,7 +285,7 @@ class ControllerProcess:
 
     def make_snapshot_due(self) -> None:
         """As if as much had been written as there may be between two snapshots."""
-        self.node._snapshots.note(1 << 40)
+        self.node._generator.note(1 << 40)
 
     # Its ends.
 

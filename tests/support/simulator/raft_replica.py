@@ -57,6 +57,7 @@ from tests.support.file_states import Aftermath
 from tests.support.raft_names import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
 from tests.support.simulator.clocks import WALL_START_MS, SimulatedClock
 from tests.support.simulator.disk import SimulatedDisk
+from tests.support.simulator.small_turns import SmallTurns
 from tests.support.simulator.storage_call import watch_locks
 from tests.support.simulator.threads import Ended
 from tests.support.simulator.virtual_time import Timer, VirtualTime
@@ -233,6 +234,7 @@ class RaftReplica:
             notices=self,
             inbox=self,
             probe=TurnProbe(logger, lambda: self._time.now_us / 1e6),
+            pace=SmallTurns(self.key.id),
             retention_bytes=RETENTION_BYTES,
             retention_ms=-1,
         )

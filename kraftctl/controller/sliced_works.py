@@ -1,0 +1,65 @@
+"""Work of the active controller that takes many turns of the loop, one slice in each.
+
+The works take turns, so that a small one does not wait for a large one to end.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kraftctl.controller.controller_result import SlicedWork
+from kraftctl.controller.prepared_result import PreparedResult
+from kraftctl.controller.request_context import RequestContext
+from kraftctl_protocol.message import Message
+
+
+class WaitingRequest:
+    """A request that is answered with the last slice of its work. `request_id` is the caller's."""
+
+    def __init__(self, request_id: int, context: RequestContext, request: Message) -> None:
+        self.request_id = request_id
+        self.context = context
+        self.request = request
+
+
+class WorkInProgress:
+    """`waiting` is None for the work of a timer."""
+
+    def __init__(self, work: SlicedWork, waiting: WaitingRequest | None) -> None:
+        self.work = work
+        self.waiting = waiting
+
+
+class PreparedSlice:
+    """The next slice of `of`. `prepared` is None when it has failed: then `response` is the refusal, None to
+    close the connection."""
+
+    def __init__(self, of: WorkInProgress, prepared: PreparedResult | None, response: Message | None) -> None:
+        self.waiting = of.waiting
+        self.spent = of.work.spent
+        self.prepared = prepared
+        self.response = response
+
+
+class SlicedWorks:
+    """Everything that is in progress in one activation."""
+
+    def __init__(self) -> None:
+        self._works: deque[WorkInProgress] = deque()
+
+    def __len__(self) -> int:
+        return len(self._works)
+
+    def add(self, work: WorkInProgress) -> None:
+        """After all others."""
+        self._works.append(work)
+
+    def take(self) -> WorkInProgress:
+        """The one whose turn it is; `add` it again if there is more to do."""
+        return self._works.popleft()
+
+    def drop_all(self) -> list[WaitingRequest]:
+        """Leadership is lost: another controller continues from the log. Returns the requests that wait."""
+        waiting = [work.waiting for work in self._works if work.waiting is not None]
+        self._works.clear()
+        return waiting

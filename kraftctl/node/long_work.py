@@ -1,0 +1,15 @@
+"""Work that is too long for one turn of the loop: its kinds, and how much of it is done in a turn.
+
+A unit is about one record: made, checked, appended and replayed, or one partition looked at. The node has no
+clock, so that how many units fit into a turn is measured outside of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+SNAPSHOT: Final = "SNAPSHOT"
+"""Writing a snapshot of the image (KIP-630)."""
+
+SLICES: Final = "SLICES"
+"""What requests and timers of the active controller began, and could not finish in their own turn."""
