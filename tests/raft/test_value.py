@@ -88,8 +88,8 @@ def examples(n: int) -> list[Value]:
         node_events.WriteSnapshot(snapshot_id, [b"batch"]),
         node_events.CloseConnection(n),
         node_events.RequestFailed("kafka", f"{n}"),
-        node_events.TakeTurn("SNAPSHOT", 7),
-        node_events.TurnTaken("SNAPSHOT", 9),
+        node_events.TakeTurn("SNAPSHOT", n),
+        node_events.TurnTaken("SNAPSHOT", n),
         node_events.Audited(audit_entry(n)),
         node_events.AuthorizerLines([], n),
     ]
