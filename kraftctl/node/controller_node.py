@@ -6,7 +6,6 @@ from typing import assert_never
 
 from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.audit_trail import AuditTrail
-from kraftctl.controller.committed_records import UnusableRecordError
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
 from kraftctl.controller.error_responses import body_to_refuse
 from kraftctl.controller.moment import UNITS, Moment
@@ -26,8 +25,6 @@ from kraftctl.node.events import (
     LogRead,
     NodeEffect,
     NodeEvent,
-    ReadLog,
-    ReadSnapshot,
     RequestFailed,
     SnapshotRead,
     TakeTurn,
@@ -36,6 +33,7 @@ from kraftctl.node.events import (
 )
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
 from kraftctl.node.long_work import SLICES, SNAPSHOT
+from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.node.next_step import NextStep, PreparedRequest
 from kraftctl.node.registration import NodeRegistration
 from kraftctl.node.snapshot_generation import SnapshotGenerator, SnapshotPolicy
@@ -48,9 +46,6 @@ from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import RequestHead
-
-LOAD_BYTES_MAX = 256 * 1024
-"""How much of the log is replayed in one turn of the loop while loading: well below 50 ms of work."""
 
 NO_EPOCH = -1
 
@@ -76,7 +71,7 @@ class ControllerNode:
         self._registration = NodeRegistration()
         self._upgrader = RaftKRaftVersionUpgrader(raft)
         controller.state.kraft_version_upgrader = self._upgrader
-        self._reading = False
+        self._loader = MetadataLoader(raft, controller, self._generator)
         self._led_epoch = NO_EPOCH
         self._led_epoch_start = 0
 
@@ -114,7 +109,7 @@ class ControllerNode:
             case BodyRefused():
                 self._body_refused(event)
             case LogRead() | SnapshotRead():
-                self._load(event)
+                self._effects += self._loader.load(event)
             case TurnTaken():
                 self._take_turn(event, now_ms, wall_ms)
             case events.ResponseReceived():
@@ -150,7 +145,7 @@ class ControllerNode:
 
     def _advance(self, now_ms: int, wall_ms: int) -> None:
         """Do what has become possible or due."""
-        self._read_next()
+        self._effects += self._loader.read_next()
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
@@ -371,59 +366,7 @@ class ControllerNode:
         for entry in parked:
             self._respond(entry.request_id, entry.response)
 
-    # Reading what is committed, until this controller writes it itself.
-
-    def _read_next(self) -> None:
-        if self._controller.active or self._reading:
-            return
-        offset = self._controller.next_replay_offset
-        latest = self._raft.latest_snapshot_id
-        if offset < self._raft.log_start_offset or (offset == 0 and latest is not None and latest.offset > 0):
-            assert latest is not None, "a log that does not start at 0 has a snapshot of what precedes it"
-            self._effects.append(ReadSnapshot(latest))
-            self._reading = True
-        elif offset < self._raft.high_watermark:
-            self._effects.append(ReadLog(offset, self._raft.high_watermark, LOAD_BYTES_MAX))
-            self._reading = True
-        elif self._raft.high_watermark >= 0:
-            self._controller.caught_up()
-
-    def _load(self, event: LogRead | SnapshotRead) -> None:
-        """Replay what was read, or halt when this controller cannot have written it."""
-        self._reading = False
-        try:
-            if isinstance(event, LogRead):
-                self._replay(event)
-            else:
-                self._replay_snapshot(event)
-        except UnusableRecordError as error:
-            self._effects.append(effects.Halt(str(error)))
-
-    def _replay(self, event: LogRead) -> None:
-        if self._controller.active:
-            return
-        for batch in event.batches:
-            header = batch.header
-            if header.last_offset >= self._raft.high_watermark:
-                break
-            if header.last_offset < self._controller.next_replay_offset:
-                continue
-            if not header.is_control:
-                records = self._controller.decode_committed(batch, event.file)
-                self._controller.replay_committed(records, header.base_offset, event.file)
-                self._generator.note(header.size_bytes)
-            self._controller.skip_to(header.last_offset + 1)
-
-    def _replay_snapshot(self, event: SnapshotRead) -> None:
-        last_contained_offset = event.snapshot_id.offset - 1
-        file = self._controller.file_of_snapshot(event.snapshot_id)
-        self._controller.begin_snapshot()
-        for batch in event.batches:
-            if not batch.header.is_control:
-                records = self._controller.decode_committed(batch, file)
-                base_offset = batch.header.base_offset
-                self._controller.replay_snapshot(records, base_offset, last_contained_offset, file)
-        self._controller.skip_to(event.snapshot_id.offset)
+    # Leading.
 
     def _claim_if_caught_up(self, now_ms: int, wall_ms: int) -> None:
         """Become active once all earlier epochs are replayed and the first record of this one committed."""
