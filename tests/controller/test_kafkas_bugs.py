@@ -8,19 +8,26 @@ import pytest
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.metadata import features
+from kraftctl.metadata.registration_limits import DIRECTORIES_MAX
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_configs_request as legacy
+from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
-from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
 from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.register_controller_record import ControllerFeature, RegisterControllerRecord
 from kraftctl_protocol.generated.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import KafkaPrincipal
-from tests.support.active_controller import ActiveController
+from tests.support.active_controller import ActiveController, directory
 from tests.support.effort import seeds
 
 ALICE = KafkaPrincipal("User", "alice")
@@ -38,6 +45,70 @@ def test_a_broker_is_unfenced_though_the_log_never_rests() -> None:
     assert active.end_offset > registered_at + 5
     assert active.heartbeat(1, offset=registered_at - 1).is_fenced
     assert not active.heartbeat(1, offset=registered_at).is_fenced
+
+
+@pytest.mark.parametrize(
+    ("epoch_before", "directories", "expected"),
+    [
+        pytest.param(0, 0, Errors.NONE, id="answered"),
+        pytest.param(0, DIRECTORIES_MAX + 1, Errors.INVALID_REQUEST, id="refused"),
+        pytest.param(1, 0, Errors.STALE_BROKER_EPOCH, id="of-another-incarnation"),
+    ],
+)
+def test_a_heartbeat_counts_whatever_it_leads_to(
+    epoch_before: int, directories: int, expected: Errors
+) -> None:
+    """KAFKA-17793: nothing that happens to a heartbeat later makes a broker that sends them a silent one."""
+    active = ActiveController()
+    active.start_brokers(1, 2)
+    brokers = active.controller.image.cluster.brokers
+    offline = [directory(number) for number in range(1_000, 1_000 + directories)]
+    for _ in range(5):
+        active.pass_time(4_000)
+        response = active.heartbeat(1, epoch=brokers[1].epoch - epoch_before, offline=offline)
+        assert response.error_code == expected
+    assert brokers[1].fenced == (expected == Errors.STALE_BROKER_EPOCH)
+    assert brokers[2].fenced
+
+
+@pytest.mark.parametrize(
+    "metadata_version",
+    [
+        pytest.param(features.LATEST_PRODUCTION, id="elr"),
+        pytest.param(features.IBP_3_5_IV2, id="no-elr"),
+    ],
+)
+def test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other(metadata_version: int) -> None:
+    """KAFKA-13173: made from one state, the changes for the second broker elect the first one again."""
+    active = ActiveController(metadata_version)
+    active.start_brokers(1, 2, 3, 4)
+    assignments = [[2, 1], [2, 3], [3, 2], [4, 3], [3, 4]]
+    topic = CreatableTopic(
+        name="t",
+        num_partitions=-1,
+        replication_factor=-1,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=index, broker_ids=broker_ids)
+            for index, broker_ids in enumerate(assignments)
+        ],
+    )
+    active.request(CreateTopicsRequest(topics=[topic]))
+    active.pass_time(5_000)
+    for broker_id in (1, 4):
+        active.heartbeat(broker_id)
+    fenced = [
+        entry.record.broker_id
+        for entry in active.pass_time(5_000)
+        if isinstance(entry.record, BrokerRegistrationChangeRecord)
+    ]
+    assert sorted(fenced) == [2, 3]
+    image = active.controller.image.topics.topic_by_name("t")
+    assert image is not None
+    partitions = [partition for _, partition in sorted(image.partitions.items())]
+    assert [partition.leader for partition in partitions] == [1, -1, -1, 4, 4]
+    in_sync_or_eligible = [[*partition.isr, *partition.elr] for partition in partitions]
+    last = fenced[-1:]
+    assert in_sync_or_eligible == [[1], last, last, [4], [4]], "only the last one has all records"
 
 
 def test_a_registered_controller_that_cannot_run_a_level_blocks_it() -> None:

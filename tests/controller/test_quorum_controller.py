@@ -149,6 +149,7 @@ class TestClaim:
         assert controller.last_stable_offset == end - 1
 
     def test_sessions_start_with_unfenced_brokers_only(self):
+        """KAFKA-18138, KAFKA-19130: a silent broker is fenced, and a fenced one registers immediately."""
         first = ActiveController()
         first.start_brokers(1)
         first.register(2)
@@ -324,7 +325,7 @@ class TestTimers:
         assert active.now_ms == 1_009_050
 
     def test_after_a_stall_of_this_process_brokers_are_heard_first(self):
-        """The controller was paused, not the brokers: their heartbeats are still in the sockets."""
+        """KAFKA-17793: the controller was paused, not the brokers. Their heartbeats are in the sockets."""
         active = ActiveController(metadata_max_idle_interval_ms="0")
         active.start_brokers(1, 2)
         active.now_ms += 12_000

@@ -15,6 +15,7 @@ from tests.faults import (
     controller_faults,
     decoding_faults,
     file_faults,
+    kafkas_faults,
     oauth_faults,
     raft_faults,
     request_faults,
@@ -49,4 +50,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *audit_faults.FAULTS,
     *file_faults.FAULTS,
     *cli_faults.FAULTS,
+    *kafkas_faults.FAULTS,
 )

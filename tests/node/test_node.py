@@ -153,6 +153,7 @@ class TestRestart:
         assert (beat.error_code, beat.is_fenced) == (Errors.NONE, False)
 
     def test_a_broker_that_died_during_the_restart_is_fenced(self):
+        """KAFKA-18138: the controller that is active now has never heard of it."""
         node = serving_node()
         node.restart()
         node.settle()

@@ -210,6 +210,28 @@ def test_a_broker_is_not_made_a_voter(start_quorum: StartQuorum) -> None:
     commit(quorum, quorum.add_voter(OBSERVER))
 
 
+def test_an_observer_fetches_from_an_offset_once_it_has_flushed_what_is_before(
+    start_quorum: StartQuorum,
+) -> None:
+    """KAFKA-17332: its Fetch counts for the majority as soon as it is one of the voters."""
+    quorum = start_quorum(9, VOTERS, [OBSERVER])
+    leader, observer = quorum.led(), quorum.processes[OBSERVER]
+    quorum.crash(quorum.followers()[0])
+    durable_end = leader.raft.end_offset
+    observer.hold_flushes()
+    since = len(quorum.trace)
+    quorum.append(leader, 3)
+    added = quorum.add_voter(OBSERVER)
+    quorum.run_for(1_000)
+    assert leader.raft.voter_set.voter_ids() == [*VOTERS, OBSERVER]
+    assert leader.raft.high_watermark == durable_end + 3 == leader.raft.end_offset - 1
+    assert observer.raft.end_offset > durable_end == quorum.durable_end(observer)
+    assert sent(quorum, since, OBSERVER, leader.node_id, "FetchRequest") == 0
+    assert added.response is None
+    observer.release_flushes()
+    commit(quorum, added)
+
+
 # What is known of voters.
 
 
@@ -311,7 +333,10 @@ def test_an_observer_finds_the_next_leader_after_a_crash(start_quorum: StartQuor
 
 
 def test_an_observer_cut_off_from_its_leader_tries_every_server(start_quorum: StartQuorum) -> None:
-    """KAFKA-20514: within one epoch it queries the leader and all bootstrap servers in turn."""
+    """KAFKA-20514: within one epoch it queries the leader and all bootstrap servers in turn.
+
+    KAFKA-19354: once the leader answers, it fetches from no other server.
+    """
     quorum = start_quorum(9, VOTERS, [OBSERVER])
     leader = quorum.led()
     epoch = leader.raft.epoch
@@ -325,3 +350,9 @@ def test_an_observer_cut_off_from_its_leader_tries_every_server(start_quorum: St
     quorum.append(leader, 1)
     quorum.run_for(5_000)
     assert quorum.processes[OBSERVER].raft.high_watermark == leader.raft.end_offset
+    since = len(quorum.trace)
+    quorum.run_for(10_000)
+    assert leader.raft.epoch == epoch
+    assert [
+        voter_id for voter_id in VOTERS if sent(quorum, since, OBSERVER, voter_id, "FetchRequest") > 0
+    ] == [leader.node_id]

@@ -85,6 +85,7 @@ def test_leftover_of_an_interrupted_write_is_ignored(tmp_path: Path) -> None:
     ],
 )
 def test_quorum_state_that_is_not_understood_is_refused(tmp_path: Path, text: str) -> None:
+    """KAFKA-15412: it may hold a vote, so that no guess will do, and it must not be written again."""
     store = QuorumStateStore(tmp_path)
     store.path.write_text(text)
     with pytest.raises(StorageError, match=r"quorum-state.*Next step"):

@@ -1,0 +1,141 @@
+"""Planted faults: defects that Kafka's controllers had, each with its issue, and the tests named after it."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+RAFT = "tests/raft/test_kafkas_bugs.py"
+NODE = "tests/node/test_kafkas_bugs.py"
+CONTROLLER = "tests/controller/test_kafkas_bugs.py"
+FEATURES = "tests/controller/test_feature_control.py"
+TIMERS = "tests/controller/test_quorum_controller.py::TestTimers"
+
+FAULTS = (
+    PlantedFault(
+        "observers-do-not-flush",
+        "kraftctl/raft/append.py",
+        "    if core.log.wants_flush():\n",
+        "    if core.key.id not in core.voters.voter_ids():\n"
+        "        core.log.flushed(core.log.end_offset)\n"
+        "    if core.log.wants_flush():\n",
+        (f"{RAFT}::test_an_observer_fetches_from_an_offset_once_it_has_flushed_what_is_before",),
+        "KAFKA-17332: an observer that is made a voter acknowledges what it has in memory only.",
+    ),
+    PlantedFault(
+        "observers-ask-their-leader-alone",
+        "kraftctl/raft/peer_requests.py",
+        "    if leader.is_backing_off():\n        _send_fetch_to_any_bootstrap(core)\n        return\n",
+        "    if leader.is_backing_off():\n        return\n",
+        (f"{RAFT}::test_an_observer_cut_off_from_its_leader_tries_every_server",),
+        "KAFKA-20514: an observer that does not reach its leader never asks another server.",
+    ),
+    PlantedFault(
+        "observers-ask-any-server-although-they-know-the-leader",
+        "kraftctl/raft/peer_requests.py",
+        "    if leader.is_backing_off():\n        _send_fetch_to_any_bootstrap(core)\n        return\n",
+        "    if leader.backoff_until_ms >= 0:\n        _send_fetch_to_any_bootstrap(core)\n        return\n",
+        (f"{RAFT}::test_an_observer_cut_off_from_its_leader_tries_every_server",),
+        "KAFKA-19354: an observer fetches from servers that have nothing for it.",
+    ),
+    PlantedFault(
+        "stale-brokers-are-fenced-together",
+        "kraftctl/controller/cluster_control/fence_stale_brokers.py",
+        "        records = records_for_fenced_broker(state.image, state.config, broker_id)\n"
+        "        return self._result(records, incarnation, None)\n",
+        "        records = records_for_fenced_broker(state.image, state.config, broker_id)\n"
+        "        state.heartbeats.end_session(*incarnation)\n"
+        "        while (other := self._next_stale(now_ms)) is not None:\n"
+        "            records += records_for_fenced_broker(state.image, state.config, other[0])\n"
+        "            state.heartbeats.end_session(*other)\n"
+        "        return self._result(records, incarnation, None)\n",
+        (f"{CONTROLLER}::test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other",),
+        "KAFKA-13173: of two brokers that stop together one leads what the other led.",
+    ),
+    PlantedFault(
+        "refused-heartbeats-do-not-count",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "    state.heartbeats.update_contact_time(request.broker_id, request.broker_epoch, moment.now_ms)\n",
+        "    if _why_directories_refused(request) is None:\n"
+        "        state.heartbeats.update_contact_time("
+        "request.broker_id, request.broker_epoch, moment.now_ms)\n",
+        (f"{CONTROLLER}::test_a_heartbeat_counts_whatever_it_leads_to",),
+        "KAFKA-17793: a broker that sends heartbeats is fenced, because the controller cannot use them.",
+    ),
+    PlantedFault(
+        "heartbeats-of-any-incarnation-count",
+        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "        if state is None or state.epoch != broker_epoch:\n            return\n        key =",
+        "        if state is None:\n            return\n        broker_epoch = state.epoch\n        key =",
+        (f"{CONTROLLER}::test_a_heartbeat_counts_whatever_it_leads_to",),
+        "A broker that was replaced keeps the session of its successor alive.",
+    ),
+    PlantedFault(
+        "brokers-are-fenced-before-they-are-heard",
+        "kraftctl/controller/cluster_control/stalls.py",
+        "        if now_ms - due_ms > STALLED_MS and (not self._ends_ms or self._ends_ms[-1] < now_ms):\n",
+        "        if now_ms < due_ms:\n",
+        (f"{TIMERS}::test_after_a_stall_of_this_process_brokers_are_heard_first",),
+        "KAFKA-17793: all brokers are fenced when one event of the controller takes long.",
+    ),
+    PlantedFault(
+        "caught-up-means-at-the-end-of-the-log",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "    registration_offset = state.image.cluster.registration_offsets[request.broker_id]\n",
+        "    registration_offset = moment.next_offset - 1\n",
+        (f"{CONTROLLER}::test_a_broker_is_unfenced_though_the_log_never_rests",),
+        "KAFKA-13959: a broker is never unfenced while the log grows as fast as it reads.",
+    ),
+    PlantedFault(
+        "unfenced-brokers-have-no-session-after-a-failover",
+        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "            if not registration.fenced:\n                self.update_contact_time(",
+        "            if registration.fenced and not registration.fenced:\n"
+        "                self.update_contact_time(",
+        ("tests/node/test_node.py::TestRestart::test_a_broker_that_died_during_the_restart_is_fenced",),
+        "KAFKA-18138: a broker that died during a failover is never fenced.",
+    ),
+    PlantedFault(
+        "fenced-brokers-have-a-session-after-a-failover",
+        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "            if not registration.fenced:\n                self.update_contact_time(",
+        "            if registration.id >= 0:\n                self.update_contact_time(",
+        (
+            "tests/controller/test_quorum_controller.py::TestClaim::test_sessions_start_with_unfenced_brokers_only",
+        ),
+        "KAFKA-19130: a broker that is restarted with its controller waits for nine seconds.",
+    ),
+    PlantedFault(
+        "sessions-outlive-a-controlled-shutdown",
+        "kraftctl/controller/cluster_control/process_broker_heartbeat.py",
+        "            heartbeats.end_session(request.broker_id, request.broker_epoch)\n",
+        "            pass\n",
+        ("tests/controller/test_register_broker.py::test_a_broker_that_shut_down_may_come_back_immediately",),
+        "KAFKA-19047: a broker that is restarted quickly is a duplicate of itself for nine seconds.",
+    ),
+    PlantedFault(
+        "features-are-set-that-a-broker-cannot-run",
+        "kraftctl/controller/feature_control.py",
+        '            reason = _why_not_in_range(f"Broker {broker_id}", offered, level)\n',
+        "            reason = None\n",
+        (f"{FEATURES}::test_a_registered_broker_that_cannot_run_the_level_blocks_it_even_when_dead",),
+        "strimzi#10735: a broker of the former release ends at a record that it does not know.",
+    ),
+    PlantedFault(
+        "features-are-set-that-a-controller-cannot-run",
+        "kraftctl/controller/feature_control.py",
+        '            reason = _why_not_in_range(f"Controller {controller_id}", offered, level)\n',
+        "            reason = None\n",
+        (f"{CONTROLLER}::test_a_registered_controller_that_cannot_run_a_level_blocks_it",),
+        "strimzi#10735: a controller of the former release ends at a record that it does not know.",
+    ),
+    PlantedFault(
+        "a-removed-leader-continues-after-its-last-record",
+        "kraftctl/controller/quorum_controller.py",
+        "        self._next_replay_offset = self._committed_end\n"
+        "        self._last_change_offset = NO_OFFSET\n",
+        "        self._next_replay_offset = self._last_change_offset + 1\n"
+        "        self._last_change_offset = NO_OFFSET\n",
+        (f"{CONTROLLER}::test_a_controller_that_removed_itself_keeps_what_is_committed",),
+        "KAFKA-17608: KRaftVoters is committed behind the last record that the controller has replayed.",
+    ),
+)
