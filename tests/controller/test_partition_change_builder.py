@@ -348,7 +348,7 @@ def test_when_a_reassignment_completes(
     isr: list[int],
     completed: tuple[list[int], list[int]] | None,
 ) -> None:
-    """KIP-455; KAFKA-14190 for the cases that shrink."""
+    """KIP-455; KAFKA-14190 and KAFKA-15665 for the cases that shrink, KAFKA-19975 for the others."""
     record = partition_record(replicas, isr, adding=adding, removing=removing)
     state = state_with(record, alive=[1, 2, 3, 4])
     built = builder(state).build()

@@ -80,6 +80,7 @@ def changed(**changes):
     ],
 )
 def test_refused(request_, error):
+    """KAFKA-13528 for the broker of a foreign cluster, KAFKA-17305 for the one without kraft.version."""
     active = ActiveController()
     active.register(1)
     before = active.end_offset

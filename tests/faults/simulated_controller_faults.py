@@ -9,7 +9,6 @@ CONTROLLER = "kraftctl/controller/quorum_controller.py"
 REPLICATION = "kraftctl/controller/replication_control"
 CLUSTER = "kraftctl/controller/cluster_control"
 BUILDER = f"{REPLICATION}/partition_change_builder.py"
-ELIGIBILITY = f"{REPLICATION}/isr_eligibility.py"
 TRANSITIONS = f"{REPLICATION}/broker_transitions.py"
 ALTER_PARTITION = f"{REPLICATION}/alter_partition.py"
 JOURNAL = "kraftctl/image/undo_journal.py"
@@ -35,14 +34,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "        self._last_change_offset = NO_OFFSET\n",
         "KAFKA-13148: what is committed after all is missing in the image of a former leader.",
     ),
-    planted(
-        "standby-replays-at-the-base-offset",
-        CONTROLLER,
-        "            replay(self.image, record, base_offset + index)\n",
-        "            replay(self.image, record, base_offset)\n",
-        "KAFKA-15213: records are replayed with another offset than on the leader.",
-        "brokers",
-    ),
+    known("standby-replays-at-the-base-offset", "brokers"),
     planted(
         "unfencing-is-not-replayed-by-a-standby",
         CONTROLLER,
@@ -98,30 +90,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "KIP-497: a leader that missed a change undoes it.",
         "brokers",
     ),
-    planted(
-        "fenced-replica-joins",
-        ELIGIBILITY,
-        "    if registration.fenced:\n",
-        "    if registration.fenced and registration.in_controlled_shutdown:\n",
-        "KIP-841: a leader that learns late of a fencing takes the replica back into the ISR.",
-        "isrs",
-    ),
-    planted(
-        "replica-that-shuts-down-joins",
-        ELIGIBILITY,
-        "    if registration.in_controlled_shutdown:\n",
-        "    if registration.in_controlled_shutdown and registration.fenced:\n",
-        "KIP-841: a broker that is about to go is counted on.",
-        "isrs",
-    ),
-    planted(
-        "replica-of-a-former-process-joins",
-        ELIGIBILITY,
-        "member.broker_epoch != registration.epoch:\n",
-        "member.broker_epoch > registration.epoch:\n",
-        "KIP-903: a replica that came back without its records is taken for what it was.",
-        "isrs",
-    ),
+    known("fenced-replica-joins", "isrs"),
+    known("replica-that-shuts-down-joins", "isrs"),
+    known("replica-of-a-former-process-joins", "isrs"),
     planted(
         "elections-are-answered-before-the-commit",
         "kraftctl/apis/api_table.py",

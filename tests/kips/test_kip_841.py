@@ -51,7 +51,7 @@ def refusal(version: int) -> Errors:
     ],
 )
 def test_a_replica_that_is_given_up_on_does_not_join(version: int, condition: dict[str, bool]) -> None:
-    """The whole change is refused, the eligible members included."""
+    """KAFKA-13916: the whole change is refused, the eligible members included."""
     state = cluster(**condition)
     result = ask(state, version, request_for(version, [1, 2, 3]))
     assert (error_of(result), result.records) == (refusal(version), [])
@@ -98,7 +98,7 @@ def test_a_leader_in_controlled_shutdown_cannot_change_its_isr(version: int) -> 
     ],
 )
 def test_version_3_names_the_incarnation(sent_epoch: int, error: Errors) -> None:
-    """KIP-903: the replica was in sync, then came back with an empty disk."""
+    """KIP-903, KAFKA-14617: the replica was in sync, then came back with an empty disk."""
     result = ask(cluster(), 3, request_for(3, [1, 2, 3], epochs={3: sent_epoch}))
     assert error_of(result) == error
 
