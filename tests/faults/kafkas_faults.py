@@ -138,4 +138,57 @@ FAULTS = (
         (f"{CONTROLLER}::test_a_controller_that_removed_itself_keeps_what_is_committed",),
         "KAFKA-17608: KRaftVoters is committed behind the last record that the controller has replayed.",
     ),
+    PlantedFault(
+        "a-former-leader-counts-bytes-anew",
+        "kraftctl/node/controller_node.py",
+        "                        self._release(self._controller.renounce())\n",
+        "                        self._release(self._controller.renounce())\n"
+        "                        self._generator._policy.began(now_ms)\n",
+        (
+            f"{NODE}::test_leaders_of_short_epochs_still_take_snapshots",
+            f"{NODE}::test_voters_that_lead_in_turn_all_take_snapshots",
+        ),
+        "KAFKA-14300: while leaders change, no snapshot is taken, and the log grows.",
+    ),
+    PlantedFault(
+        "followers-do-not-count-what-they-read",
+        "kraftctl/node/controller_node.py",
+        "                self._generator.note(header.size_bytes)\n",
+        "",
+        (f"{NODE}::test_voters_that_lead_in_turn_all_take_snapshots",),
+        "KAFKA-14300: a voter that seldom leads keeps its whole log.",
+    ),
+    PlantedFault(
+        "batches-of-a-snapshot-of-any-size",
+        "kraftctl/metadata/snapshot_batches.py",
+        "size_bytes + len(value) > BATCH_BYTES_MAX // 2\n",
+        "size_bytes + len(value) > BATCH_BYTES_MAX * 8\n",
+        (f"{NODE}::test_a_snapshot_of_any_size_is_written_and_read",),
+        "KAFKA-14222: no buffer of Kafka's readers takes a batch of the snapshot.",
+    ),
+    PlantedFault(
+        "batches-of-any-number-of-records",
+        "kraftctl/controller/batch_limits.py",
+        "(index - start >= RECORDS_PER_BATCH_MAX or size + record_size > BATCH_BYTES_MAX)",
+        "size + record_size > BATCH_BYTES_MAX",
+        (f"{NODE}::test_a_long_result_is_appended_in_batches",),
+        "KAFKA-14204: a batch that is too large costs the leader its leadership.",
+    ),
+    PlantedFault(
+        "an-empty-batch-follows-the-last-whole-one",
+        "kraftctl/controller/batch_limits.py",
+        "    if count > 0:\n        ends.append(count)\n",
+        "    if count > 0:\n        ends.append(count)\n"
+        "    if count > 0 and count % RECORDS_PER_BATCH_MAX == 0:\n        ends.append(count)\n",
+        (f"{NODE}::test_a_long_result_is_appended_in_batches",),
+        "KAFKA-21129: raft takes no empty batch, and the leader loses its leadership.",
+    ),
+    PlantedFault(
+        "what-no-batch-can-hold-is-an-unknown-error",
+        "kraftctl/controller/excessive_requests.py",
+        '    return excessive(context, request, f"more than {RECORDS_PER_BATCH_MAX} records are needed")\n',
+        '    raise OverflowError(f"more than {RECORDS_PER_BATCH_MAX} records are needed")\n',
+        (f"{NODE}::test_a_request_for_more_than_a_batch_is_refused",),
+        "KAFKA-14996: clients get UNKNOWN_SERVER_ERROR, and repeat the request.",
+    ),
 )
