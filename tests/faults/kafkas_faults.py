@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+FORMATTING = "tests/cli/test_kafkas_bugs.py"
 RAFT = "tests/raft/test_kafkas_bugs.py"
 NODE = "tests/node/test_kafkas_bugs.py"
 CONTROLLER = "tests/controller/test_kafkas_bugs.py"
@@ -190,5 +191,29 @@ FAULTS = (
         '    raise OverflowError(f"more than {RECORDS_PER_BATCH_MAX} records are needed")\n',
         (f"{NODE}::test_a_request_for_more_than_a_batch_is_refused",),
         "KAFKA-14996: clients get UNKNOWN_SERVER_ERROR, and repeat the request.",
+    ),
+    PlantedFault(
+        "standalone-is-accepted-in-a-static-quorum",
+        "kraftctl/cli/format_storage.py",
+        "        if args.standalone or args.initial_controllers is not None:\n",
+        "        if args.initial_controllers is not None:\n",
+        (f"{FORMATTING}::test_no_node_is_formatted_for_two_kinds_of_quorums",),
+        "KAFKA-19489: the flag has no effect, and an operator takes the node for a quorum of its own.",
+    ),
+    PlantedFault(
+        "a-dynamic-quorum-without-any-voters",
+        "kraftctl/cli/format_storage.py",
+        "    if not args.no_initial_controllers:\n",
+        "    if args.no_initial_controllers and args.standalone:\n",
+        (f"{FORMATTING}::test_no_node_is_formatted_for_two_kinds_of_quorums",),
+        "KAFKA-17794: no node has voters, and the controllers wait for a leader for ever.",
+    ),
+    PlantedFault(
+        "kraft-version-1-in-a-static-quorum",
+        "kraftctl/storage/formatter.py",
+        "    if asked > 0 and not has_dynamic_quorum:\n",
+        "    if asked > 1 and not has_dynamic_quorum:\n",
+        (f"{FORMATTING}::test_no_node_is_formatted_for_two_kinds_of_quorums",),
+        "KAFKA-19489: a level that the log of a static quorum does not have.",
     ),
 )
