@@ -19,6 +19,9 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("parked-answers-are-released-too-early"),
     known("parked-answers-are-not-refused"),
     known("broker-epoch-of-another-offset", "brokers"),
+    known("stale-brokers-are-fenced-together", "brokers"),
+    known("a-removed-leader-continues-after-its-last-record", "membership"),
+    known("unfenced-brokers-have-no-session-after-a-failover", "brokers"),
     planted(
         "claims-before-it-has-read-the-log",
         NODE,
@@ -197,14 +200,6 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "            self.target_isr = completed.isr\n",
         "",
         "KIP-455: after a reassignment the ISR has brokers that are no replicas.",
-        "brokers",
-    ),
-    planted(
-        "brokers-of-before-have-no-session",
-        f"{CLUSTER}/broker_heartbeat_manager.py",
-        "            if not registration.fenced:\n                self.update_contact_time(",
-        "            if registration.fenced:\n                self.update_contact_time(",
-        "KAFKA-18138: a broker that died during a failover is never fenced.",
         "brokers",
     ),
     planted(

@@ -44,6 +44,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     known("check-quorum-never-resigns"),
     known("follower-fetches-before-its-flush"),
+    known("observers-do-not-flush", "membership"),
     known("pre-vote-raises-the-epoch", "quorum"),
     known("repeated-vote-without-comparing-logs", "sequences"),
     known("truncates-below-the-high-watermark", "sequences"),

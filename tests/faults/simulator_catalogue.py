@@ -83,6 +83,10 @@ NOT_SIMULATED: Final[dict[str, str]] = {
         "It takes a read that fails while the log is cut, in a process that then stops in order."
     ),
     "an-empty-slice-ends-the-download": "The download takes longer, and nothing else is wrong.",
+    "observers-ask-their-leader-alone": "The observer stays behind as long as it is cut off; a test counts.",
+    "observers-ask-any-server-although-they-know-the-leader": (
+        "It fetches from the leader after a while, at random; a test counts its requests."
+    ),
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""
