@@ -75,6 +75,7 @@ def test_by_hand() -> None:
 
 
 def test_validate_only_writes_nothing() -> None:
+    """KAFKA-13861."""
     result = ask(cluster(), more(), validate_only=True)
     assert (codes(result), result.records) == ([("foo", Errors.NONE)], [])
 

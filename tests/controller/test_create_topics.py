@@ -113,6 +113,7 @@ def test_the_response_lists_effective_configs_sorted() -> None:
 
 
 def test_validate_only_checks_everything_and_writes_nothing() -> None:
+    """KAFKA-13324."""
     state = cluster()
     result = ask(state, topic(), topic("bar", factor=9), validate_only=True)
     assert result.records == []
@@ -146,6 +147,7 @@ REFUSALS = [
     pytest.param(topic("foo_b"), Errors.INVALID_TOPIC_EXCEPTION, id="collides-with-dot"),
     pytest.param(topic("__cluster_metadata"), Errors.INVALID_REQUEST, id="kafkas-own"),
     pytest.param(topic(retention__ms=None), Errors.INVALID_CONFIG, id="null-config"),
+    pytest.param(topic(cleanup__policy=None), Errors.INVALID_CONFIG, id="null-config-that-may-be-empty"),
     pytest.param(topic(retention__ms="x"), Errors.INVALID_CONFIG, id="bad-config"),
     pytest.param(topic(no__such="1"), Errors.INVALID_CONFIG, id="unknown-config"),
     pytest.param(topic(factor=0), Errors.INVALID_REPLICATION_FACTOR, id="factor-zero"),
@@ -169,7 +171,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("wanted", "error"), REFUSALS)
 def test_refusals(wanted: CreatableTopic, error: Errors) -> None:
-    """One bad topic does not keep a good one from being created."""
+    """One bad topic does not keep a good one from being created. KAFKA-13863 for null-config."""
     state = existing_foo()
     result = ask(state, wanted, topic("good"))
     refused = results(result)[wanted.name]

@@ -9,6 +9,12 @@ REGISTER = "kraftctl/controller/cluster_control/register_broker.py"
 ELIGIBILITY = f"{REPLICATION}/isr_eligibility.py"
 REASSIGNMENT = f"{REPLICATION}/partition_reassignment.py"
 
+CREATE_TOPICS = f"{REPLICATION}/create_topics.py"
+CONFIGURATION = "kraftctl/controller/configuration_control"
+ELR_CONFIGS = f"{CONFIGURATION}/elr_configs.py"
+INCREMENTAL = f"{CONFIGURATION}/incremental_alter_configs.py"
+
+CONFIG_BUGS = "tests/controller/test_kafkas_config_bugs.py"
 KIP_841 = "tests/kips/test_kip_841.py"
 REGISTRATION_BUGS = "tests/node/test_kafkas_registration_bugs.py"
 REPLICA_BUGS = "tests/controller/test_kafkas_replica_bugs.py"
@@ -95,5 +101,101 @@ FAULTS = (
         "",
         (f"{REGISTRATION_BUGS}::test_a_broker_has_to_support_the_kraft_version_that_raft_has",),
         "KAFKA-17305: a broker is registered that cannot read the voters in the log.",
+    ),
+    PlantedFault(
+        "elr-outlives-its-min-insync-replicas",
+        ELR_CONFIGS,
+        "isinstance(record, ConfigRecord) and record.name == MIN_INSYNC_REPLICAS:\n",
+        "isinstance(record, ConfigRecord) and not record.name:\n",
+        (f"{CONFIG_BUGS}::test_a_change_of_min_insync_replicas_clears_the_elr_that_it_was_decided_by",),
+        "KAFKA-16540: a replica is elected cleanly that was eligible under another min.insync.replicas.",
+    ),
+    PlantedFault(
+        "clearing-an-elr-clears-all",
+        ELR_CONFIGS,
+        '            topic = record.resource_name if record.resource_type == TOPIC else ""\n',
+        '            topic = ""\n',
+        (f"{CONFIG_BUGS}::test_a_change_of_min_insync_replicas_clears_the_elr_that_it_was_decided_by",),
+        "KAFKA-16540: a config of one topic takes eligible leaders from the others.",
+    ),
+    PlantedFault(
+        "clearing-elrs-changes-every-partition",
+        "kraftctl/image/topics_image.py",
+        "                if partition.elr or partition.last_known_elr:\n",
+        "                if partition.elr or partition.leader >= 0:\n",
+        (f"{CONFIG_BUGS}::test_clearing_the_elr_leaves_partitions_that_have_none_as_they_are",),
+        "KAFKA-16540: the image has other partition epochs than those of the brokers.",
+    ),
+    PlantedFault(
+        "enabling-elr-leaves-single-brokers-their-min-insync-replicas",
+        ELR_CONFIGS,
+        "        if MIN_INSYNC_REPLICAS in configurations.config(BROKER, name)\n",
+        "        if name == CLUSTER_DEFAULT\n",
+        (f"{CONFIG_BUGS}::test_enabling_elr_takes_min_insync_replicas_from_single_brokers",),
+        "KAFKA-16540: brokers disagree about which partitions are below min.insync.replicas.",
+    ),
+    PlantedFault(
+        "min-insync-replicas-of-the-cluster-can-be-removed",
+        ELR_CONFIGS,
+        "    if value is None:\n",
+        "    if value == name:\n",
+        (f"{CONFIG_BUGS}::test_with_elr_all_brokers_have_one_min_insync_replicas",),
+        "KAFKA-16540: each broker falls back to its own properties file.",
+    ),
+    PlantedFault(
+        "null-configs-of-a-new-topic-are-empty-ones",
+        CREATE_TOPICS,
+        "        if nulls:\n",
+        "        if nulls and not nulls[0]:\n",
+        ("tests/controller/test_create_topics.py::test_refusals",),
+        "KAFKA-13863: a topic is created with a config that was not asked for.",
+    ),
+    PlantedFault(
+        "several-appended-items-are-one",
+        INCREMENTAL,
+        "    for item in _named_items(value):\n",
+        "    for item in [value]:\n",
+        (CONFIG_BUGS, "tests/controller/test_changed_lists.py"),
+        "KAFKA-13862: items that are there already are appended again.",
+    ),
+    PlantedFault(
+        "empty-items-at-the-end-are-appended",
+        INCREMENTAL,
+        '    kept = value.rstrip(",")\n',
+        "    kept = value\n",
+        (CONFIG_BUGS, "tests/controller/test_changed_lists.py"),
+        "A list that Kafka accepts is refused, or stored with an empty item.",
+    ),
+    PlantedFault(
+        "later-synonyms-count-first",
+        f"{CONFIGURATION}/effective_configs.py",
+        "        for name, factor in synonyms:\n",
+        "        for name, factor in reversed(synonyms):\n",
+        (f"{CONFIG_BUGS}::test_log_flush_interval_ms_can_be_set_and_is_what_topics_inherit",),
+        "KAFKA-13807: log.flush.interval.ms has no effect.",
+    ),
+    PlantedFault(
+        "create-partitions-though-only-validated",
+        f"{REPLICATION}/create_partitions.py",
+        "[] if request.validate_only else",
+        "",
+        ("tests/controller/test_create_partitions.py::test_validate_only_writes_nothing",),
+        "KAFKA-13861: what was to be tried out is done.",
+    ),
+    PlantedFault(
+        "create-topics-though-only-validated",
+        CREATE_TOPICS,
+        "[] if request.validate_only else",
+        "",
+        ("tests/controller/test_create_topics.py::test_validate_only_checks_everything_and_writes_nothing",),
+        "KAFKA-13324: what was to be tried out is done.",
+    ),
+    PlantedFault(
+        "only-the-first-prefix-counts",
+        "kraftctl/image/acl_index.py",
+        "            if length <= name_length:\n",
+        "            if length <= name_length and len(found) < 1:\n",
+        ("tests/controller/test_kafkas_bugs.py::test_no_rule_hides_another_one_and_each_goes_alone",),
+        "KAFKA-14265: a DENY for a shorter prefix is hidden by another pattern.",
     ),
 )

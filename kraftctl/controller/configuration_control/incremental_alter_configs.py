@@ -103,13 +103,19 @@ def changed_list(present: str | None, definition: ConfigKey, operation: int, val
     base = definition.default if present is None else present
     items = [item for item in (base or "").split(",") if item]
     if operation == SUBTRACT:
-        return ",".join(_without(items, value.split(",")))
+        return ",".join(_without(items, _named_items(value)))
     known = set(items)
-    for item in value.split(","):
+    for item in _named_items(value):
         if item not in known:
             known.add(item)
             items.append(item)
     return ",".join(items)
+
+
+def _named_items(value: str) -> list[str]:
+    """As Java splits text: without the empty items at its end, but empty text is one item."""
+    kept = value.rstrip(",")
+    return kept.split(",") if kept or not value else []
 
 
 def _without(items: list[str], removed: list[str]) -> list[str]:
