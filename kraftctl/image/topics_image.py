@@ -46,6 +46,10 @@ class TopicsImage(Restorable):
     The indexes count, per broker, the partitions of each topic: a few bytes per (broker, topic)
     instead of an entry per replica. To find the partitions, scan those topics. Counts follow
     from partition states alone, so restoring a partition restores them.
+
+    Each member of an ISR is counted once: in `last_member_counts` when it is alone in the ISR of a partition
+    without leader, else in `isr_counts`. Without ELR (KIP-966) nothing changes for the former when the broker
+    is fenced or leaves: it stays in that ISR. So a broker has left what it can when `isr_counts` has none.
     """
 
     def __init__(self, journal: UndoJournal) -> None:
@@ -56,6 +60,7 @@ class TopicsImage(Restorable):
         self.names_by_unified_name: dict[str, tuple[str, ...]] = {}
         self.partition_count = 0
         self.isr_counts: dict[int, dict[Uuid, int]] = {}
+        self.last_member_counts: dict[int, dict[Uuid, int]] = {}
         self.elr_counts: dict[int, dict[Uuid, int]] = {}
         self.leader_counts: dict[int, int] = {}
         self.leaderless_counts: dict[Uuid, int] = {}
@@ -80,13 +85,15 @@ class TopicsImage(Restorable):
         """Whether the broker leads any partition."""
         return broker_id in self.leader_counts
 
-    def isr_membership_count(self, broker_id: int) -> int:
-        """How many partitions have the broker in their ISR."""
-        return sum(self.isr_counts.get(broker_id, {}).values())
-
     def topics_with_isr_member(self, broker_id: int) -> list[TopicImage]:
         """Topics with a partition whose ISR has the broker, sorted by id."""
-        return self._sorted(self.isr_counts.get(broker_id))
+        return self._sorted(self.isr_counts.get(broker_id, {}) | self.last_member_counts.get(broker_id, {}))
+
+    def isr_membership_count(self, broker_id: int) -> int:
+        """How many partitions have the broker in their ISR."""
+        return sum(self.isr_counts.get(broker_id, {}).values()) + sum(
+            self.last_member_counts.get(broker_id, {}).values()
+        )
 
     def topics_with_elr_member(self, broker_id: int) -> list[TopicImage]:
         """Topics with a partition whose ELR has the broker, sorted by id."""
@@ -200,7 +207,7 @@ class TopicsImage(Restorable):
 
     def _count(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         self.partition_count += step
-        _add_members(self.isr_counts, topic_id, partition.isr, step)
+        _add_members(self._isr_index(partition), topic_id, partition.isr, step)
         _add_members(self.elr_counts, topic_id, partition.elr, step)
         self._update_leader(topic_id, int(partition.leader), step)
         self._update_flags(topic_id, partition, step)
@@ -208,8 +215,8 @@ class TopicsImage(Restorable):
     def _count_difference(
         self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration
     ) -> None:
-        if old.isr is not new.isr:
-            _change_members(self.isr_counts, topic_id, old.isr, new.isr)
+        if old.isr is not new.isr or old.leader != new.leader:
+            self._change_isr(topic_id, old, new)
         if old.elr is not new.elr:
             _change_members(self.elr_counts, topic_id, old.elr, new.elr)
         if old.leader != new.leader:
@@ -217,6 +224,20 @@ class TopicsImage(Restorable):
             self._update_leader(topic_id, int(new.leader), 1)
         self._update_flags(topic_id, old, -1)
         self._update_flags(topic_id, new, 1)
+
+    def _isr_index(self, partition: PartitionRegistration) -> dict[int, dict[Uuid, int]]:
+        """The one that counts the members of its ISR."""
+        if partition.leader == NO_LEADER and len(partition.isr) == 1:
+            return self.last_member_counts
+        return self.isr_counts
+
+    def _change_isr(self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration) -> None:
+        before, after = self._isr_index(old), self._isr_index(new)
+        if before is not after:
+            _add_members(before, topic_id, old.isr, -1)
+            _add_members(after, topic_id, new.isr, 1)
+        elif old.isr is not new.isr:
+            _change_members(before, topic_id, old.isr, new.isr)
 
     def _update_leader(self, topic_id: Uuid, leader: int, step: int) -> None:
         if leader == NO_LEADER:

@@ -66,6 +66,43 @@ def test_rollback_to_any_offset_is_the_image_replayed_up_to_it(seed: int) -> Non
     assert fingerprint(image) == fingerprint(replayed(log[:committed]))
 
 
+IsrCounts = dict[tuple[int, bytes], int]
+
+
+def recounted_isr_members(image: MetadataImage) -> tuple[IsrCounts, IsrCounts]:
+    """Members that have something to leave, and those that are alone in an ISR without leader."""
+    counts: tuple[IsrCounts, IsrCounts] = ({}, {})
+    for topic_id, topic in image.topics.topics.items():
+        for partition in topic.partitions.values():
+            index = counts[partition.leader == -1 and len(partition.isr) == 1]
+            for member in partition.isr:
+                index[member, topic_id] = index.get((member, topic_id), 0) + 1
+    return counts
+
+
+def by_pair(counts: dict[int, dict[bytes, int]]) -> IsrCounts:
+    return {(member, topic): count for member, topics in counts.items() for topic, count in topics.items()}
+
+
+def test_each_isr_member_is_in_one_of_two_indexes() -> None:
+    last_members = 0
+    for seed in SEEDS:
+        image = MetadataImage()
+        sequence = RecordSequence(seed, image)
+        offset = 0
+        for _ in range(200):
+            replay(image, sequence.next(), offset)
+            offset += 1
+            if sequence.rng.random() < 0.05:
+                offset = sequence.rng.randint(max(0, offset - 20), offset)
+                image.journal.rollback_to(offset)
+            topics = image.topics
+            found = by_pair(topics.isr_counts), by_pair(topics.last_member_counts)
+            assert found == recounted_isr_members(image), f"seed {seed}"
+            last_members += len(found[1])
+    assert last_members > 100
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_everything_committed_leaves_an_empty_journal(seed: int) -> None:
     image = MetadataImage()

@@ -275,6 +275,7 @@ def fingerprint(image: MetadataImage) -> dict[str, object]:
         "unified names": dict(topics.names_by_unified_name),
         "partition count": topics.partition_count,
         "isr index": {broker: dict(counts) for broker, counts in topics.isr_counts.items()},
+        "last member index": {broker: dict(counts) for broker, counts in topics.last_member_counts.items()},
         "elr index": {broker: dict(counts) for broker, counts in topics.elr_counts.items()},
         "leader index": dict(topics.leader_counts),
         "leaderless index": dict(topics.leaderless_counts),

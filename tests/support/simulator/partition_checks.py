@@ -228,12 +228,15 @@ class PartitionChecks:
 
     def _check_indexes(self, process: ProcessView) -> None:
         own, other = process.controller.image.topics, self.image.topics
-        if (own.isr_counts, own.elr_counts, own.leader_counts, own.leaderless_counts) != (
-            other.isr_counts,
-            other.elr_counts,
-            other.leader_counts,
-            other.leaderless_counts,
+        for mine, expected in (
+            (own.isr_counts, other.isr_counts),
+            (own.last_member_counts, other.last_member_counts),
+            (own.elr_counts, other.elr_counts),
+            (own.leader_counts, other.leader_counts),
+            (own.leaderless_counts, other.leaderless_counts),
         ):
+            if mine == expected:
+                continue
             broken(
                 "AllCommittedImagesAgree",
                 f"node {process.node_id} at offset {self.reference.end_offset}: indexes differ",
