@@ -15,7 +15,7 @@ from librt.strings import (
     write_i32_be,
     write_i64_be,
 )
-from mypy_extensions import i32, i64, mypyc_attr, u8
+from mypy_extensions import i64, mypyc_attr, u8
 
 from kraftctl_protocol.batch_framing import (
     ATTRIBUTES_POSITION,
@@ -35,11 +35,10 @@ from kraftctl_protocol.batch_framing import (
 )
 from kraftctl_protocol.crc32c import crc32c
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_protocol.record_cursor import RECORD_BYTES_MIN, RecordCursor
 
 COMPRESSION_MASK = 0x07
 LOG_APPEND_TIME_BIT = 0x08
-RECORD_BYTES_MIN = 7
-"""Length, attributes, both deltas, key length, value length and header count, a byte each."""
 
 
 @mypyc_attr(acyclic=True)
@@ -305,78 +304,21 @@ def _is_whole(buffer: bytes, position: int) -> bool:
     return remaining >= HEADER_BYTES and batch_size(buffer, position) <= remaining
 
 
-class _Cursor:
-    """Varints and slices between two positions of a buffer."""
-
-    def __init__(self, buffer: bytes, position: i64, end: i64) -> None:
-        self.buffer = buffer
-        self.position: i64 = position
-        self.end: i64 = end
-
-    def read_varlong(self) -> i64:
-        value: i64 = 0
-        shift: i64 = 0
-        while True:
-            if self.position >= self.end:
-                raise DecodeError("record ends within a number")
-            byte: i64 = self.buffer[self.position]
-            self.position += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-            shift += 7
-            if shift > 63:
-                raise DecodeError("number of more than ten bytes")
-        return ((value >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(value & 1)
-
-    def read_bytes(self) -> bytes | None:
-        size = self.read_varlong()
-        if size < 0:
-            return None
-        if size > self.end - self.position:
-            raise DecodeError(f"field of {size} bytes with {self.end - self.position} left in its record")
-        start = self.position
-        self.position = start + size
-        return self.buffer[start : start + size]
-
-
 def _read_records(buffer: bytes, position: int, header: BatchHeader) -> list[Record]:
-    batch_end: i64 = position + header.size_bytes
-    cursor = _Cursor(buffer, position + HEADER_BYTES, batch_end)
+    cursor = records_of(buffer, position, header)
+    base_offset = header.base_offset
+    base_timestamp_ms = header.base_timestamp_ms
+    has_append_time = header.attributes & LOG_APPEND_TIME_BIT != 0
     records: list[Record] = []
-    count: i32 = header.records_count
-    index: i32 = 0
-    while index < count:
-        size = cursor.read_varlong()
-        if size < RECORD_BYTES_MIN - 1 or size > batch_end - cursor.position:
-            raise DecodeError(f"record of {size} bytes with {batch_end - cursor.position} left in its batch")
-        cursor.end = cursor.position + size
-        records.append(_read_record(cursor, header, index))
-        cursor.end = batch_end
-        index += 1
-    if cursor.position != batch_end:
-        raise DecodeError(f"{batch_end - cursor.position} bytes after the last record of a batch")
+    while cursor.advance():
+        timestamp_ms = base_timestamp_ms + int(cursor.timestamp_delta)
+        if has_append_time:
+            timestamp_ms = header.max_timestamp_ms
+        records.append(Record(base_offset + int(cursor.index), timestamp_ms, cursor.key(), cursor.value()))
     return records
 
 
-def _read_record(cursor: _Cursor, header: BatchHeader, index: i32) -> Record:
-    cursor.position += 1  # attributes: none are defined
-    timestamp_delta = cursor.read_varlong()
-    offset_delta = cursor.read_varlong()
-    if offset_delta != index:
-        raise DecodeError(f"record at offset delta {offset_delta}; {index} was expected")
-    key = cursor.read_bytes()
-    value = cursor.read_bytes()
-    headers_count = cursor.read_varlong()
-    if headers_count < 0 or headers_count > cursor.end - cursor.position:
-        raise DecodeError(f"record with {headers_count} headers")
-    while headers_count > 0:
-        cursor.read_bytes()
-        cursor.read_bytes()
-        headers_count -= 1
-    if cursor.position != cursor.end:
-        raise DecodeError(f"{cursor.end - cursor.position} bytes too many in a record")
-    timestamp_ms = int(header.base_timestamp_ms) + int(timestamp_delta)
-    if header.attributes & LOG_APPEND_TIME_BIT:
-        timestamp_ms = header.max_timestamp_ms
-    return Record(header.base_offset + int(offset_delta), timestamp_ms, key, value)
+def records_of(buffer: bytes, position: int, header: BatchHeader) -> RecordCursor:
+    """The records of the batch at `position`, all of which must be in `buffer`."""
+    end = position + header.size_bytes
+    return RecordCursor(buffer, position + HEADER_BYTES, end, header.records_count)
