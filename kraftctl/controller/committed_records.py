@@ -14,7 +14,6 @@ from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.uuids import uuid_to_string
 
 DOES_NOT_FIT: Final = (AssertionError, LookupError, ArithmeticError, ValueError)
@@ -40,28 +39,22 @@ class UnusableRecordError(Exception):
     """This node cannot be a controller of the cluster; the text says why, and what to do next."""
 
 
-def decode_committed(batch: RecordBatch, file: str, supported: dict[str, VersionRange]) -> list[Message]:
-    """The records of a data batch in `file`. Raises UnusableRecordError."""
-    messages: list[Message] = []
-    for record in batch.records:
-        message = _decode(record, file)
-        if isinstance(message, FeatureLevelRecord):
-            _check_level(message, record.offset, file, supported)
-        messages.append(message)
-    return messages
-
-
-def _decode(record: Record, file: str) -> Message:
-    if record.key is not None:
-        raise _unusable(file, record.offset, "has a key, as no metadata record", NO_RELEASE)
+def decode_committed(
+    key: bytes | None, value: bytes | None, offset: int, file: str, supported: dict[str, VersionRange]
+) -> Message:
+    """The record of a data batch that is at `offset` of `file`. Raises UnusableRecordError."""
+    if key is not None:
+        raise _unusable(file, offset, "has a key, as no metadata record", NO_RELEASE)
     try:
-        return decode_metadata_record(record.value or b"").record
+        message = decode_metadata_record(value or b"").record
     except UnknownRecordError as unknown:  # another name: compiled, one has one type (ADR 8)
         what = f"is of type {unknown.record_type} in version {unknown.version}, which kraftctl does not know"
-        raise _unusable(file, record.offset, what, NEWER_RELEASE) from unknown
+        raise _unusable(file, offset, what, NEWER_RELEASE) from unknown
     except DecodeError as error:
-        what = f"cannot be decoded: {error}"
-        raise _unusable(file, record.offset, what, NO_RELEASE) from error
+        raise _unusable(file, offset, f"cannot be decoded: {error}", NO_RELEASE) from error
+    if isinstance(message, FeatureLevelRecord):
+        _check_level(message, offset, file, supported)
+    return message
 
 
 def _check_level(
@@ -72,6 +65,13 @@ def _check_level(
         offered = supported.get(record.name)
         is_older = offered is not None and record.feature_level < offered.min
         raise _unusable(file, offset, f"is for {reason}", OLDER_RELEASE if is_older else NEWER_RELEASE)
+
+
+def undecodable_batch(file: str, base_offset: int, error: DecodeError) -> UnusableRecordError:
+    """The batch at `base_offset` of `file` is whole, but not made of records."""
+    return UnusableRecordError(
+        f"{file}: the batch at offset {base_offset} cannot be decoded: {error}. {NO_RELEASE}"
+    )
 
 
 def does_not_fit(file: str, offset: int, record: Message, error: Exception) -> UnusableRecordError:

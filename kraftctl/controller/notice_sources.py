@@ -13,5 +13,8 @@ CONTROLLER: Final = "controller"
 SNAPSHOT: Final = "snapshot"
 """Snapshot generation (KIP-630)."""
 
+LOADER: Final = "loader"
+"""How far the log and its snapshot are read, after a start."""
+
 REGISTRATION: Final = "registration"
 """This node's own ControllerRegistration with the active controller (KIP-919)."""

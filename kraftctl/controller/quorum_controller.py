@@ -24,11 +24,7 @@ from kraftctl.controller.activation import Activation
 from kraftctl.controller.answer_entries import AnswerTooLongError
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.cluster_control.register_controller import needs_registration, registration_request
-from kraftctl.controller.committed_records import (
-    DOES_NOT_FIT,
-    decode_committed,
-    does_not_fit,
-)
+from kraftctl.controller.committed_replay import CommittedReplay
 from kraftctl.controller.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
@@ -59,7 +55,6 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_fil
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import RecordBatch
 
 NO_OFFSET: Final = -1
 
@@ -134,25 +129,26 @@ class QuorumController:
 
     # Reading the log on a standby.
 
-    def decode_committed(self, batch: RecordBatch, file: str) -> list[Message]:
-        """The records of a data batch in `file`, to be replayed. Raises UnusableRecordError."""
-        return decode_committed(batch, file, self._supported_features)
-
-    def replay_committed(
-        self, records: list[Message], base_offset: int, file: str = "the metadata log"
-    ) -> None:
-        """Apply records of one committed batch that another controller, or an earlier epoch, wrote.
-
-        Raises UnusableRecordError when one does not fit what `file` holds before it.
-        """
+    def replay_of_log(self) -> CommittedReplay:
+        """To replay what others, or this one in an earlier epoch, have committed; then `skip_to`."""
         assert not self.active, "the active controller replays what it appends"
-        assert base_offset >= self._next_replay_offset, f"{base_offset} was replayed before"
-        for index, record in enumerate(records):
-            try:
-                replay(self.image, record, base_offset + index)
-            except DOES_NOT_FIT as error:
-                raise does_not_fit(file, base_offset + index, record, error) from error
-        self.skip_to(base_offset + len(records))
+        return CommittedReplay(self.image, self._supported_features)
+
+    def replay_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> CommittedReplay:
+        """To replay a snapshot into an image of its own, for `use_image`."""
+        image = MetadataImage()
+        image.journal.enabled = False
+        return CommittedReplay(image, self._supported_features, snapshot_id.offset - 1)
+
+    def use_image(self, image: MetadataImage, end_offset: int) -> None:
+        """From now on everything before `end_offset` is as in `image`, which a snapshot holds whole."""
+        assert not self.active, "an active controller has everything already"
+        self.image = image
+        self.state.image = image
+        self.state.authorizer.follow_image(image)
+        self._next_replay_offset = end_offset
+        self._committed_end = end_offset
+        self._keep_committed_features()
 
     def skip_to(self, end_offset: int) -> None:
         """Everything before `end_offset` is committed and in the image; control batches do not change it."""
@@ -172,31 +168,10 @@ class QuorumController:
         self.state.metadata_loaded = True
         self.state.authorizer.metadata_loaded()
 
-    def begin_snapshot(self) -> None:
-        """Clear the image: a snapshot follows, its records to `replay_snapshot`, its end to `skip_to`."""
-        assert not self.active, "an active controller has everything already"
-        self.image = MetadataImage()
-        self.image.journal.enabled = False
-        self.state.image = self.image
-        self.state.authorizer.follow_image(self.image)
-        self._next_replay_offset = 0
-        self._committed_end = 0
-
     def file_of_snapshot(self, snapshot_id: OffsetAndEpoch) -> str:
         """The name of its checkpoint, for messages."""
         name = checkpoint_file_name(snapshot_id)
         return f"{self.state.config.metadata_log_dir}/{PARTITION_DIRECTORY}/{name}"
-
-    def replay_snapshot(
-        self, records: list[Message], base_offset: int, last_contained_offset: int, file: str
-    ) -> None:
-        """Apply records of a snapshot, which begin at `base_offset` of `file`; each counts as written at the
-        last contained offset. Raises UnusableRecordError."""
-        for index, record in enumerate(records):
-            try:
-                replay(self.image, record, last_contained_offset)
-            except DOES_NOT_FIT as error:
-                raise does_not_fit(file, base_offset + index, record, error) from error
 
     # Claiming and renouncing leadership.
 

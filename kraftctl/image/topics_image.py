@@ -145,6 +145,11 @@ class TopicsImage(Restorable):
         registration = PartitionRegistration.from_record(record, self.tuples)
         self._set_partition(topic, record.partition_id, registration)
 
+    def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
+        """A partition that the topic does not have yet, while the journal does not record."""
+        topic.partitions[index] = partition
+        self._update_indexes(topic.topic_id, None, partition)
+
     def replay_partition_change(self, record: PartitionChangeRecord) -> None:
         topic = self.topics[record.topic_id]
         current = topic.partitions[record.partition_id]

@@ -32,7 +32,7 @@ from kraftctl.node.events import (
     UndecodedRequest,
 )
 from kraftctl.node.kraft_version_upgrader import NO_LEVEL, RaftKRaftVersionUpgrader
-from kraftctl.node.long_work import SLICES, SNAPSHOT
+from kraftctl.node.long_work import LOADING, SLICES, SNAPSHOT
 from kraftctl.node.metadata_loader import MetadataLoader
 from kraftctl.node.next_step import NextStep, PreparedRequest
 from kraftctl.node.registration import NodeRegistration
@@ -145,7 +145,7 @@ class ControllerNode:
 
     def _advance(self, now_ms: int, wall_ms: int) -> None:
         """Do what has become possible or due."""
-        self._effects += self._loader.read_next()
+        self._effects += self._loader.advance(now_ms)
         self._claim_if_caught_up(now_ms, wall_ms)
         self._run_due_tasks(now_ms, wall_ms)
         self._release(self._controller.waited_too_long(now_ms))
@@ -404,6 +404,9 @@ class ControllerNode:
     def _take_turn(self, event: TurnTaken, now_ms: int, wall_ms: int) -> None:
         if event.work == SNAPSHOT:
             self._effects += self._generator.continue_for(event.units, now_ms)
+            return
+        if event.work == LOADING:
+            self._effects += self._loader.take_turn(event.units, now_ms)
             return
         assert event.work == SLICES, event.work
         self._turn_is_asked = False

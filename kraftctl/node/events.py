@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.audit.audit_trail import AuditEntry
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorizer_log import AuthorizerLine
@@ -37,8 +39,10 @@ from kraftctl.raft.value import Value
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import RecordBatch
 from kraftctl_protocol.requests import RequestHead
+
+END_OF_SNAPSHOT: Final = -1
+"""`next_position` of the last part of a snapshot."""
 
 
 class ClientRequest(Value):
@@ -85,19 +89,27 @@ class BodyRefused(Value):
 
 
 class LogRead(Value):
-    """The answer to `ReadLog`: whole batches of `file`, the first of which contains the offset asked for."""
+    """The answer to `ReadLog`: whole batches of `file`, the first of which contains the offset asked for.
 
-    def __init__(self, batches: list[RecordBatch], file: str) -> None:
-        self.batches = batches
+    Their checksums match; whether they are made of records is not known yet.
+    """
+
+    def __init__(self, data: bytes, file: str) -> None:
+        self.data = data
         self.file = file
 
 
 class SnapshotRead(Value):
-    """The answer to `ReadSnapshot`: the record batches of the whole checkpoint file."""
+    """The answer to `ReadSnapshot`: whole batches of the checkpoint file from byte `position` on.
 
-    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[RecordBatch]) -> None:
+    They are as in `LogRead`. `next_position` is that of the next part, or END_OF_SNAPSHOT.
+    """
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes, next_position: int) -> None:
         self.snapshot_id = snapshot_id
-        self.batches = batches
+        self.position = position
+        self.data = data
+        self.next_position = next_position
 
 
 class ReadLog(Value):
@@ -116,10 +128,17 @@ class ReadLog(Value):
 
 
 class ReadSnapshot(Value):
-    """Read this checkpoint; answer `SnapshotRead`."""
+    """Read a part of this checkpoint; answer `SnapshotRead`: whole batches from byte `position` on, at most
+    `max_bytes` but at least one.
 
-    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+    `position` is 0, or where the part before ended. The checkpoint must be there when this is emitted. Other
+    events may come before the answer.
+    """
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, position: int, max_bytes: int) -> None:
         self.snapshot_id = snapshot_id
+        self.position = position
+        self.max_bytes = max_bytes
 
 
 class WriteSnapshot(Value):

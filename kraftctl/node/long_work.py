@@ -13,3 +13,6 @@ SNAPSHOT: Final = "SNAPSHOT"
 
 SLICES: Final = "SLICES"
 """What requests and timers of the active controller began, and could not finish in their own turn."""
+
+LOADING: Final = "LOADING"
+"""Replaying what is committed, from a snapshot or from the log behind it, and freeing what it replaces."""

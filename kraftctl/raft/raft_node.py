@@ -177,6 +177,12 @@ class RaftNode:
         return snapshots[-1].snapshot_id if snapshots else None
 
     @property
+    def latest_snapshot_bytes(self) -> int:
+        """The size of its file; 0 without a snapshot."""
+        snapshots = self._core.log.snapshots
+        return snapshots[-1].size_bytes if snapshots else 0
+
+    @property
     def kraft_version(self) -> int:
         return self._core.history.kraft_version()
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
+    END_OF_SNAPSHOT,
     Audited,
     AuthorizerLines,
     CloseConnection,
@@ -48,8 +49,9 @@ from kraftctl.server.executor_protocols import (
     Storage,
 )
 from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.storage.checkpoint_parts import CheckpointPart
 from kraftctl.storage.errors import StorageError
-from kraftctl_protocol.record_batch import RecordBatch
+from kraftctl_protocol.batch_framing import base_offset_at
 
 logger = logging.getLogger("kraftctl.server.effect_executor")
 
@@ -345,18 +347,19 @@ class EffectExecutor:
             self._log_read(data)
 
     def _log_read(self, data: bytes) -> None:
-        log = self._storage.log
-        batches = log.decode(data)
-        self._inbox.offer(LogRead(batches, log.file_of(batches[0].header.base_offset) if batches else ""))
+        file = self._storage.log.file_of(base_offset_at(data, 0)) if data else ""
+        self._inbox.offer(LogRead(data, file))
         # What was loaded lives as long as the process: the cyclic collector need not look at it again.
         gc.freeze()
 
     def _read_snapshot(self, effect: ReadSnapshot) -> None:
-        def done(batches: list[RecordBatch]) -> None:
-            self._inbox.offer(SnapshotRead(effect.snapshot_id, batches))
+        def done(part: CheckpointPart) -> None:
+            following = END_OF_SNAPSHOT if part.next_position is None else part.next_position
+            self._inbox.offer(SnapshotRead(effect.snapshot_id, effect.position, part.data, following))
             gc.freeze()
 
-        self._read(partial(self._storage.read_snapshot, effect.snapshot_id), done)
+        wanted = (effect.snapshot_id, effect.position, effect.max_bytes)
+        self._read(partial(self._storage.read_snapshot_part, *wanted), done)
 
 
 def is_out_of_descriptors(error: BaseException | None) -> bool:

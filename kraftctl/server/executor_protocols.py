@@ -15,9 +15,9 @@ from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.storage.checkpoint_parts import CheckpointPart
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.record_batch import RecordBatch
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -43,10 +43,6 @@ class Log(Protocol):
 
     def read(self, offset: int, max_bytes: int, end_offset: int) -> bytes: ...
 
-    def decode(self, data: bytes) -> list[RecordBatch]:
-        """The batches that were read. Raises StorageError when they are not what a controller writes."""
-        ...
-
     def file_of(self, offset: int) -> str:
         """The name of the file that holds `offset`."""
         ...
@@ -68,7 +64,9 @@ class Storage(Protocol):
 
     def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None: ...
 
-    def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]: ...
+    def read_snapshot_part(
+        self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int
+    ) -> CheckpointPart: ...
 
     def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from kraftctl.raft.control_records import control_changes
@@ -19,7 +19,7 @@ from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import RecordBatch, read_batch
+from kraftctl_protocol.record_batch import RecordBatch, read_batch, read_batch_header
 
 
 class CheckpointReader:
@@ -53,12 +53,19 @@ class CheckpointReader:
 
     def batches(self) -> Iterator[RecordBatch]:
         """Control and data batches in the order of the file."""
+        for position, raw in self.checked_batches():
+            try:
+                yield read_batch(raw, 0, verify_crc=False)
+            except DecodeError as error:
+                raise self._damaged(f"at byte {position}: {error}") from error
+
+    def checked_batches(self) -> Generator[tuple[int, bytes], None, None]:
+        """All batches, each with its position. Whether data batches are made of records is not checked."""
         first = True
         ended = False
         for position, raw in self._placed_batches():
             try:
-                batch = read_batch(raw, 0, verify_crc=False)
-                controls = _control_messages(batch)
+                controls = _control_messages(raw)
             except DecodeError as error:
                 raise self._damaged(f"at byte {position}: {error}") from error
             if ended:
@@ -68,7 +75,7 @@ class CheckpointReader:
                 raise self._damaged(f"{where} SnapshotHeader")
             first = False
             ended = any(isinstance(message, SnapshotFooterRecord) for message in controls)
-            yield batch
+            yield position, raw
         if not ended:
             raise self._damaged("it does not end with a SnapshotFooter")
 
@@ -87,8 +94,8 @@ class CheckpointReader:
 
     def header(self) -> CheckpointHeader:
         """What the first batch says; the rest of the file is not read."""
-        for batch in self.batches():
-            return CheckpointHeader(_control_messages(batch))
+        for _, raw in self.checked_batches():
+            return CheckpointHeader(_control_messages(raw))
         raise self._damaged("it is empty")
 
     def snapshot_header(self) -> CheckpointHeader:
@@ -134,9 +141,10 @@ class CheckpointHeader:
                 self.voters = message
 
 
-def _control_messages(batch: RecordBatch) -> list[Message]:
+def _control_messages(raw: bytes) -> list[Message]:
     """Checked. Only the batch with the header says something about voters and kraft.version."""
-    if not batch.header.is_control:
+    if not read_batch_header(raw, 0).is_control:
         return []
+    batch = read_batch(raw, 0, verify_crc=False)
     control_changes(batch, 0)
     return [decode_control_record(record.key, record.value).message for record in batch.records]

@@ -31,10 +31,9 @@ from kraftctl.storage.recovery import (
     segment_base_offsets,
 )
 from kraftctl.storage.segment import Segment
-from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, base_offset_at, scan_batches
+from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, scan_batches
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from kraftctl_protocol.primitives import DecodeError
-from kraftctl_protocol.record_batch import RecordBatch, batches_before, read_batch
+from kraftctl_protocol.record_batch import batches_before
 
 SEGMENT_BYTES = 1024 * 1024 * 1024
 """Kafka's metadata.log.segment.bytes."""
@@ -302,19 +301,6 @@ class MetadataLog:
                 return b""
             self._check_range(offset)
             return b"" if offset >= end_offset else self._recent.read(offset, max_bytes, end_offset)
-
-    def decode(self, data: bytes) -> list[RecordBatch]:
-        """The batches of `data`, which `read` or `read_recent` has returned. Raises CorruptLogError."""
-        batches: list[RecordBatch] = []
-        position = 0
-        while position < len(data):
-            try:
-                batch = read_batch(data, position)
-            except DecodeError as error:
-                raise self.corrupt_at(base_offset_at(data, position), str(error)) from error
-            batches.append(batch)
-            position += batch.header.size_bytes
-        return batches
 
     def corrupt_at(self, offset: int, reason: str) -> CorruptLogError:
         """The batch that contains `offset` is whole, but it is not one that a controller writes."""

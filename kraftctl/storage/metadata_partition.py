@@ -10,6 +10,7 @@ from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
+from kraftctl.storage.checkpoint_parts import CheckpointPart, CheckpointParts
 from kraftctl.storage.contradictions import Contradictions
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
@@ -20,7 +21,7 @@ from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY, parse_segment_file_name
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
-from kraftctl_protocol.record_batch import RecordBatch, read_batch_header
+from kraftctl_protocol.record_batch import read_batch_header
 
 NO_VOTERS = VoterSet([])
 
@@ -46,6 +47,8 @@ class MetadataPartition:
         self.notices: list[str] = []
         self.recovering_epoch: int | None = None
         """Not None when log or votes are lost: the highest epoch in which this replica may have voted."""
+        self._parts: CheckpointParts | None = None
+        """The snapshot that is being read."""
         self._cutting = threading.Lock()
         """Held while the log is truncated: an earlier flush must not note removed records as durable."""
 
@@ -188,8 +191,29 @@ class MetadataPartition:
                 self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)
             log.truncate_to(end_offset)
 
-    def read_snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]:
-        return list(self.snapshots.reader(snapshot_id).batches())
+    def read_snapshot_part(
+        self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int
+    ) -> CheckpointPart:
+        """Of one snapshot at a time: from the start, or from where the part before ended.
+
+        Raises StorageError when the file is damaged.
+        """
+        if position == 0:
+            self._close_parts()
+            self._parts = CheckpointParts(self.snapshots.path(snapshot_id))
+        parts = self._parts
+        assert parts is not None, "the first part begins at 0"
+        assert parts.path == self.snapshots.path(snapshot_id), f"{parts.path} is being read"
+        assert parts.position == position, f"the next part of {parts.path} begins at {parts.position}"
+        part = parts.read_next(bytes_max)
+        if part.next_position is None:
+            self._close_parts()
+        return part
+
+    def _close_parts(self) -> None:
+        if self._parts is not None:
+            self._parts.close()
+            self._parts = None
 
     def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
         return self.snapshots.read_slice(snapshot_id, position, size_bytes)
@@ -235,6 +259,7 @@ class MetadataPartition:
     def close(self) -> None:
         """Flush and close. The recovery point is then exact, unless something failed."""
         stopped = False
+        self._close_parts()
         try:
             was_in_service = self.log.is_in_service
             self.log.close()

@@ -9,6 +9,7 @@ import pytest
 from kraftctl.config.controller_config import STANDARD_AUTHORIZER
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.replay import replay
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -207,7 +208,7 @@ class TestAuthorizerWhileLoading:
 
     def test_partly_loaded_rules_are_not_applied(self):
         node = self.loading()
-        node.controller.replay_committed([FeatureLevelRecord(name="metadata.version", feature_level=30)], 0)
+        replay(node.controller.image, FeatureLevelRecord(name="metadata.version", feature_level=30), 0)
         quorum = DescribeQuorumRequest(
             topics=[TopicData(topic_name="__cluster_metadata", partitions=[PartitionData()])]
         )

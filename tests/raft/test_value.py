@@ -25,7 +25,7 @@ from kraftctl_protocol.generated.vote_request import VoteRequest
 from kraftctl_protocol.generated.vote_response import VoteResponse
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.principal import ANONYMOUS
-from kraftctl_protocol.record_batch import encode_batch, read_batches
+from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.requests import decode_request_head, encode_request
 
 CLASSES = {each for union in (RaftEffect, RaftEvent, NodeEffect, NodeEvent) for each in get_args(union)}
@@ -81,10 +81,10 @@ def examples(n: int) -> list[Value]:
         node_events.UndecodedRequest(n, CONTEXT, HEAD),
         node_events.DecodeBody(n, CONTEXT, HEAD),
         node_events.BodyRefused(n, Errors.INVALID_REQUEST, "damaged"),
-        node_events.LogRead([] if n == 1 else read_batches(encode_batch(0, 1, 0, [b"record"])), "a file"),
-        node_events.SnapshotRead(snapshot_id, []),
+        node_events.LogRead(b"" if n == 1 else encode_batch(0, 1, 0, [b"record"]), "a file"),
+        node_events.SnapshotRead(snapshot_id, n, b"batches", -1),
         node_events.ReadLog(n, 1, 1),
-        node_events.ReadSnapshot(snapshot_id),
+        node_events.ReadSnapshot(snapshot_id, n, 1),
         node_events.WriteSnapshot(snapshot_id, [b"batch"]),
         node_events.CloseConnection(n),
         node_events.RequestFailed("kafka", f"{n}"),

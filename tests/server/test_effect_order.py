@@ -145,6 +145,6 @@ def test_a_log_is_not_read_while_it_is_cut(tmp_path: Path, monkeypatch: pytest.M
         await driver.stop()
         partition.close()
         assert not driver.failed.done(), driver.failed.exception()
-        assert [event.batches for event in node.read] == [[]]
+        assert [event.data for event in node.read] == [b""]
 
     asyncio.run(scenario())

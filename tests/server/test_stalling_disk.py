@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.node.events import LogRead, ReadLog, ReadSnapshot, SnapshotRead, WriteSnapshot
+from kraftctl.node.events import END_OF_SNAPSHOT, LogRead, ReadLog, ReadSnapshot, SnapshotRead, WriteSnapshot
 from kraftctl.raft import effects, events
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage import recent_batches
@@ -300,7 +300,7 @@ def test_records_requested_before_a_truncation_are_read_before_it(
                 answer,
                 effects.RespondFetchSnapshot(scene.request("slice"), slice_, SNAPSHOT_ID, 7, 9),
                 ReadLog(2, 6, 10_000),
-                ReadSnapshot(SNAPSHOT_ID),
+                ReadSnapshot(SNAPSHOT_ID, 0, 10_000),
                 effects.TruncateLog(3),
                 append(3, 8),
                 respond(scene.request("answered")),
@@ -313,7 +313,8 @@ def test_records_requested_before_a_truncation_are_read_before_it(
             assert answer.response.responses[0].partitions[0].records == batch(3)
             assert slice_.topics[0].partitions[0].unaligned_records == b"".join(content())[7:16]
             read = next(event for event in scene.node.seen if isinstance(event, SnapshotRead))
-            assert len(read.batches) == 3
+            assert read.data == b"".join(content())
+            assert read.next_position == END_OF_SNAPSHOT
         partition.close()
         assert log_content(tmp_path) == [batch(0), batch(1), batch(2), batch(3, 8)]
 

@@ -188,7 +188,7 @@ def _outcome(life: Life) -> str:
             return "recovers"
         newest = partition.snapshots.latest_id()
         if newest is not None:
-            partition.read_snapshot(newest)
+            list(partition.snapshots.reader(newest).batches())
         _check(partition, life, 0 if newest is None else newest.offset)
     except StorageError:
         return "refused when it is read"

@@ -129,7 +129,7 @@ def _check(partition: MetadataPartition, promises: Promises) -> None:
     assert partition.recovering_epoch is None, partition.notices
     assert log.end_offset >= promises.durable_end
     assert promises.snapshots <= set(partition.snapshots.ids())
-    assert all(partition.read_snapshot(snapshot_id) for snapshot_id in promises.snapshots)
+    assert all(list(partition.snapshots.reader(snapshot_id).batches()) for snapshot_id in promises.snapshots)
     newest = partition.snapshots.latest_id()
     assert log.start_offset == 0 or (newest is not None and newest.offset >= log.start_offset)
     state = partition.read_quorum_state()

@@ -240,4 +240,4 @@ class LoneNode:
     def snapshot(self, snapshot_id: OffsetAndEpoch) -> list[RecordBatch]:
         """Its content."""
         with self.attached():
-            return self.process.partition.read_snapshot(snapshot_id)
+            return list(self.process.partition.snapshots.reader(snapshot_id).batches())
