@@ -24,6 +24,7 @@ from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.descriptors import raise_limit
+from kraftctl.server.driver import turn_probe
 from kraftctl.server.log_files import LogFiles
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
@@ -118,8 +119,9 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
     stop, reload = asyncio.Event(), asyncio.Event()
     assert meta.cluster_id is not None
     log_files = LogFiles(config.audit, meta.cluster_id, config.node_id, Clock())
-    with signals.handled(stop, reload), log_files as audit_log:
-        await run_controller(config, meta, stop, reload, audit_log)
+    probe = turn_probe()
+    with signals.handled(stop, reload, probe), log_files as audit_log:
+        await run_controller(config, meta, stop, reload, audit_log, probe)
 
 
 def announce(config: ControllerConfig, meta: MetaProperties) -> None:

@@ -29,6 +29,7 @@ from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
 from kraftctl.server.own_rights import OwnRights
 from kraftctl.server.ssl_reloading import SslReloading
+from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
@@ -49,6 +50,7 @@ async def run_controller(
     stop: asyncio.Event,
     reload: asyncio.Event | None = None,
     audit_log: AuditLog | None = None,
+    probe: TurnProbe | None = None,
 ) -> None:
     """Serve until `stop` is set. The caller holds the lock of the metadata log directory.
 
@@ -81,6 +83,7 @@ async def run_controller(
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
+            probe=probe,
         )
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver, driver.has_rules, credentials)

@@ -41,6 +41,11 @@ RESIGNATION_SECONDS_MAX = 5.0
 """How long a stopping leader waits until all voters know that it resigned: Kafka's graceful shutdown."""
 
 
+def turn_probe() -> TurnProbe:
+    """For a driver on the running loop."""
+    return TurnProbe(logger, asyncio.get_running_loop().time)
+
+
 class Driver:
     """A running node. Everything here is called on the thread of the asyncio loop.
 
@@ -68,12 +73,13 @@ class Driver:
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
+        probe: TurnProbe | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
         self._may_stop = asyncio.Event()
         self.failed: asyncio.Future[object] = loop.create_future()
-        self.probe = TurnProbe(logger, loop.time)
+        self.probe = probe or turn_probe()
         self._peers = Peers(
             client_id=client_id,
             request_timeout_ms=request_timeout_ms,

@@ -19,6 +19,8 @@ class TurnProbe:
         self.longest_turn_ns = 0
         self.longest_turn = ""
         """Its cause: the name of an effect, or of an event that the node processed."""
+        self._recent_turn_ns = 0
+        self._recent_turn = ""
         self.longest_wait_ns: dict[str, int] = {}
         """By the name of the effect that was stored."""
         self.notable_ns = 0
@@ -28,16 +30,26 @@ class TurnProbe:
 
     def note(self, turn_ns: int, what: object) -> None:
         """One step of the node, or one effect that was carried out on the loop, took `turn_ns`."""
+        if turn_ns > self._recent_turn_ns:
+            self._recent_turn_ns = turn_ns
+            self._recent_turn = name_of(what)
+            self.notable_ns = min(turn_ns, SLOW_NS)
         if turn_ns > self.longest_turn_ns:
             self.longest_turn_ns = turn_ns
             self.longest_turn = name_of(what)
-            self.notable_ns = min(turn_ns, SLOW_NS)
         if turn_ns > SLOW_NS:
             self._turns.warning(
                 "The event loop was blocked by %s for %d ms",
                 name_of(what),
                 turn_ns // 1_000_000,
             )
+
+    def take_recent(self) -> tuple[int, str]:
+        """The longest turn since the last call, in ns, and its cause; 0 and "" when there was none."""
+        recent = self._recent_turn_ns, self._recent_turn
+        self._recent_turn_ns = self.notable_ns = 0
+        self._recent_turn = ""
+        return recent
 
     def note_wait(self, wait_ns: int, what: str) -> None:
         """A call on another thread took `wait_ns`, including its time in the queue."""

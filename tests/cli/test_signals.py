@@ -104,6 +104,7 @@ def test_sigquit_writes_all_stacks_and_it_serves_on(controller: Controller) -> N
         assert re.search(r"Thread \S+ \(most recent call last\)", dump), "the threads of storage"
         assert re.search(r"\d+ asyncio tasks", dump)
         assert "run_controller" in dump or "Stack for <Task" in dump
+        assert re.search(r"Longest turn since the dump before: \d+\.\d ms, \w+", dump)
     assert controller.stop() == 0
 
 

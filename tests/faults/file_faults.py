@@ -171,10 +171,20 @@ FAULTS = (
     PlantedFault(
         "sigquit-kills",
         "kraftctl/cli/signals.py",
-        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop)\n",
+        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe)\n",
         "    signal.signal(signal.SIGQUIT, signal.SIG_DFL)\n",
         ("tests/cli/test_signals.py::test_sigquit_writes_all_stacks_and_it_serves_on",),
         "Who asks for the stacks, as of a JVM, ends the controller.",
+    ),
+    PlantedFault(
+        "a-turn-is-in-two-dumps",
+        "kraftctl/server/turn_probe.py",
+        "        self._recent_turn_ns = self.notable_ns = 0\n",
+        "",
+        (
+            "tests/server/test_turn_probe.py::test_what_is_taken_is_forgotten_and_the_longest_since_the_start_is_not",
+        ),
+        "A dump shows a turn of an earlier time, and hides the shorter ones of this one.",
     ),
     PlantedFault(
         "stacks-of-running-threads",
