@@ -153,7 +153,7 @@ FAULTS = (
     ),
     PlantedFault(
         "followers-do-not-count-what-they-read",
-        "kraftctl/node/controller_node.py",
+        "kraftctl/node/metadata_loader.py",
         "                self._generator.note(header.size_bytes)\n",
         "",
         (f"{NODE}::test_voters_that_lead_in_turn_all_take_snapshots",),
