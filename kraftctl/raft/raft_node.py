@@ -236,6 +236,7 @@ class RaftNode:
                 snapshot_downloaded(core, event)
             case LogStartChanged():
                 core.log.start_at(event.start_offset)
+                core.history.start_at(core.log.start_offset)
                 redirect_trimmed_fetches(core)
             case ResignRequested():
                 if core.leader() is not None and core.state.epoch == event.epoch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
 
@@ -65,12 +67,27 @@ class VoterHistory:
         self.kraft_versions = [] if kraft_version == 0 else [(end_offset - 1, kraft_version)]
         self.current = self.static_voters if voters is None else voters
 
+    def start_at(self, start_offset: int) -> None:
+        """The log and all snapshots begin at `start_offset` or later: forget what was replaced before it.
+
+        What is in force there stays, whatever its offset. A restart knows no more.
+        """
+        voter_offsets = [offset for offset, _ in self.voters]
+        del self.voters[: _replaced_count(voter_offsets, start_offset)]
+        version_offsets = [offset for offset, _ in self.kraft_versions]
+        del self.kraft_versions[: _replaced_count(version_offsets, start_offset)]
+
     def voters_at(self, offset: int) -> VoterSet:
         """In force for a snapshot that ends before `offset` (exclusive)."""
         for voters_offset, voters in reversed(self.voters):
             if voters_offset < offset:
                 return voters
         return self.static_voters
+
+
+def _replaced_count(offsets: list[int], start_offset: int) -> int:
+    """How many of the rising `offsets` are followed by another one below `start_offset`."""
+    return max(0, bisect_left(offsets, start_offset) - 1)
 
 
 def _offset_of_voters(entry: tuple[int, VoterSet]) -> int:

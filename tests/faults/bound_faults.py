@@ -270,4 +270,12 @@ FAULTS = (
         (EXCESSIVE,),
         "CreateTopics of 5,000 topics makes 165,000 descriptions of the same configs, in 80 ms.",
     ),
+    PlantedFault(
+        "voter-sets-are-never-forgotten",
+        "kraftctl/raft/raft_node.py",
+        "                core.history.start_at(core.log.start_offset)\n",
+        "",
+        ("tests/raft/test_voter_history.py",),
+        "Each change of voters takes memory until the next restart.",
+    ),
 )

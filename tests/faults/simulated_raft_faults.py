@@ -113,6 +113,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "KIP-853: a node that is no voter any more leads the quorum.",
         "membership",
     ),
+    known("history-forgets-the-voters-in-force", "membership"),
     planted(
         "voters-of-a-snapshot-are-unknown",
         "kraftctl/raft/voter_history.py",

@@ -10,6 +10,14 @@ UPDATES = "tests/raft/test_update_voter.py"
 
 FAULTS = (
     PlantedFault(
+        "history-forgets-the-voters-in-force",
+        "kraftctl/raft/voter_history.py",
+        "    return max(0, bisect_left(offsets, start_offset) - 1)\n",
+        "    return bisect_left(offsets, start_offset)\n",
+        ("tests/raft/test_voter_history.py",),
+        "A snapshot has no voters, and truncation takes a replica back to those of its configuration.",
+    ),
+    PlantedFault(
         "upgrade-without-the-directory-of-a-voter",
         "kraftctl/raft/kraft_version_upgrade.py",
         "    for voter_id in nodes:\n",
