@@ -42,6 +42,9 @@ SOFTWARE: Final = "kraftctl", __version__
 WAITING_MAX: Final = 64
 """Requests to one address that were not sent yet; the node has only a few in flight at a time."""
 
+DESTINATIONS_MAX: Final = 64
+"""Addresses with a connection or a backoff: two for each of 32 controllers. Controllers may change theirs."""
+
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
 
 WARNING_SECONDS: Final = 60.0
@@ -80,6 +83,7 @@ class Peers:
         self.ssl_context = ssl_context
         self.new_sasl_client = new_sasl_client
         self._destinations: dict[tuple[str, int, bool], Destination] = {}
+        """By host, port and kind of request; the one that was used last is the last one."""
 
     def send(self, effect: SendRequest) -> None:
         """Over one connection per address and kind of request.
@@ -87,11 +91,21 @@ class Peers:
         A request that waits for a commit must not delay the Fetch that commits it.
         """
         key = (effect.host, effect.port, effect.api_key in RAFT_API_KEYS)
-        destination = self._destinations.get(key)
+        destination = self._destinations.pop(key, None)
         if destination is None:
+            self._make_room()
             destination = Destination(self, effect.host, effect.port)
-            self._destinations[key] = destination
+        self._destinations[key] = destination
         destination.send(effect)
+
+    def _make_room(self) -> None:
+        """Forget addresses that were not used for longest; never one that has a request under way."""
+        for key, destination in list(self._destinations.items()):
+            if len(self._destinations) < DESTINATIONS_MAX:
+                return
+            if destination.is_idle():
+                destination.stop()
+                del self._destinations[key]
 
     async def stop(self) -> None:
         """Close everything; no answers are reported any more."""
@@ -129,6 +143,10 @@ class Destination:
             self._peers.offer(ResponseReceived(self._waiting.popleft().effect.send_id, None))
         if self._worker is None:
             self._worker = asyncio.ensure_future(self._work())
+
+    def is_idle(self) -> bool:
+        """Whether no request is waiting or under way."""
+        return self._worker is None
 
     def stop(self) -> asyncio.Task[None] | None:
         self._waiting.clear()

@@ -158,4 +158,22 @@ FAULTS = (
         (f"{BLOCKING}::test_a_node_that_drips_bytes_does_not_prolong_the_timeout",),
         "A node that sends a byte now and then holds a client for ever.",
     ),
+    PlantedFault(
+        "connections-to-former-addresses-stay",
+        PEERS_FILE,
+        "            if len(self._destinations) < DESTINATIONS_MAX:\n",
+        "            if self._destinations:\n",
+        (
+            "tests/server/test_peers.py::test_addresses_that_are_used_no_more_are_forgotten_with_their_connections",
+        ),
+        "A controller that moves leaves a connection at each of its addresses.",
+    ),
+    PlantedFault(
+        "requests-under-way-are-forgotten",
+        PEERS_FILE,
+        "            if destination.is_idle():\n",
+        "            if destination:\n",
+        ("tests/server/test_peers.py::test_an_address_with_a_request_under_way_is_not_forgotten",),
+        "A request is never answered, and the node waits for it.",
+    ),
 )

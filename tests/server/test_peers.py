@@ -13,7 +13,7 @@ from kraftctl.dev.ports import free_port
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.listener import SocketServer
-from kraftctl.server.peers import Peers
+from kraftctl.server.peers import DESTINATIONS_MAX, Peers
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
@@ -28,12 +28,15 @@ from tests.server.serving import Handler, both_loops, run, serving, unregister
 
 VOTE = VoteRequest.API_KEY
 TIMEOUT_MS = 300
+LONG_MS = 20_000
 
 
 class Asker:
     """Takes the driver's place."""
 
-    def __init__(self, port: int, ssl_context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, port: int, ssl_context: ssl.SSLContext | None = None, timeout_ms: int = TIMEOUT_MS
+    ) -> None:
         self.host = "127.0.0.1"
         self.port = port
         self.answers: dict[int, Message | None] = {}
@@ -41,7 +44,7 @@ class Asker:
         self.changed = asyncio.Event()
         self.peers = Peers(
             client_id="raft-client-1",
-            request_timeout_ms=TIMEOUT_MS,
+            request_timeout_ms=timeout_ms,
             backoff_ms=10,
             offer=self.take,
             ssl_context=ssl_context,
@@ -65,7 +68,9 @@ class Asker:
 
 
 @asynccontextmanager
-async def asking(vote_version_max: int = 2) -> AsyncIterator[tuple[Asker, SocketServer, Handler]]:
+async def asking(
+    vote_version_max: int = 2, timeout_ms: int = TIMEOUT_MS
+) -> AsyncIterator[tuple[Asker, SocketServer, Handler]]:
     """A peer that knows Vote up to this version, UnregisterBroker, and no other API."""
 
     def answer(request: Message) -> Message:
@@ -81,7 +86,7 @@ async def asking(vote_version_max: int = 2) -> AsyncIterator[tuple[Asker, Socket
 
     async with serving() as (server, handler):
         handler.answer = answer
-        asker = Asker(server.bound_ports["CONTROLLER"])
+        asker = Asker(server.bound_ports["CONTROLLER"], timeout_ms=timeout_ms)
         try:
             yield asker, server, handler
         finally:
@@ -273,3 +278,50 @@ def test_a_peer_that_triggers_a_bug_is_retried(monkeypatch: pytest.MonkeyPatch) 
             assert isinstance(await asker.answer_to(2), UnregisterBrokerResponse)
 
     run(test)
+
+
+async def ask_former_addresses(asker: Asker, first_id: int) -> None:
+    """As many requests as there are destinations, each to another address, where no process listens."""
+    port = free_port()
+    for send_id in range(first_id, first_id + DESTINATIONS_MAX):
+        request = unregister(send_id)
+        host = f"127.0.1.{1 + send_id - first_id}"
+        asker.peers.send(SendRequest(send_id, 2, host, port, request.API_KEY, request))
+        await asker.answer_to(send_id)
+    assert asker.refused >= set(range(first_id, first_id + DESTINATIONS_MAX))
+    assert len(asker.peers._destinations) == DESTINATIONS_MAX
+
+
+@both_loops
+def test_addresses_that_are_used_no_more_are_forgotten_with_their_connections(loop: str) -> None:
+    """A controller that moves again and again has left a connection at each address."""
+
+    async def test() -> None:
+        async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
+            for send_id in (1, 1_001, 2_001):
+                asker.ask(send_id, unregister(1))
+                assert await asker.answer_to(send_id) is not None
+                await ask_former_addresses(asker, send_id + 1)
+            opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
+            assert len(opened) == 3
+
+    run(test, loop)
+
+
+@both_loops
+def test_an_address_with_a_request_under_way_is_not_forgotten(loop: str) -> None:
+    async def test() -> None:
+        async with asking(timeout_ms=LONG_MS) as (asker, _, handler):
+            asker.ask(1, unregister(1))
+            await asker.answer_to(1)
+            handler.holding = True
+            asker.ask(2, unregister(2))
+            await ask_former_addresses(asker, 1_001)
+            await handler.until(lambda: bool(handler.held))
+            handler.holding = False
+            handler.release()
+            assert await asker.answer_to(2) is not None
+            opened = [request for request in handler.requests if isinstance(request, ApiVersionsRequest)]
+            assert len(opened) == 1
+
+    run(test, loop)
