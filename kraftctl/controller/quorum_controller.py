@@ -341,6 +341,7 @@ class QuorumController:
         """The next slice of the work whose turn it is. A slice that fails ends its work alone."""
         progress = self._works.take()
         work, waiting = progress.work, progress.waiting
+        self.state.mutation_quotas.begin_request()
         try:
             prepared = self.prepare(work.next_slice(moment))
             too_large = prepared.why_too_large()
@@ -350,6 +351,7 @@ class QuorumController:
                 response.encode(waiting.context.version)
             assert (response is not None) == (waiting is not None and prepared.rest is None)
         except Exception as error:  # noqa: BLE001 - nothing of the slice is appended: this work alone fails
+            self.state.mutation_quotas.refund_request()
             work.failed(moment)
             if waiting is not None:
                 return PreparedSlice(

@@ -11,6 +11,7 @@ from kraftctl.controller.moment import Moment
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.sliced_works import WaitingRequest
 from kraftctl.metadata import features
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -27,6 +28,7 @@ from kraftctl_protocol.generated.index import request_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
+from tests.support.metadata_state import UNLIMITED
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 NODE_ID = 3000
@@ -106,6 +108,8 @@ class ActiveController:
             self.config, CLUSTER_ID, random.Random(7), bootstrap_records(metadata_version), ENDPOINTS
         )
         self.controller.follow_quorum(NODE_ID, kraft_version, [NODE_ID])
+        self.units = UNLIMITED
+        """Of long work, in each slice."""
         self.now_ms = 1_000_000
         self.wall_ahead_ms = 0
         self.log: list[tuple[int, RecordAndVersion]] = []
@@ -118,7 +122,7 @@ class ActiveController:
     @property
     def moment(self) -> Moment:
         """The present one. The wall clock is `wall_ahead_ms` ahead of the monotonic one."""
-        return Moment(self.now_ms, self.now_ms + self.wall_ahead_ms, self.end_offset)
+        return Moment(self.now_ms, self.now_ms + self.wall_ahead_ms, self.end_offset, self.units)
 
     def write(self, result: ControllerResult) -> None:
         """Append and commit."""
@@ -207,9 +211,23 @@ class ActiveController:
         else:
             prepared = self.controller.refused(used, decoded, error)
         self.write_prepared(prepared)
-        assert prepared.response is not None
-        prepared.response.encode(used.version)
-        return prepared.response
+        response = prepared.response
+        if prepared.rest is not None:
+            self.controller.continue_later(prepared.rest, WaitingRequest(0, used, decoded))
+            response = self.finish_work()
+        assert response is not None
+        response.encode(used.version)
+        return response
+
+    def finish_work(self) -> Message | None:
+        """Take all slices that are left. Returns the last response."""
+        response = None
+        while self.controller.has_work:
+            piece = self.controller.prepare_slice(self.moment)
+            if piece.prepared is not None:
+                self.write_prepared(piece.prepared)
+            response = piece.response or response
+        return response
 
     def response_to(self, request: Message) -> Message:
         """The response alone; nothing is written."""

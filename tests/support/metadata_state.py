@@ -40,6 +40,9 @@ PROPERTIES = {
     "log.dirs": "data",
 }
 
+UNLIMITED = 1 << 30
+"""Units of long work: all of it is done in one slice."""
+
 BROKER_EPOCH = 100
 """Broker n has epoch BROKER_EPOCH + n."""
 
@@ -74,7 +77,7 @@ class MetadataState:
 
     def moment(self, now_ms: int = 0) -> Moment:
         """What a handler needs besides the state."""
-        return Moment(now_ms, now_ms, self.next_offset)
+        return Moment(now_ms, now_ms, self.next_offset, UNLIMITED)
 
     @property
     def metadata_version(self) -> int:

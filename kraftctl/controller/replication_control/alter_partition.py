@@ -30,6 +30,7 @@ from kraftctl.controller.replication_control.isr_eligibility import (
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.sliced_request import Runs, SlicedRequest
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE, PartitionRegistration
@@ -63,44 +64,71 @@ def alter_partition(
     assert isinstance(request, AlterPartitionRequest)
     if not request.topics:
         return ControllerResult.of([], AlterPartitionResponse())
-    error = why_epoch_stale(state.image.cluster, request.broker_id, request.broker_epoch)
-    if error is not None:
-        response = AlterPartitionResponse(error_code=error.code)
-        return ControllerResult.refused(response, f"AlterPartition of broker {request.broker_id}", error)
-    alteration = _Alteration(state, context.version, request.broker_id)
-    response = AlterPartitionResponse()
-    for topic_data in request.topics:
-        response.topics.append(alteration.alter_topic(topic_data))
-    return ControllerResult.of(alteration.records, response, refusals=alteration.refusals.lines())
+    return _Alteration(state, context, request).next_slice(moment)
 
 
-class _Alteration:
-    """The state of one request."""
+class _Alteration(SlicedRequest):
+    """The state of one request. A broker whose epoch has become stale meanwhile gets no results at all."""
 
-    def __init__(self, state: ControllerState, version: int, broker_id: int) -> None:
+    def __init__(
+        self, state: ControllerState, context: RequestContext, request: AlterPartitionRequest
+    ) -> None:
+        super().__init__(context, request)
+        self._state = state
         self._image = state.image
         self._changes = PartitionChanges(state.image, state.config)
-        self._version = version
-        self._broker_id = broker_id
+        self._request = request
+        self._version = context.version
+        self._broker_id = request.broker_id
+        self._runs = Runs([len(topic.partitions) for topic in request.topics])
         self._seen: set[tuple[Uuid, int]] = set()
-        self.records: list[RecordAndVersion] = []
-        self.refusals = RefusalLines()
+        self._response = AlterPartitionResponse()
+        self._records: list[RecordAndVersion] = []
+        self._refusals = RefusalLines()
 
-    def alter_topic(self, data: TopicData) -> TopicResult:
-        result = TopicResult()
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        request = self._request
+        error = why_epoch_stale(self._image.cluster, request.broker_id, request.broker_epoch)
+        if error is not None:
+            response = AlterPartitionResponse(error_code=error.code)
+            return ControllerResult.refused(response, f"AlterPartition of broker {request.broker_id}", error)
+        self._changes = PartitionChanges(self._image, self._state.config)
+        return None
+
+    def has_next(self) -> bool:
+        return self._runs.has_next()
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        runs = self._runs
+        self.spent += runs.take(units)
+        data = self._request.topics[runs.outer]
+        if runs.first == 0:
+            self._response.topics.append(self._new_result(data))
+        self._records = []
+        self._alter_run(data, runs.first, runs.end, self._response.topics[-1])
+        return self._records
+
+    def answer(self) -> Message:
+        return self._response
+
+    def refusals(self) -> list[str]:
+        return self._refusals.lines()
+
+    def _new_result(self, data: TopicData) -> TopicResult:
         if self._version >= TOPIC_IDS_SINCE:
-            result.topic_id = data.topic_id
-        else:
-            result.topic_name = data.topic_name
+            return TopicResult(topic_id=data.topic_id)
+        return TopicResult(topic_name=data.topic_name)
+
+    def _alter_run(self, data: TopicData, first: int, end: int, result: TopicResult) -> None:
         topic = _find_topic(self._image.topics, data, self._version)
-        for partition_data in data.partitions:
+        for position in range(first, end):
+            partition_data = data.partitions[position]
             if topic is None:
                 named = uuid_to_string(data.topic_id) if self._version >= TOPIC_IDS_SINCE else data.topic_name
                 unknown = ApiError(Errors.UNKNOWN_TOPIC_ID)
                 result.partitions.append(self._refused(named, partition_data.partition_index, unknown))
             else:
                 result.partitions.append(self._alter(topic, partition_data))
-        return result
 
     def _alter(self, topic: TopicImage, data: PartitionData) -> PartitionResult:
         index = data.partition_index
@@ -122,7 +150,7 @@ class _Alteration:
         builder.target_leader_recovery_state = data.leader_recovery_state
         record = builder.build()
         if record is not None:
-            self.records.append(record)
+            self._records.append(record)
             change = record.record
             assert isinstance(change, PartitionChangeRecord)
             partition = partition.merge(change, self._image.topics.tuples)
@@ -134,7 +162,7 @@ class _Alteration:
         return _granted(index, partition)
 
     def _refused(self, topic: str, index: int, error: ApiError) -> PartitionResult:
-        self.refusals.add(f"to alter partition {topic}-{index} for broker {self._broker_id}", error)
+        self._refusals.add(f"to alter partition {topic}-{index} for broker {self._broker_id}", error)
         code = int(self._in_this_version(error.error))
         return PartitionResult(partition_index=index, error_code=code)
 

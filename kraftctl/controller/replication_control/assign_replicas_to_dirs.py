@@ -13,17 +13,21 @@ from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.sliced_request import Runs, SlicedRequest
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata import features
+from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
+from kraftctl_protocol.generated.assign_replicas_to_dirs_request import TopicData as NamedTopic
 from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (
     AssignReplicasToDirsResponse,
     DirectoryData,
     PartitionData,
     TopicData,
 )
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
@@ -35,58 +39,104 @@ ASSIGNMENTS_PER_REQUEST_MAX: Final = 10_000
 def assign_replicas_to_dirs(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Records the directories; replicas put into an offline one leave their ISRs in the same list."""
+    """Records the directories; replicas put into an offline one leave their ISRs in the same slice."""
     assert isinstance(request, AssignReplicasToDirsRequest)
-    image = state.image
     count = sum([len(topic.partitions) for directory in request.directories for topic in directory.topics])
     if count > ASSIGNMENTS_PER_REQUEST_MAX:
         return excessive(context, request, f"{count} replicas are more than {ASSIGNMENTS_PER_REQUEST_MAX}")
-    if not features.is_directory_assignment_supported(image.features.metadata_version):
-        error: ApiError | None = ApiError(Errors.UNSUPPORTED_VERSION)
-    else:
-        error = why_epoch_stale(image.cluster, request.broker_id, request.broker_epoch)
-    if error is not None:
-        refused = AssignReplicasToDirsResponse(error_code=error.code)
-        return ControllerResult.refused(refused, f"AssignReplicasToDirs of broker {request.broker_id}", error)
-    registration = image.cluster.brokers[request.broker_id]
-    assignment = _Assignment(state, request.broker_id)
-    response = AssignReplicasToDirsResponse()
-    refusals = RefusalLines()
-    for directory in request.directories:
-        result = DirectoryData(id=directory.id)
-        online = registration.has_online_directory(directory.id)
-        for topic_data in directory.topics:
-            topic = image.topics.topic(topic_data.topic_id)
-            topic_result = TopicData(topic_id=topic_data.topic_id)
-            for partition in topic_data.partitions:
-                index = partition.partition_index
-                error = assignment.assign(topic, index, directory.id, online)
-                code = 0
-                if error is not None:
-                    code = error.code
-                    named = uuid_to_string(topic_data.topic_id) if topic is None else topic.name
-                    refusals.add(f"a directory of {named}-{index} for broker {request.broker_id}", error)
-                topic_result.partitions.append(PartitionData(partition_index=index, error_code=code))
-            result.topics.append(topic_result)
-        response.directories.append(result)
-    records = assignment.records
-    if assignment.offline:
-        records += records_for_failed_assignments(
-            image, state.config, request.broker_id, list(assignment.offline)
-        )
-    return ControllerResult.of(records, response, refusals=refusals.lines())
+    if not features.is_directory_assignment_supported(state.image.features.metadata_version):
+        return _refused(request, ApiError(Errors.UNSUPPORTED_VERSION))
+    return _Assignment(state, context, request).next_slice(moment)
 
 
-class _Assignment:
-    """The state of one request."""
+def _refused(request: AssignReplicasToDirsRequest, error: ApiError) -> ControllerResult:
+    response = AssignReplicasToDirsResponse(error_code=error.code)
+    return ControllerResult.refused(response, f"AssignReplicasToDirs of broker {request.broker_id}", error)
 
-    def __init__(self, state: ControllerState, broker_id: int) -> None:
-        self._broker_id = broker_id
+
+class _Assignment(SlicedRequest):
+    """The state of one request. A broker whose epoch has become stale meanwhile gets no results at all."""
+
+    def __init__(
+        self, state: ControllerState, context: RequestContext, request: AssignReplicasToDirsRequest
+    ) -> None:
+        super().__init__(context, request)
+        self._state = state
+        self._image = state.image
+        self._request = request
+        self._broker_id = request.broker_id
         self._changes = PartitionChanges(state.image, state.config)
-        self.records: list[RecordAndVersion] = []
-        self.offline: dict[tuple[Uuid, int], None] = {}
+        self._assigned: dict[tuple[Uuid, int], PartitionRegistration] = {}
+        """What this slice has changed, which the image lacks: a request may name a partition twice."""
+        self._offline: set[tuple[Uuid, int]] = set()
+        """What leaves an ISR in this slice."""
+        self._refusals = RefusalLines()
+        self._response = AssignReplicasToDirsResponse()
+        self._topics: list[NamedTopic] = []
+        self._results: list[TopicData] = []
+        self._directories: list[Uuid] = []
+        for directory in request.directories:
+            result = DirectoryData(id=directory.id)
+            for topic in directory.topics:
+                self._topics.append(topic)
+                self._directories.append(directory.id)
+                result.topics.append(TopicData(topic_id=topic.topic_id))
+                self._results.append(result.topics[-1])
+            self._response.directories.append(result)
+        self._runs = Runs([len(topic.partitions) for topic in self._topics])
 
-    def assign(self, topic: TopicImage | None, index: int, directory: Uuid, online: bool) -> ApiError | None:
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        request = self._request
+        error = why_epoch_stale(self._image.cluster, request.broker_id, request.broker_epoch)
+        if error is not None:
+            return _refused(request, error)
+        self._changes = PartitionChanges(self._image, self._state.config)
+        self._assigned = {}
+        self._offline = set()
+        return None
+
+    def has_next(self) -> bool:
+        return self._runs.has_next()
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        """The replicas of a run that are now in an offline directory leave their ISRs with it."""
+        runs = self._runs
+        self.spent += runs.take(units)
+        directory = self._directories[runs.outer]
+        named = self._topics[runs.outer]
+        online = self._image.cluster.brokers[self._broker_id].has_online_directory(directory)
+        topic = self._image.topics.topic(named.topic_id)
+        result = self._results[runs.outer]
+        records: list[RecordAndVersion] = []
+        offline: list[tuple[Uuid, int]] = []
+        for position in range(runs.first, runs.end):
+            index = named.partitions[position].partition_index
+            error = self._assign(topic, index, directory, records)
+            code = 0
+            if error is not None:
+                code = error.code
+                name = uuid_to_string(named.topic_id) if topic is None else topic.name
+                self._refusals.add(f"a directory of {name}-{index} for broker {self._broker_id}", error)
+            elif not online and (named.topic_id, index) not in self._offline:
+                self._offline.add((named.topic_id, index))
+                offline.append((named.topic_id, index))
+            result.partitions.append(PartitionData(partition_index=index, error_code=code))
+        if offline:
+            self.spent += len(offline)
+            records += records_for_failed_assignments(
+                self._image, self._state.config, self._broker_id, offline
+            )
+        return records
+
+    def answer(self) -> Message:
+        return self._response
+
+    def refusals(self) -> list[str]:
+        return self._refusals.lines()
+
+    def _assign(
+        self, topic: TopicImage | None, index: int, directory: Uuid, records: list[RecordAndVersion]
+    ) -> ApiError | None:
         """NOT_LEADER_OR_FOLLOWER when the broker has no replica there. Brokers do not retry these."""
         if topic is None:
             return ApiError(Errors.UNKNOWN_TOPIC_ID)
@@ -95,11 +145,13 @@ class _Assignment:
             return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
         if self._broker_id not in partition.replicas:
             return ApiError(Errors.NOT_LEADER_OR_FOLLOWER, "the broker has no replica of it")
+        partition = self._assigned.get((topic.topic_id, index), partition)
         builder = self._changes.builder(topic, index, partition)
         builder.assign_directory(self._broker_id, directory)
         record = builder.build()
         if record is not None:
-            self.records.append(record)
-        if not online:
-            self.offline[(topic.topic_id, index)] = None
+            records.append(record)
+            change = record.record
+            assert isinstance(change, PartitionChangeRecord)
+            self._assigned[(topic.topic_id, index)] = partition.merge(change, self._image.topics.tuples)
         return None

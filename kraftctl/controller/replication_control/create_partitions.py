@@ -6,9 +6,10 @@ from typing import Final
 
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
+from kraftctl.controller.excessive_requests import why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
+from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
     active_replicas,
@@ -19,6 +20,8 @@ from kraftctl.controller.replication_control.replica_assignment import (
 )
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
+from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
@@ -41,7 +44,7 @@ STRICT_QUOTA_SINCE: Final = 3
 def create_partitions(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One atomic batch for the topics that pass; with validate_only no records."""
+    """One atomic batch for each topic that passes, at least; with validate_only no records."""
     assert isinstance(request, CreatePartitionsRequest)
     refusal = why_too_many_items(context, request, len(request.topics))
     if refusal is not None:
@@ -50,33 +53,97 @@ def create_partitions(
     quota = state.mutation_quotas.quota_for(
         state.image.client_quotas, context, strict=strict, now_ms=moment.now_ms
     )
-    response = CreatePartitionsResponse()
-    records: list[RecordAndVersion] = []
-    counts: dict[str, int] = {}
-    for topic in request.topics:
-        counts[topic.name] = counts.get(topic.name, 0) + 1
-    for topic in request.topics:
-        if counts[topic.name] == 0:
-            continue
-        if counts[topic.name] > 1:
-            counts[topic.name] = 0
+    return _PartitionCreation(state, context, request, quota).next_slice(moment)
+
+
+class _PartitionCreation(SlicedRequest):
+    """The state of one request."""
+
+    def __init__(
+        self,
+        state: ControllerState,
+        context: RequestContext,
+        request: CreatePartitionsRequest,
+        quota: MutationQuota,
+    ) -> None:
+        needed = NeededRecords()
+        for topic in request.topics:
+            _add_needed(needed, state.image, topic)
+        super().__init__(context, request, rehearses=needed.may_exceed_a_batch(), atomicity=ATOMIC_SLICES)
+        self._state = state
+        self._quota = quota
+        self._rehearsed_quota = quota.rehearsal() if self.rehearsing else quota
+        self._validates_only = request.validate_only
+        self._topics = request.topics
+        self._next_topic = 0
+        self._counts = _counts(request)
+        self._response = CreatePartitionsResponse()
+
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        self._quota.now_ms = moment.now_ms
+        return None
+
+    def has_next(self) -> bool:
+        return self._next_topic < len(self._topics)
+
+    def next_records_max(self) -> int:
+        needed = NeededRecords()
+        _add_needed(needed, self._state.image, self._topics[self._next_topic])
+        return needed.record_count
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        topic = self._topics[self._next_topic]
+        self._next_topic += 1
+        self.spent += 1
+        count = self._counts[topic.name]
+        if count == 0:
+            return []
+        records: list[RecordAndVersion] = []
+        error = ApiError(Errors.NONE)
+        if count > 1:
+            self._counts[topic.name] = 0
             error = ApiError(Errors.INVALID_REQUEST, "Duplicate topic name.")
-        elif not state.authorizer.allows(context, AclOperation.ALTER, ResourceType.TOPIC, topic.name):
+        elif not self._state.authorizer.allows(
+            self.context, AclOperation.ALTER, ResourceType.TOPIC, topic.name
+        ):
             error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
         else:
-            added = _new_partitions(state, topic, quota)
+            quota = self._rehearsed_quota if self.rehearsing else self._quota
+            added = _new_partitions(self._state, topic, quota)
             if isinstance(added, ApiError):
                 error = added
             else:
-                error = ApiError(Errors.NONE)
-                records += added
-                if has_too_many(records):
-                    return too_many_records(context, request)
-        response.results.append(
+                records = added
+                self.spent += len(added)
+        self._response.results.append(
             CreatePartitionsTopicResult(name=topic.name, error_code=error.code, error_message=error.message)
         )
-    response.throttle_time_ms = quota.throttle_time_ms
-    return ControllerResult.atomic_of([] if request.validate_only else records, response)
+        return [] if self._validates_only and not self.rehearsing else records
+
+    def rewind(self) -> None:
+        self._next_topic = 0
+        assert isinstance(self.whole_request, CreatePartitionsRequest)
+        self._counts = _counts(self.whole_request)
+        self._response = CreatePartitionsResponse()
+
+    def answer(self) -> Message:
+        self._response.throttle_time_ms = self._quota.throttle_time_ms
+        return self._response
+
+
+def _counts(request: CreatePartitionsRequest) -> dict[str, int]:
+    """How often each topic is named."""
+    counts: dict[str, int] = {}
+    for topic in request.topics:
+        counts[topic.name] = counts.get(topic.name, 0) + 1
+    return counts
+
+
+def _add_needed(needed: NeededRecords, image: MetadataImage, asked: CreatePartitionsTopic) -> None:
+    topic = image.topics.topic_by_name(asked.name)
+    if topic is not None:
+        additional = min(asked.count - len(topic.partitions), PARTITIONS_PER_REQUEST_MAX)
+        needed.add_partitions(additional, topic.replication_factor)
 
 
 def _new_partitions(

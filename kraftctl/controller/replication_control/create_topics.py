@@ -1,23 +1,25 @@
 """CreateTopics (KIP-4, KIP-464, KIP-525, KIP-599): new topics with their configs and partitions.
 
 Per request: no more than 10 000 partitions, else POLICY_VIOLATION. Per topic, in Kafka's order: its
-name, whether it exists, null configs, configs, assignment or placement, quota. All topics that pass
-are written in one atomic batch.
+name, whether it exists, null configs, configs, assignment or placement, quota. A topic that passes is written
+in one atomic batch, with its configs and partitions; several topics need not be, as they are in Kafka.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.configuration_control.elr_configs import clear_elr_records
 from kraftctl.controller.configuration_control.validate_configs import why_value_too_long
 from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
+from kraftctl.controller.excessive_requests import why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
+from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
     active_replicas,
@@ -28,6 +30,7 @@ from kraftctl.controller.replication_control.replica_assignment import (
 )
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol.acl_operation import AclOperation
@@ -72,16 +75,7 @@ def create_topics(
         error = ApiError(Errors.POLICY_VIOLATION, "Excessively large number of partitions per request.")
         results = [_refused(topic.name, error) for topic in request.topics]
         return ControllerResult.atomic_of([], CreateTopicsResponse(topics=results))
-    creation = _TopicCreation(state, context, quota)
-    response = CreateTopicsResponse()
-    for topic in topics:
-        response.topics.append(creation.create(topic))
-        if has_too_many(creation.records):
-            return too_many_records(context, request)
-    for name in sorted(refused):
-        response.topics.append(_refused(name, refused[name]))
-    response.throttle_time_ms = quota.throttle_time_ms
-    return ControllerResult.atomic_of([] if request.validate_only else creation.records, response)
+    return _TopicCreation(state, context, request, quota, topics, refused).next_slice(moment)
 
 
 def _refused_up_front(
@@ -109,60 +103,129 @@ def _refused_up_front(
 
 
 def _partition_total(topics: list[CreatableTopic], default_count: int) -> int:
-    total = 0
-    for topic in topics:
-        if topic.assignments:
-            total += len(topic.assignments)
-        elif topic.num_partitions == USE_DEFAULT:
-            total += default_count
-        else:
-            total += max(0, topic.num_partitions)
-    return total
+    return sum([_partition_count(topic, default_count) for topic in topics])
 
 
-def why_name_taken(topics: TopicsImage, name: str) -> ApiError | None:
-    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when two names would collide in metrics."""
+def _partition_count(topic: CreatableTopic, default_count: int) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return default_count if topic.num_partitions == USE_DEFAULT else max(0, topic.num_partitions)
+
+
+def why_name_taken(topics: TopicsImage, name: str, created: set[str]) -> ApiError | None:
+    """TOPIC_ALREADY_EXISTS, or INVALID_TOPIC_EXCEPTION when two names would collide in metrics.
+
+    As in Kafka, the names of one request may collide with each other: `created` are those in the image.
+    """
     if name in topics.ids_by_name:
         return ApiError(Errors.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     if has_collision_chars(name):
-        colliding = topics.names_by_unified_name.get(unify_collision_chars(name))
-        if colliding:
-            return ApiError(
-                Errors.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {colliding[0]}"
-            )
+        for colliding in topics.names_by_unified_name.get(unify_collision_chars(name), ()):
+            if colliding not in created:
+                return ApiError(
+                    Errors.INVALID_TOPIC_EXCEPTION,
+                    f"Topic '{name}' collides with existing topic: {colliding}",
+                )
     return None
 
 
-class _TopicCreation:
-    """The state of one request."""
+def _add_needed(needed: NeededRecords, topic: CreatableTopic, config: ControllerConfig) -> None:
+    replication_factor = topic.replication_factor
+    if topic.assignments:
+        replication_factor = max([len(assignment.broker_ids) for assignment in topic.assignments])
+    elif replication_factor == USE_DEFAULT:
+        replication_factor = config.default_replication_factor
+    needed.add_topic()
+    for entry in topic.configs:
+        needed.add_config(entry.value)
+    needed.add_partitions(_partition_count(topic, config.num_partitions), replication_factor)
 
-    def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
+
+class _TopicCreation(SlicedRequest):
+    """The state of one request: `topics` are created one after the other, unless they are in `refused`."""
+
+    def __init__(
+        self,
+        state: ControllerState,
+        context: RequestContext,
+        request: CreateTopicsRequest,
+        quota: MutationQuota,
+        topics: list[CreatableTopic],
+        refused: dict[str, ApiError],
+    ) -> None:
+        needed = NeededRecords()
+        for topic in topics:
+            if topic.name not in state.image.topics.ids_by_name:
+                _add_needed(needed, topic, state.config)
+        super().__init__(context, request, rehearses=needed.may_exceed_a_batch(), atomicity=ATOMIC_SLICES)
         self._state = state
         self._image = state.image
-        self._context = context
         self._quota = quota
+        self._rehearsed_quota = quota.rehearsal() if self.rehearsing else quota
+        self._topics = topics
+        self._refused = refused
+        self._validates_only = request.validate_only
+        self._next_topic = 0
         self._check = TopicConfigCheck(state.config)
         self._brokers = usable_brokers(state.image.cluster)
         self._inherited: dict[str, CreatableTopicConfigs] = {}
-        self.records: list[RecordAndVersion] = []
+        self._created: set[str] = set()
+        """Names that collide with no other topic of this request, whatever the slice."""
+        self._response = CreateTopicsResponse()
+        self._records: list[RecordAndVersion] = []
 
-    def create(self, topic: CreatableTopic) -> CreatableTopicResult:
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        self._quota.now_ms = moment.now_ms
+        self._brokers = usable_brokers(self._image.cluster)
+        self._inherited = {}
+        return None
+
+    def has_next(self) -> bool:
+        return self._next_topic < len(self._topics)
+
+    def next_records_max(self) -> int:
+        needed = NeededRecords()
+        _add_needed(needed, self._topics[self._next_topic], self._state.config)
+        return needed.record_count
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        topic = self._topics[self._next_topic]
+        self._next_topic += 1
+        self._records = []
+        self._response.topics.append(self._create(topic))
+        self.spent += 2 + len(self._records)
+        return [] if self._validates_only and not self.rehearsing else self._records
+
+    def rewind(self) -> None:
+        self._next_topic = 0
+        self._created.clear()
+        self._response = CreateTopicsResponse()
+
+    def answer(self) -> Message:
+        for name in sorted(self._refused):
+            self._response.topics.append(_refused(name, self._refused[name]))
+        self._response.throttle_time_ms = self._quota.throttle_time_ms
+        return self._response
+
+    def _create(self, topic: CreatableTopic) -> CreatableTopicResult:
         error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)
         if error is not None:
             return _refused(topic.name, error)
         partitions = self._partitions(topic)
         if isinstance(partitions, ApiError):
             return _refused(topic.name, partitions)
-        throttled = self._quota.admit(len(partitions))
+        quota = self._rehearsed_quota if self.rehearsing else self._quota
+        throttled = quota.admit(len(partitions))
         if throttled is not None:
             return _refused(topic.name, throttled)
+        self._created.add(topic.name)
         return self._write(topic, partitions)
 
     def _why_name_refused(self, name: str) -> ApiError | None:
         reason = why_topic_name_invalid(name)
         if reason is not None and name not in self._image.topics.ids_by_name:
             return ApiError(Errors.INVALID_TOPIC_EXCEPTION, reason)
-        return why_name_taken(self._image.topics, name)
+        return why_name_taken(self._image.topics, name, self._created)
 
     def _why_configs_refused(self, topic: CreatableTopic) -> ApiError | None:
         nulls = [config.name for config in topic.configs if config.value is None]
@@ -260,15 +323,15 @@ class _TopicCreation:
             )
             for name, value in configs.items()
         ]
-        self.records.append(RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic_id), 0))
-        self.records.extend(config_records)
-        self.records.extend(clear_elr_records(self._image, config_records))
+        self._records.append(RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic_id), 0))
+        self._records.extend(config_records)
+        self._records.extend(clear_elr_records(self._image, config_records))
         for index, replicas in enumerate(partitions):
             isr = active_replicas(self._image.cluster, replicas)
-            self.records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
+            self._records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
         result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
         if self._state.authorizer.allows(
-            self._context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name, logs_denial=False
+            self.context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name, logs_denial=False
         ):
             result.num_partitions = len(partitions)
             result.replication_factor = len(partitions[0])

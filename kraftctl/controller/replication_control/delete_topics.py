@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import has_too_many, too_many_records, why_too_many_items
+from kraftctl.controller.excessive_requests import why_too_many_items
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
+from kraftctl.controller.sliced_request import ATOMIC_IF_SHORT, SlicedRequest
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -27,11 +29,15 @@ TOPIC_DELETION_DISABLED_SINCE: Final = 3
 STRICT_QUOTA_SINCE: Final = 5
 """KIP-599: clients of older versions do not know THROTTLING_QUOTA_EXCEEDED."""
 
+REMOVALS_PER_UNIT: Final = 8
+"""Partitions that go with their topic, in the time of one change."""
+
 
 def delete_topics(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """One atomic batch. Results are shuffled: their order does not reveal whether a hidden topic exists."""
+    """One record for each topic. Results are shuffled: their order does not reveal whether a hidden topic
+    exists."""
     assert isinstance(request, DeleteTopicsRequest)
     refusal = why_too_many_items(context, request, len(request.topics) + len(request.topic_names))
     if refusal is not None:
@@ -42,16 +48,7 @@ def delete_topics(
     )
     if not state.config.delete_topic_enable:
         return ControllerResult.atomic_of([], _deletion_disabled(request, context.version))
-    deletion = _TopicDeletion(state, context, quota)
-    names, ids = deletion.sort_out(request)
-    deletion.resolve_ids(ids)
-    deletion.resolve_names(names)
-    deletion.delete()
-    if has_too_many(deletion.records):
-        return too_many_records(context, request)
-    state.rng.shuffle(deletion.results)
-    response = DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=deletion.results)
-    return ControllerResult.atomic_of(deletion.records, response)
+    return _TopicDeletion(state, context, request, quota).next_slice(moment)
 
 
 def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopicsResponse:
@@ -64,24 +61,86 @@ def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopi
     return DeleteTopicsResponse(responses=results)
 
 
-class _TopicDeletion:
-    """The state of one request."""
+class _TopicDeletion(SlicedRequest):
+    """The state of one request: what it names is looked up at once, and deleted one topic after the other."""
 
-    def __init__(self, state: ControllerState, context: RequestContext, quota: MutationQuota) -> None:
+    def __init__(
+        self,
+        state: ControllerState,
+        context: RequestContext,
+        request: DeleteTopicsRequest,
+        quota: MutationQuota,
+    ) -> None:
+        self._state = state
         self._topics = state.image.topics
         self._authorizer = state.authorizer
-        self._context = context
         self._quota = quota
+        self._rehearsed_quota = quota
         # As in Kafka, a denial is logged of the topics, which may have rights of their own.
         self._may_delete_any = state.authorizer.allows_on_cluster(
             context, AclOperation.DELETE, logs_denial=False
         )
+        self._context = context
         self._accepted: dict[Uuid, str] = {}
         self._duplicate_ids: set[Uuid] = set()
-        self.results: list[DeletableTopicResult] = []
-        self.records: list[RecordAndVersion] = []
+        self._results: list[DeletableTopicResult] = []
+        names, ids = self._sort_out(request)
+        self._named_by_id = set(ids)
+        self._resolve_ids(ids)
+        self._resolve_names(names)
+        self._topic_ids = list(self._accepted)
+        self._next_topic = 0
+        self._refused_count = len(self._results)
+        super().__init__(
+            context,
+            request,
+            rehearses=len(self._topic_ids) > RECORDS_PER_BATCH_MAX,
+            atomicity=ATOMIC_IF_SHORT,
+        )
+        if self.rehearsing:
+            self._rehearsed_quota = quota.rehearsal()
 
-    def sort_out(self, request: DeleteTopicsRequest) -> tuple[list[str], list[Uuid]]:
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        self._quota.now_ms = moment.now_ms
+        return None
+
+    def has_next(self) -> bool:
+        return self._next_topic < len(self._topic_ids)
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        """A topic costs what its partitions cost when the record is replayed."""
+        topic_id = self._topic_ids[self._next_topic]
+        name = self._accepted[topic_id]
+        self._next_topic += 1
+        self.spent += 1
+        topic = self._topics.topic(topic_id)
+        if topic is None:
+            by_id = topic_id in self._named_by_id
+            gone = Errors.UNKNOWN_TOPIC_ID if by_id else Errors.UNKNOWN_TOPIC_OR_PARTITION
+            self._results.append(
+                _result(None if by_id else name, topic_id if by_id else ZERO_UUID, ApiError(gone))
+            )
+            return []
+        count = len(topic.partitions)
+        quota = self._rehearsed_quota if self.rehearsing else self._quota
+        throttled = quota.admit(count)
+        if throttled is not None:
+            self._results.append(_result(name, topic_id, throttled))
+            return []
+        self._results.append(_result(name, topic_id, ApiError(Errors.NONE)))
+        if not self.rehearsing:
+            self.spent += count // REMOVALS_PER_UNIT
+        return [RecordAndVersion(RemoveTopicRecord(topic_id=topic_id), 0)]
+
+    def rewind(self) -> None:
+        self._next_topic = 0
+        del self._results[self._refused_count :]
+
+    def answer(self) -> Message:
+        self._state.rng.shuffle(self._results)
+        return DeleteTopicsResponse(throttle_time_ms=self._quota.throttle_time_ms, responses=self._results)
+
+    def _sort_out(self, request: DeleteTopicsRequest) -> tuple[list[str], list[Uuid]]:
         """Names and ids that were given once; everything else is refused."""
         names: dict[str, int] = {}
         ids: dict[Uuid, int] = {}
@@ -109,31 +168,31 @@ class _TopicDeletion:
             [topic_id for topic_id, count in ids.items() if count == 1],
         )
 
-    def resolve_ids(self, ids: list[Uuid]) -> None:
+    def _resolve_ids(self, ids: list[Uuid]) -> None:
         """A principal that may not describe a topic does not learn the name behind its id."""
         for topic_id in ids:
             topic = self._topics.topic(topic_id)
             if topic is None:
-                self.results.append(_result(None, topic_id, ApiError(Errors.UNKNOWN_TOPIC_ID)))
+                self._results.append(_result(None, topic_id, ApiError(Errors.UNKNOWN_TOPIC_ID)))
             elif self._may(AclOperation.DELETE, topic.name):
                 self._accepted[topic_id] = topic.name
             else:
                 shown = topic.name if self._may(AclOperation.DESCRIBE, topic.name) else None
-                self.results.append(_result(shown, topic_id, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
+                self._results.append(_result(shown, topic_id, ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)))
 
-    def resolve_names(self, names: list[str]) -> None:
+    def _resolve_names(self, names: list[str]) -> None:
         """A principal that may not describe a topic does not learn whether it exists."""
         for name in names:
             topic = self._topics.topic_by_name(name)
             if not self._may(AclOperation.DESCRIBE, name):
                 error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
-                self.results.append(_result(name, ZERO_UUID, error))
+                self._results.append(_result(name, ZERO_UUID, error))
             elif topic is None:
                 error = ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
-                self.results.append(_result(name, ZERO_UUID, error))
+                self._results.append(_result(name, ZERO_UUID, error))
             elif not self._may(AclOperation.DELETE, name):
                 error = ApiError(Errors.TOPIC_AUTHORIZATION_FAILED)
-                self.results.append(_result(name, ZERO_UUID, error))
+                self._results.append(_result(name, ZERO_UUID, error))
             elif topic.topic_id in self._duplicate_ids or topic.topic_id in self._accepted:
                 self._accepted.pop(topic.topic_id, None)
                 self._invalid(
@@ -142,24 +201,13 @@ class _TopicDeletion:
             else:
                 self._accepted[topic.topic_id] = name
 
-    def delete(self) -> None:
-        for topic_id, name in self._accepted.items():
-            throttled = self._quota.admit(len(self._topics.topics[topic_id].partitions))
-            if throttled is not None:
-                self.results.append(_result(name, topic_id, throttled))
-                continue
-            self.records.append(RecordAndVersion(RemoveTopicRecord(topic_id=topic_id), 0))
-            if has_too_many(self.records):
-                return
-            self.results.append(_result(name, topic_id, ApiError(Errors.NONE)))
-
     def _may(self, operation: int, name: str) -> bool:
         return self._may_delete_any or self._authorizer.allows(
             self._context, operation, ResourceType.TOPIC, name
         )
 
     def _invalid(self, name: str | None, topic_id: Uuid, reason: str) -> None:
-        self.results.append(_result(name, topic_id, ApiError(Errors.INVALID_REQUEST, reason)))
+        self._results.append(_result(name, topic_id, ApiError(Errors.INVALID_REQUEST, reason)))
 
 
 def _result(name: str | None, topic_id: Uuid, error: ApiError) -> DeletableTopicResult:

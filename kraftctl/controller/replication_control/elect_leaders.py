@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.controller.answer_entries import AnswerEntries
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import (
-    check_partition_count,
-    has_too_many,
-    too_many_records,
-)
+from kraftctl.controller.excessive_requests import check_partition_count
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_PREFERRED,
@@ -19,7 +16,8 @@ from kraftctl.controller.replication_control.partition_change_builder import (
 )
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.image.topics_image import TopicImage
+from kraftctl.controller.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
+from kraftctl.image.topics_image import TopicImage, TopicsImage
 from kraftctl.metadata.partition_registration import NO_LEADER
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -31,6 +29,7 @@ from kraftctl_protocol.generated.elect_leaders_response import (
 )
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
 
 PREFERRED: Final = 0
 UNCLEAN: Final = 1
@@ -55,31 +54,132 @@ def elect_leaders(
     check_partition_count(sum([len(asked.partitions) for asked in request.topic_partitions or ()]))
     if request.election_type not in (PREFERRED, UNCLEAN):
         return ControllerResult.of([], _refused(request))
-    election = _Elections(state, request.election_type)
-    response = ElectLeadersResponse()
     if request.topic_partitions is None:
-        for topic in election.topics_in_need():
-            result = ReplicaElectionResult(topic=topic.name)
-            entries.add_items(1)
-            for index in sorted(topic.partitions):
-                error = election.elect(topic.name, index)
-                if error.error != Errors.ELECTION_NOT_NEEDED:
-                    entries.add(1)
-                    result.partition_result.append(_partition_result(index, error))
-            response.replica_election_results.append(result)
-            if has_too_many(election.records):
-                break
-    else:
-        for asked in request.topic_partitions:
-            result = ReplicaElectionResult(topic=asked.topic)
-            for index in asked.partitions:
-                result.partition_result.append(_partition_result(index, election.elect(asked.topic, index)))
-            response.replica_election_results.append(result)
-            if has_too_many(election.records):
-                break
-    if has_too_many(election.records):
-        return too_many_records(context, request)
-    return ControllerResult.of(election.records, response)
+        return _ElectionOfAll(state, context, request).next_slice(moment)
+    return _ElectionOfNamed(state, context, request).next_slice(moment)
+
+
+class _Election(SlicedRequest):
+    """The state of one request."""
+
+    def __init__(
+        self,
+        state: ControllerState,
+        context: RequestContext,
+        request: ElectLeadersRequest,
+        candidate_count: int,
+    ) -> None:
+        super().__init__(context, request, rehearses=candidate_count > RECORDS_PER_BATCH_MAX)
+        self._state = state
+        self._request = request
+        self.response = ElectLeadersResponse()
+        self.elected: set[tuple[str, int]] = set()
+        """Of all slices: who is named twice needs no second election."""
+        self.elections = _Elections(state, request.election_type)
+
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        self.elections = _Elections(self._state, self._request.election_type, self.elected)
+        return None
+
+    def rewind(self) -> None:
+        self.response = ElectLeadersResponse()
+        self.elected.clear()
+
+    def answer(self) -> Message:
+        return self.response
+
+
+class _ElectionOfNamed(_Election):
+    """Of the partitions that the request names."""
+
+    def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
+        self._named = request.topic_partitions or []
+        lengths = [len(asked.partitions) for asked in self._named]
+        self._runs = Runs(lengths)
+        super().__init__(state, context, request, sum(lengths))
+
+    def has_next(self) -> bool:
+        return self._runs.has_next()
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        runs = self._runs
+        self.spent += runs.take(units)
+        asked = self._named[runs.outer]
+        if runs.first == 0:
+            self.response.replica_election_results.append(ReplicaElectionResult(topic=asked.topic))
+        results = self.response.replica_election_results[-1].partition_result
+        self.elections.records = []
+        for position in range(runs.first, runs.end):
+            index = asked.partitions[position]
+            results.append(_partition_result(index, self.elections.elect(asked.topic, index)))
+        return self.elections.records
+
+    def rewind(self) -> None:
+        super().rewind()
+        self._runs.rewind()
+
+
+class _ElectionOfAll(_Election):
+    """Of all partitions that are not in order when the request comes; one topic after the other."""
+
+    def __init__(self, state: ControllerState, context: RequestContext, request: ElectLeadersRequest) -> None:
+        counts = _counts_in_need(state.image.topics, request.election_type)
+        self._entries = AnswerEntries()
+        self._entries.add_items(len(counts))
+        self._topic_ids = sorted(counts)
+        self._next_topic = 0
+        self._indexes: list[int] = []
+        self._next_index = 0
+        super().__init__(state, context, request, sum(counts.values()))
+
+    def has_next(self) -> bool:
+        return self._next_topic < len(self._topic_ids)
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        """A look at a partition that is in order costs a fraction of an election."""
+        self.elections.records = []
+        topic = self._state.image.topics.topic(self._topic_ids[self._next_topic])
+        if topic is None:
+            self._end_topic()
+            self.spent += 1
+            return []
+        if self._next_index == 0:
+            self._indexes = sorted(topic.partitions)
+            self.response.replica_election_results.append(ReplicaElectionResult(topic=topic.name))
+        results = self.response.replica_election_results[-1].partition_result
+        looks_max = units * LOOKS_PER_UNIT
+        looks = 0
+        while looks < looks_max and self._next_index < len(self._indexes):
+            index = self._indexes[self._next_index]
+            self._next_index += 1
+            looks += 1
+            if self.elections.is_in_order(topic, index):
+                continue
+            looks += LOOKS_PER_UNIT
+            error = self.elections.elect(topic.name, index)
+            if error.error != Errors.ELECTION_NOT_NEEDED:
+                self._entries.add(1)
+                results.append(_partition_result(index, error))
+        if self._next_index >= len(self._indexes):
+            self._end_topic()
+        self.spent += 1 + looks // LOOKS_PER_UNIT
+        return self.elections.records
+
+    def _end_topic(self) -> None:
+        self._next_topic += 1
+        self._next_index = 0
+
+    def rewind(self) -> None:
+        super().rewind()
+        self._entries = AnswerEntries()
+        self._entries.add_items(len(self._topic_ids))
+        self._next_topic = 0
+        self._next_index = 0
+
+
+def _counts_in_need(topics: TopicsImage, election_type: int) -> dict[Uuid, int]:
+    """Topics with partitions whose leader is to be elected; the others are in order."""
+    return topics.imbalanced_counts if election_type == PREFERRED else topics.leaderless_counts
 
 
 def elect_preferred_leaders(state: ControllerState) -> tuple[ControllerResult, bool]:
@@ -117,18 +217,21 @@ def elect_unclean_leaders(state: ControllerState) -> tuple[ControllerResult, boo
 class _Elections:
     """Elections of one type over one image."""
 
-    def __init__(self, state: ControllerState, election_type: int) -> None:
+    def __init__(
+        self, state: ControllerState, election_type: int, elected: set[tuple[str, int]] | None = None
+    ) -> None:
         self._topics = state.image.topics
         self._changes = PartitionChanges(state.image, state.config)
         self._type = election_type
-        self._elected: set[tuple[str, int]] = set()
+        self._elected: set[tuple[str, int]] = set() if elected is None else elected
         self.records: list[RecordAndVersion] = []
 
-    def topics_in_need(self) -> list[TopicImage]:
-        """Topics with a partition whose leader is to be elected, sorted by id; the others are in order."""
-        if self._type == PREFERRED:
-            return self._topics.imbalanced_topics()
-        return self._topics.leaderless_topics()
+    def is_in_order(self, topic: TopicImage, index: int) -> bool:
+        """Whether there is nothing to elect, or no such partition any more."""
+        partition = topic.partitions.get(index)
+        if partition is None:
+            return True
+        return partition.has_preferred_leader if self._type == PREFERRED else partition.has_leader
 
     def unclean_election_enabled(self, topic_name: str) -> bool:
         return self._changes.settings.unclean_election_enabled(topic_name)

@@ -67,8 +67,19 @@ class MutationQuota:
         self._bucket = bucket
         self._charges: list[Charge] = [] if charges is None else charges
         self._strict = strict
-        self._now_ms = now_ms
+        self.now_ms = now_ms
+        """When the next partitions are charged; it does not go back."""
         self._throttle_time_ms = 0
+
+    def rehearsal(self) -> MutationQuota:
+        """One that admits what this one would admit now, and charges nobody."""
+        bucket = self._bucket
+        if bucket is None:
+            return self
+        copied = TokenBucket(bucket.rate, bucket.burst, self.now_ms)
+        bucket.refill(self.now_ms)
+        copied.tokens = bucket.tokens
+        return MutationQuota(copied, strict=self._strict, now_ms=self.now_ms)
 
     def admit(self, partition_count: int) -> ApiError | None:
         """Charge `partition_count`, or THROTTLING_QUOTA_EXCEEDED when the bucket is overdrawn.
@@ -78,7 +89,7 @@ class MutationQuota:
         bucket = self._bucket
         if bucket is None:
             return None
-        bucket.refill(self._now_ms)
+        bucket.refill(self.now_ms)
         if self._strict and bucket.tokens < 0:
             self._throttle_time_ms = bucket.wait_ms()
             return ApiError(Errors.THROTTLING_QUOTA_EXCEEDED)

@@ -7,13 +7,10 @@ it with the first later change whose ISR allows it.
 from __future__ import annotations
 
 from kraftctl.controller.answer_entries import AnswerEntries
+from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
-from kraftctl.controller.excessive_requests import (
-    check_partition_count,
-    has_too_many,
-    too_many_records,
-)
+from kraftctl.controller.excessive_requests import check_partition_count
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.replication_control.partition_reassignment import (
@@ -23,6 +20,7 @@ from kraftctl.controller.replication_control.partition_reassignment import (
 )
 from kraftctl.controller.replication_control.replica_assignment import why_assignment_invalid
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.sliced_request import ATOMIC_IF_SHORT, LOOKS_PER_UNIT, Runs, SlicedRequest
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.api_error import ApiError
@@ -52,22 +50,65 @@ from kraftctl_protocol.uuids import Uuid
 def alter_partition_reassignments(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Errors are per partition; the records of the others are one atomic batch."""
+    """Errors are per partition; the records of the others need not be atomic, as they are in Kafka."""
     assert isinstance(request, AlterPartitionReassignmentsRequest)
     entries = AnswerEntries()
     entries.add_items(len(request.topics))
     for topic in request.topics:
         entries.add(len(topic.partitions))
     check_partition_count(sum([len(topic.partitions) for topic in request.topics]))
-    allow_factor_change = request.allow_replication_factor_change
-    reassignment = _Reassignments(state, allow_factor_change)
-    response = AlterPartitionReassignmentsResponse(
-        allow_replication_factor_change=allow_factor_change, error_message=None
-    )
-    for topic in request.topics:
-        result = ReassignableTopicResponse(name=topic.name)
-        for partition in topic.partitions:
-            error = reassignment.alter(topic.name, partition)
+    return _Reassignments(state, context, request).next_slice(moment)
+
+
+class _Reassignments(SlicedRequest):
+    """The state of one request."""
+
+    def __init__(
+        self, state: ControllerState, context: RequestContext, request: AlterPartitionReassignmentsRequest
+    ) -> None:
+        lengths = [len(topic.partitions) for topic in request.topics]
+        super().__init__(
+            context,
+            request,
+            rehearses=sum(lengths) > RECORDS_PER_BATCH_MAX,
+            atomicity=ATOMIC_IF_SHORT,
+        )
+        self._state = state
+        self._image = state.image
+        self._request = request
+        self._runs = Runs(lengths)
+        self._changes = PartitionChanges(state.image, state.config)
+        self._allow_factor_change = request.allow_replication_factor_change
+        self._seen: set[tuple[Uuid, int]] = set()
+        self._valid: set[tuple[int, ...]] = set()
+        """Assignments that were looked at in this slice: many partitions have the same."""
+        self._response = self._new_response()
+        self._records: list[RecordAndVersion] = []
+
+    def _new_response(self) -> AlterPartitionReassignmentsResponse:
+        return AlterPartitionReassignmentsResponse(
+            allow_replication_factor_change=self._allow_factor_change, error_message=None
+        )
+
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        self._changes = PartitionChanges(self._image, self._state.config)
+        self._valid.clear()
+        return None
+
+    def has_next(self) -> bool:
+        return self._runs.has_next()
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        runs = self._runs
+        self.spent += runs.take(units)
+        topic = self._request.topics[runs.outer]
+        if runs.first == 0:
+            self._response.responses.append(ReassignableTopicResponse(name=topic.name))
+        result = self._response.responses[-1]
+        self._records = []
+        for position in range(runs.first, runs.end):
+            partition = topic.partitions[position]
+            error = self._alter(topic.name, partition)
             result.partitions.append(
                 ReassignablePartitionResponse(
                     partition_index=partition.partition_index,
@@ -75,25 +116,17 @@ def alter_partition_reassignments(
                     error_message=None if error is None else error.message,
                 )
             )
-            if has_too_many(reassignment.records):
-                return too_many_records(context, request)
-        response.responses.append(result)
-    return ControllerResult.atomic_of(reassignment.records, response)
+        return self._records
 
+    def rewind(self) -> None:
+        self._runs.rewind()
+        self._seen.clear()
+        self._response = self._new_response()
 
-class _Reassignments:
-    """The state of one request."""
+    def answer(self) -> Message:
+        return self._response
 
-    def __init__(self, state: ControllerState, allow_factor_change: bool) -> None:
-        self._image = state.image
-        self._changes = PartitionChanges(state.image, state.config)
-        self._allow_factor_change = allow_factor_change
-        self._seen: set[tuple[Uuid, int]] = set()
-        self._valid: set[tuple[int, ...]] = set()
-        """Assignments that were looked at: many partitions have the same."""
-        self.records: list[RecordAndVersion] = []
-
-    def alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
+    def _alter(self, topic_name: str, target: ReassignablePartition) -> ApiError | None:
         topic = self._image.topics.topic_by_name(topic_name)
         if topic is None:
             return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic_name}.")
@@ -157,7 +190,7 @@ class _Reassignments:
 
     def _append(self, record: RecordAndVersion | None) -> None:
         if record is not None:
-            self.records.append(record)
+            self._records.append(record)
 
 
 def list_partition_reassignments(
@@ -168,33 +201,94 @@ def list_partition_reassignments(
     A request may name a partition any number of times: what is listed counts, not what is named.
     """
     assert isinstance(request, ListPartitionReassignmentsRequest)
-    response = ListPartitionReassignmentsResponse(error_message=None)
-    entries = AnswerEntries()
-    topics = state.image.topics
-    if request.topics is None:
-        for topic in topics.reassigning_topics():
-            _list_topic(response, entries, topic, sorted(topic.partitions))
-    else:
-        for asked in request.topics:
-            # Tools ask for all partitions of a cluster; hardly ever is any of a topic reassigned.
-            topic_id = topics.ids_by_name.get(asked.name)
-            if topic_id is not None and topic_id in topics.reassigning_counts:
-                _list_topic(response, entries, topics.topics[topic_id], asked.partition_indexes)
-    return ControllerResult.of([], response)
+    return _Listing(state, context, request).next_slice(moment)
 
 
-def _list_topic(
-    response: ListPartitionReassignmentsResponse,
-    entries: AnswerEntries,
-    topic: TopicImage,
-    indexes: list[int],
-) -> None:
-    ongoing = OngoingTopicReassignment(name=topic.name)
-    for index in indexes:
-        partition = topic.partitions.get(index)
-        if partition is not None and partition.reassigning:
-            entries.add(1)
-            ongoing.partitions.append(
+class _Listing(SlicedRequest):
+    """The state of one request: where it is, and what it has found so far."""
+
+    def __init__(
+        self, state: ControllerState, context: RequestContext, request: ListPartitionReassignmentsRequest
+    ) -> None:
+        super().__init__(context, request)
+        self._topics = state.image.topics
+        self._named = request.topics
+        self._all: list[Uuid] = []
+        if self._named is None:
+            AnswerEntries().add_items(len(self._topics.reassigning_counts))
+            self._all = sorted(self._topics.reassigning_counts)
+        self._topic_count = len(self._all) if self._named is None else len(self._named)
+        self._next_topic = 0
+        self._indexes: list[int] = []
+        self._next_index = 0
+        self._ongoing: OngoingTopicReassignment | None = None
+        self._entries = AnswerEntries()
+        self._response = ListPartitionReassignmentsResponse(error_message=None)
+
+    def begin_slice(self, moment: Moment) -> ControllerResult | None:
+        return None
+
+    def has_next(self) -> bool:
+        return self._next_topic < self._topic_count
+
+    def decide_next(self, units: int) -> list[RecordAndVersion]:
+        """Most of what a request names is not being reassigned, and a look at it costs little."""
+        looks_max = units * LOOKS_PER_UNIT
+        looks = 0
+        while looks < looks_max and self._next_topic < self._topic_count:
+            looks += 1
+            topic = self._current_topic()
+            if topic is None:
+                self._end_topic()
+                continue
+            if self._next_index == 0:
+                self._indexes = self._asked_indexes(topic)
+            end = min(len(self._indexes), self._next_index + looks_max - looks)
+            looks += self._list_run(topic, self._next_index, end)
+            self._next_index = end
+            if end == len(self._indexes):
+                self._end_topic()
+        self.spent += 1 + looks // LOOKS_PER_UNIT
+        return []
+
+    def answer(self) -> Message:
+        return self._response
+
+    def _current_topic(self) -> TopicImage | None:
+        """None if nothing of it is being reassigned. Tools ask for all partitions of a cluster."""
+        if self._named is None:
+            topic_id: Uuid | None = self._all[self._next_topic]
+        else:
+            topic_id = self._topics.ids_by_name.get(self._named[self._next_topic].name)
+        if topic_id is None or topic_id not in self._topics.reassigning_counts:
+            return None
+        return self._topics.topics[topic_id]
+
+    def _asked_indexes(self, topic: TopicImage) -> list[int]:
+        if self._named is None:
+            return sorted(topic.partitions)
+        return self._named[self._next_topic].partition_indexes
+
+    def _end_topic(self) -> None:
+        self._next_topic += 1
+        self._next_index = 0
+        self._ongoing = None
+
+    def _list_run(self, topic: TopicImage, first: int, end: int) -> int:
+        """Returns what that costs, in looks."""
+        looks = end - first
+        for position in range(first, end):
+            index = self._indexes[position]
+            partition = topic.partitions.get(index)
+            if partition is None or not partition.reassigning:
+                continue
+            if self._ongoing is None:
+                self._entries.add_items(1)
+                self._ongoing = OngoingTopicReassignment(name=topic.name)
+                self._response.topics.append(self._ongoing)
+            self._entries.add(1)
+            looks += LOOKS_PER_UNIT // 2
+            self._ongoing.partitions.append(
                 OngoingPartitionReassignment(
                     partition_index=index,
                     replicas=list(partition.replicas),
@@ -202,6 +296,4 @@ def _list_topic(
                     removing_replicas=list(partition.removing_replicas),
                 )
             )
-    if ongoing.partitions:
-        entries.add_items(1)
-        response.topics.append(ongoing)
+        return looks
