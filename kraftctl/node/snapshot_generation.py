@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.moment import UNITS
 from kraftctl.controller.notice_sources import SNAPSHOT as SNAPSHOT_SOURCE
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.image.image_writer import ImageWriter
@@ -145,7 +144,7 @@ class SnapshotGenerator:
             kraft_version=kraft_version,
             voters=voters,
         )
-        return self.continue_for(UNITS, now_ms)
+        return [TakeTurn(SNAPSHOT, 0)]
 
     def continue_for(self, units: int, now_ms: int) -> list[NodeEffect]:
         """Encode so many more records at most."""

@@ -24,6 +24,7 @@ from tests.faults import (
     sasl_connection_faults,
     sasl_mechanism_faults,
     secret_faults,
+    snapshot_faults,
     socket_faults,
     ssl_faults,
     storage_faults,
@@ -51,6 +52,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *sasl_mechanism_faults.FAULTS,
     *audit_faults.FAULTS,
     *file_faults.FAULTS,
+    *snapshot_faults.FAULTS,
     *cli_faults.FAULTS,
     *kafkas_faults.FAULTS,
 )

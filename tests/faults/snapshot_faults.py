@@ -1,0 +1,35 @@
+"""Planted faults of writing snapshots beside other work, and of keeping them while they are read."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+PACE = "kraftctl/server/turn_pace.py"
+TURNS = "tests/server/test_turn_pace.py"
+
+FAULTS = (
+    PlantedFault(
+        "a-turn-takes-no-share-of-the-time",
+        PACE,
+        "        return min(max(minimum_ns, share_ns), TURN_NS_MAX)\n",
+        "        return minimum_ns\n",
+        (f"{TURNS}::test_a_turn_takes_a_share_of_the_time_since_the_last_one",),
+        "Beside many requests a snapshot is never complete, and a restart replays all that was written.",
+    ),
+    PlantedFault(
+        "an-overdue-snapshot-yields",
+        PACE,
+        "            if now_ns - state.since_ns >= DEADLINE_NS:\n",
+        "            if False:\n",
+        (TURNS,),
+        "A snapshot keeps old values for minutes, and memory grows.",
+    ),
+    PlantedFault(
+        "the-time-between-two-snapshots-is-measured",
+        PACE,
+        "        if effect.spent == 0:\n",
+        "        if effect.spent == 0 and state.began_ns is None:\n",
+        (f"{TURNS}::test_the_time_between_two_works_is_not_measured",),
+        "Each snapshot begins with the slowest pace.",
+    ),
+)
