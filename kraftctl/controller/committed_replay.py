@@ -36,6 +36,8 @@ class CommittedReplay:
         self.image = image
         self.spent = 0
         """Records replayed, of all batches."""
+        self.decoded = 0
+        """Those of them that became messages."""
         self._supported = supported_features
         self._last_contained_offset = last_contained_offset
         self._partitions = PartitionRecords(image)
@@ -70,6 +72,7 @@ class CommittedReplay:
         return False
 
     def _replay_decoded(self, cursor: RecordCursor) -> None:
+        self.decoded += 1
         offset = self._base_offset + int(cursor.index)
         record = decode_committed(cursor.key(), cursor.value(), offset, self._file, self._supported)
         as_of = offset if self._last_contained_offset == OFFSET_IN_FILE else self._last_contained_offset

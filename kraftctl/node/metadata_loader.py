@@ -192,7 +192,7 @@ class MetadataLoader:
         if snapshot is not None:
             id_, done, total = snapshot.snapshot_id, snapshot.replayed_bytes, snapshot.size_bytes
             return self._progress.line(f"snapshot {id_.offset}-{id_.epoch}", done, total, now_ms)
-        if self._controller.state.metadata_loaded:
+        if not self._log or self._controller.state.metadata_loaded:
             return None
         offset, end_offset = self._controller.next_replay_offset, self._raft.high_watermark
         return self._progress.line(f"the log to offset {end_offset}", offset, end_offset, now_ms)
