@@ -40,7 +40,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol protocol/kraftctl_s
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-ssl bench-audit bench-export generate lock clean
+.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -150,6 +150,10 @@ bench-audit: setup
 # For a quick look: BENCH_ARGS="--records 500000 --runs 1"
 bench-export: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/export.py $(BENCH_ARGS)
+
+# For a quick look: BENCH_ARGS="--partitions 100000 --only brokers"
+bench-scale: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/scale.py $(BENCH_ARGS)
 
 # Updates the dependencies. The lock files contain exact versions and hashes, and no index.
 LOCK := $(BIN)/uv pip compile -q --python $(BIN)/python --universal --python-version 3.11 --generate-hashes \
