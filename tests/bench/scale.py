@@ -36,7 +36,7 @@ from tests.bench.scale_requests import (
     create_led_by,
     create_partitions,
 )
-from tests.bench.scale_table import render
+from tests.bench.scale_table import cells, render
 
 CACHE: Final = Path(__file__).resolve().parents[2] / "build" / "bench-scale"
 DELETED_PARTITIONS: Final = 300_000
@@ -250,8 +250,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _progress(measured: Measured) -> None:
-    seconds = f"{measured.seconds:.1f} s, heartbeats up to {measured.max_ms:.0f} ms {measured.failed}"
-    print(f"  {measured.voters} voters, {measured.what}: {seconds}", file=sys.stderr, flush=True)
+    print(" | ".join(cells(measured)), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
