@@ -33,6 +33,7 @@ from tests.bench.scale_cluster import Cluster, Measured, restored, within
 from tests.bench.scale_requests import (
     PARTITIONS_PER_REQUEST,
     PARTITIONS_PER_TOPIC,
+    REPLICATION_FACTOR,
     create_led_by,
     create_partitions,
 )
@@ -67,7 +68,7 @@ Part = Callable[[Scale], AsyncIterator[Measured]]
 
 async def creation(scale: Scale) -> AsyncIterator[Measured]:
     """All partitions, from nothing. What it leaves is where the other parts begin."""
-    async with _fresh(scale) as cluster:
+    async with _fresh(scale, brokers=scale.brokers) as cluster:
         async with cluster.measuring(f"CreateTopics, {PARTITIONS_PER_REQUEST:,} partitions each") as window:
             await create_partitions(cluster, scale.partitions)
         snapshots = len(list(cluster.nodes[0].metadata_directory.glob(f"*{scale_snapshots.SUFFIX}")))
@@ -119,11 +120,12 @@ async def silence(scale: Scale) -> AsyncIterator[Measured]:
 
 
 async def sessions(scale: Scale) -> AsyncIterator[Measured]:
-    """The session of a broker with as many partitions, in few topics and in many."""
+    """A broker with a replica of each partition, in few topics and in many."""
     partitions = min(SESSION_PARTITIONS, scale.partitions)
     for topics in SESSION_TOPICS:
-        async with _fresh(scale) as cluster:
+        async with _fresh(scale, brokers=REPLICATION_FACTOR) as cluster:
             await create_partitions(cluster, partitions, per_topic=max(1, partitions // topics))
+            await scale_restarts.add_watching_brokers(cluster)
             measured = await scale_rows.time_out(cluster, 2)
         measured.what += f", {partitions:,} partitions in {topics:,} topics"
         yield measured
@@ -150,13 +152,13 @@ PARTS: Final[dict[str, tuple[int, Part]]] = {
 """Voters, and what happens."""
 
 
-def _fresh(scale: Scale) -> Ready:
+def _fresh(scale: Scale, *, brokers: int) -> Ready:
     return Ready(
         Cluster(
             Path(tempfile.mkdtemp(dir=scale.scratch)),
             cluster_id=random_id(),
             voters=1,
-            brokers=scale.brokers,
+            brokers=brokers,
             settings=scale.settings,
         )
     )

@@ -18,7 +18,7 @@ from tests.bench.scale_watch import longest_without_answer_s
 
 FIRST_NEW: Final = 900
 WATCHING_BROKERS: Final = 5
-"""Without partitions: their heartbeats are measured when all others are silent."""
+"""Without partitions: their heartbeats are measured while others are silent."""
 NEW_BROKERS: Final = itertools.count(FIRST_NEW)
 
 
@@ -47,17 +47,22 @@ async def silence(cluster: Cluster) -> Measured:
         cluster.fleet.brokers[number].mode = SILENT
     await end(cluster, node, signal.SIGTERM)
     node.start(wait=False)
-    others = [cluster.fleet.add(next(NEW_BROKERS)) for _ in range(WATCHING_BROKERS)]
-    for other in others:
-        await within(CHANGE_SECONDS_MAX, "a registration", other.registered.wait())
-    await cluster.fleet.await_unfenced([other.broker_id for other in others])
-    await cluster.settled()
+    await add_watching_brokers(cluster)
     async with cluster.measuring(f"sessions of {len(large)} brokers expire", large) as window:
         begin = window.led.high_watermark
         await cluster.until(lambda: cluster.led[-1].high_watermark > begin, "fenced", CHANGE_SECONDS_MAX)
         window.since_s = next(each.at_s for each in reversed(cluster.led) if each.high_watermark == begin)
         await until_settled(cluster, window)
     return window.measured
+
+
+async def add_watching_brokers(cluster: Cluster) -> None:
+    """Returns when they are unfenced."""
+    others = [cluster.fleet.add(next(NEW_BROKERS)) for _ in range(WATCHING_BROKERS)]
+    for other in others:
+        await within(CHANGE_SECONDS_MAX, "a registration", other.registered.wait())
+    await cluster.fleet.await_unfenced([other.broker_id for other in others])
+    await cluster.settled()
 
 
 async def all_return(cluster: Cluster) -> Measured:
