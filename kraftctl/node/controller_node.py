@@ -87,7 +87,7 @@ class ControllerNode:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When to report `DeadlineReached` at the latest."""
+        """When to report `DeadlineReached`."""
         deadlines = (
             self._raft.next_deadline_ms,
             self._controller.next_deadline_ms,
@@ -135,7 +135,7 @@ class ControllerNode:
                 self._step_raft(event, now_ms, wall_ms)
             case _:
                 assert_never(event)
-        self._advance(now_ms, wall_ms)
+        self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
         done = self._effects
         self._effects = []
         return done
@@ -143,12 +143,13 @@ class ControllerNode:
     def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
         self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
 
-    def _advance(self, now_ms: int, wall_ms: int) -> None:
+    def _advance(self, now_ms: int, wall_ms: int, *, is_deadline: bool) -> None:
         """Do what has become possible or due."""
         self._effects += self._loader.advance(now_ms)
         self._claim_if_caught_up(now_ms, wall_ms)
-        self._run_due_tasks(now_ms, wall_ms)
-        self._release(self._controller.waited_too_long(now_ms))
+        if is_deadline:
+            self._run_due_tasks(now_ms, wall_ms)
+            self._release(self._controller.waited_too_long(now_ms))
         self._effects += self._generator.begin_if_due(now_ms, wall_ms)
         self._ask_for_a_turn()
         self._register(now_ms)

@@ -13,7 +13,11 @@ class Started(Value):
 
 
 class DeadlineReached(Value):
-    """The time named by `RaftNode.next_deadline_ms` has come; early or late calls are harmless."""
+    """The time named by `RaftNode.next_deadline_ms` has come; early or late calls are harmless.
+
+    Nothing times out in other events. What has come in time is handled before this one: a replica that was
+    suspended for longer than its timeouts first handles the requests and responses that waited meanwhile.
+    """
 
 
 class RequestReceived(Value):

@@ -41,7 +41,6 @@ def send_requests(core: RaftCore) -> None:
     """A quorum of one sends no requests, even after a replica outside of it has raised the epoch."""
     if core.has_no_peers():
         return
-    core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
     state = core.state
     if isinstance(state, Leader):
         _send_begin_quorum_epoch(core, state)

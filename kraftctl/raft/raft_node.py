@@ -82,13 +82,15 @@ class RaftNode:
         )
 
     def step(self, event: RaftEvent, now_ms: int, wall_ms: int) -> list[RaftEffect]:
-        """What must be done, in order, because `event` happened at `now_ms`."""
+        """What must be done, in order, because `event` happened at `now_ms`. Only deadlines end timeouts."""
         core = self._core
         core.begin_step(now_ms, wall_ms)
         self._handle(event)
         end_recovery_if_caught_up(core)
-        run_timers(core)
-        settle_change(core)
+        is_deadline = isinstance(event, DeadlineReached)
+        if is_deadline:
+            run_timers(core)
+        settle_change(core, may_time_out=is_deadline)
         send_requests(core)
         return core.take_effects()
 
@@ -120,7 +122,7 @@ class RaftNode:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When to report `DeadlineReached`, if no other event comes first; None: never."""
+        """When to report `DeadlineReached`; None: never."""
         deadline_ms = next_deadline_ms(self._core)
         return None if deadline_ms >= NEVER_MS else deadline_ms
 

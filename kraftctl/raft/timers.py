@@ -38,6 +38,8 @@ def run_timers(core: RaftCore) -> None:
         assert transitions_left > 0, f"no end of transitions in {core.state!r}"
         transitions_left -= 1
         _state_timed_out(core)
+    if not core.has_no_peers():
+        core.peers.expire(core.now_ms, core.config.retry_backoff_ms)
 
 
 def next_deadline_ms(core: RaftCore) -> int:

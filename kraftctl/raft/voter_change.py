@@ -150,8 +150,8 @@ def _change_check_quorum(core: RaftCore, leader: Leader) -> None:
     leader.restart_check_quorum(leader.deadline_ms if limits else deadline_ms)
 
 
-def settle_change(core: RaftCore) -> None:
-    """After every event: answer the change in progress if it is committed, lost or timed out."""
+def settle_change(core: RaftCore, *, may_time_out: bool) -> None:
+    """After every event: answer the change in progress if it is committed or lost, or has taken too long."""
     leader = core.leader()
     change = core.voter_change
     if change is not None:
@@ -160,7 +160,7 @@ def settle_change(core: RaftCore) -> None:
             _end(core, change, error, "The leader was replaced before the change was committed")
         elif change.offset != NOT_WRITTEN and change.offset < leader.high_watermark:
             _end(core, change, Errors.NONE, None)
-        elif change.deadline_ms <= core.now_ms:
+        elif may_time_out and change.deadline_ms <= core.now_ms:
             _end(core, change, Errors.REQUEST_TIMED_OUT, "The change is not committed yet")
     if leader is not None and not leader.is_voter(core.key) and is_voter_set_committed(core, leader):
         core.notice(INFO, "Resigning: this replica is no longer a voter")

@@ -170,6 +170,10 @@ class Scheduler(Protocol):
         """Where the node runs, after the connections had their turn."""
         ...
 
+    def call_after_sockets(self, call: Callable[[], None]) -> None:
+        """Where the node runs, once all that has reached the sockets by now was read and offered to it."""
+        ...
+
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> TimerHandle: ...
 
 

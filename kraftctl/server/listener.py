@@ -25,6 +25,7 @@ from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.sasl_connection import SaslConnection, SaslListener
 from kraftctl.server.sasl_exchange import SaslServers
 from kraftctl.server.sasl_servers import ListenerSaslServers
+from kraftctl.server.sockets_first import call_after_sockets
 from kraftctl.server.ssl_metrics import SslMetrics
 from kraftctl.server.ssl_transport import SslListener, SslTransport
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
@@ -405,7 +406,7 @@ class SocketServer:
         idle_ms = self.config.connections_max_idle_ms
         if idle_ms >= 0:
             delay_seconds = max(idle_ms, 1) / 1000 / REAPS_PER_IDLE_TIME
-            self._reaper = self._loop.call_later(delay_seconds, self._reap)
+            self._reaper = self._loop.call_later(delay_seconds, call_after_sockets, self._loop, self._reap)
 
     def _reap(self) -> None:
         self._schedule_reaper()

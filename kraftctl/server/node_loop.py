@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from functools import partial
+from typing import Final, Protocol
 
 from kraftctl.node.events import NodeEffect, NodeEvent
 from kraftctl.raft import events
 from kraftctl.server.executor_protocols import Clock, Network, RetentionDue, Scheduler, TimerHandle
 from kraftctl.server.turn_probe import TurnProbe
+
+UNREAD_MS_MAX: Final = 100
+"""A deadline is not reported when the sockets were read longer ago than that: a disk was waited for, or a
+turn was long. It is a small part of every timeout."""
+
+REPEATS_MAX: Final = 10
+"""So often are the sockets read once more: a loop whose turns are all long still has deadlines."""
 
 
 class Node(Protocol):
@@ -44,6 +52,14 @@ class Executor(Protocol):
     def execute(self, effect: NodeEffect | RetentionDue) -> None: ...
 
 
+class DeadlineDue:
+    """Internal to the loop: a deadline is reached. What was in the sockets at `read_ms` waits before this."""
+
+    def __init__(self, read_ms: int, repeats_left: int) -> None:
+        self.read_ms = read_ms
+        self.repeats_left = repeats_left
+
+
 class NodeLoop:
     """Owns the node, its inbox and its timer; everything here runs where the node runs. Is an `Inbox`.
 
@@ -71,12 +87,14 @@ class NodeLoop:
         self._on_may_stop = on_may_stop
         self._on_end = on_end
         self._executor: Executor
-        self._inbox: deque[NodeEvent | RetentionDue] = deque()
+        self._inbox: deque[NodeEvent | RetentionDue | DeadlineDue] = deque()
         self._effects: Iterator[NodeEffect | RetentionDue] = iter(())
         self._draining = False
         self._timer: TimerHandle | None = None
         self._timer_ms = -1
         self._has_timer = True
+        self._reads_sockets = False
+        """A deadline is reached, and the node does not know yet."""
         self.ended = False
 
     def attach(self, executor: Executor) -> None:
@@ -87,8 +105,10 @@ class NodeLoop:
 
     def offer(self, event: NodeEvent | RetentionDue) -> None:
         """Process `event` after those that are already waiting; nothing once processing has ended."""
-        if self.ended:
-            return
+        if not self.ended:
+            self._offer(event)
+
+    def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
         self._inbox.append(event)
         if not self._draining and not self._executor.paused:
             self._drain()
@@ -130,9 +150,16 @@ class NodeLoop:
                 self.fail(executor.unreadable)
         self._set_timer()
 
-    def _step(self, event: NodeEvent | RetentionDue) -> Iterator[NodeEffect | RetentionDue]:
+    def _step(self, event: NodeEvent | RetentionDue | DeadlineDue) -> Iterator[NodeEffect | RetentionDue]:
         if isinstance(event, RetentionDue):
             return iter((event,))
+        if isinstance(event, DeadlineDue):
+            unread_ms = self._clock.now_ms() - event.read_ms
+            if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:
+                self._read_sockets(event.repeats_left - 1)
+                return iter(())
+            self._reads_sockets = False
+            event = events.DeadlineReached()
         return iter(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()))
 
     # The end.
@@ -169,7 +196,7 @@ class NodeLoop:
             self._timer.cancel()
 
     def _set_timer(self) -> None:
-        if not self._has_timer:
+        if not self._has_timer or self._reads_sockets:
             return
         deadline_ms = self._node.next_deadline_ms
         if deadline_ms is None or deadline_ms == self._timer_ms:
@@ -183,4 +210,14 @@ class NodeLoop:
     def _deadline_reached(self) -> None:
         self._timer = None
         self._timer_ms = -1
-        self.offer(events.DeadlineReached())
+        self._reads_sockets = True
+        self._read_sockets(REPEATS_MAX)
+
+    def _read_sockets(self, repeats_left: int) -> None:
+        """What has come in time is processed before anything ends for lack of it."""
+        due = DeadlineDue(self._clock.now_ms(), repeats_left)
+        self._scheduler.call_after_sockets(partial(self._sockets_were_read, due))
+
+    def _sockets_were_read(self, due: DeadlineDue) -> None:
+        if self._has_timer and not self.ended:
+            self._offer(due)

@@ -21,6 +21,7 @@ from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.connecting import RefusedError, connect
+from kraftctl.server.sockets_first import answered_before
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
@@ -165,7 +166,7 @@ class Destination:
         if not await self._may_connect_before(waiting.deadline):
             return ResponseReceived(send_id, None)
         try:
-            async with asyncio.timeout_at(waiting.deadline):
+            async with answered_before(self._loop, waiting.deadline):
                 connection = await self._connected()
                 response = await connection.call_in_common_version(waiting.effect.request)
         except Failure as error:

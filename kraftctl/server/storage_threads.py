@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from kraftctl.server.clock import let_others_run
 from kraftctl.server.executor_protocols import Finished
+from kraftctl.server.sockets_first import call_after_sockets
 
 T = TypeVar("T")
 
@@ -45,6 +46,9 @@ class StorageThreads:
 
     def call_soon(self, call: Callable[[], None]) -> None:
         self._loop.call_soon(call)
+
+    def call_after_sockets(self, call: Callable[[], None]) -> None:
+        call_after_sockets(self._loop, call)
 
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         return self._loop.call_later(delay_seconds, call)

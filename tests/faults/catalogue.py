@@ -17,6 +17,7 @@ from tests.faults import (
     file_faults,
     kafka_issue_faults,
     kafkas_faults,
+    lateness_faults,
     oauth_faults,
     raft_faults,
     request_faults,
@@ -53,6 +54,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *audit_faults.FAULTS,
     *file_faults.FAULTS,
     *snapshot_faults.FAULTS,
+    *lateness_faults.FAULTS,
     *cli_faults.FAULTS,
     *kafkas_faults.FAULTS,
 )

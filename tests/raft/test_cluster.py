@@ -117,7 +117,6 @@ def test_a_follower_that_comes_and_goes_does_not_disturb_the_leader(start_quorum
 def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool, start_quorum: StartQuorum) -> None:
     """KIP-630: in slices, over several requests; then the log continues from there."""
     quorum = start_quorum(7, VOTERS, [11], dynamic=dynamic)
-    quorum.wire.faults = LinkFaults(loss=0.05)
     leader = quorum.led()
     behind = quorum.followers()[0]
     quorum.crash(behind)
@@ -125,6 +124,7 @@ def test_what_is_only_in_a_snapshot_is_downloaded(dynamic: bool, start_quorum: S
     quorum.append(leader, 400)
     quorum.run_for(2_000)
     quorum.take_snapshot(leader)
+    quorum.wire.faults = LinkFaults(loss=0.05)
     quorum.append(leader, 3)
     quorum.run_for(2_000)
     quorum.end_well()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kraftctl.raft import events
-from kraftctl.server.node_loop import NodeLoop
+from kraftctl.server.node_loop import REPEATS_MAX, UNREAD_MS_MAX, NodeLoop
 
 
 class Timer:
@@ -31,6 +31,7 @@ class World:
         self.next_deadline_ms: int | None = None
         self.time_ms = 1_000
         self.timers: list[Timer] = []
+        self.after_sockets: list[Callable[[], None]] = []
         self.paused = False
         self.unreadable: BaseException | None = None
         self.notable_ns = 1
@@ -65,6 +66,8 @@ class World:
                 self.loop.offer(events.LogFlushed(1))
             case "take time":
                 self.time_ms += 1
+            case "take long":
+                self.time_ms += UNREAD_MS_MAX + 1
 
     def cancel_all(self) -> None:
         self.journal.append("cancel all")
@@ -80,6 +83,17 @@ class World:
 
     def wall_ms(self) -> int:
         return self.time_ms
+
+    def call_after_sockets(self, call: Callable[[], None]) -> None:
+        self.after_sockets.append(call)
+
+    def read_sockets(self, *found: events.LogFlushed) -> None:
+        """`found` is in them; what waits for that goes on."""
+        for event in found:
+            self.loop.offer(event)
+        calls, self.after_sockets = self.after_sockets, []
+        for call in calls:
+            call()
 
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> Timer:
         timer = Timer(self.time_ms + round(delay_seconds * 1000), call)
@@ -129,6 +143,7 @@ def test_the_timer_follows_the_deadline_of_the_node() -> None:
     assert [(timer.at_ms, timer.cancelled) for timer in world.timers] == [(1_500, True), (1_200, False)]
     world.next_deadline_ms = 900
     world.timers[-1].call()
+    world.read_sockets()
     assert world.journal[-1] == "DeadlineReached"
     assert (world.timers[-1].at_ms, world.timers[-1].cancelled) == (1_000, False)
     loop.stop_timer()
@@ -165,3 +180,75 @@ def test_a_long_turn_is_noted_with_its_effect() -> None:
     world.script = {"Started": ["first", "take time"]}
     world.loop.offer(events.Started())
     assert world.journal == ["Started", "first", "take time", "take time took 1000000 ns"]
+
+
+# A deadline, and what has come in time.
+
+LATE_MS = 7_600
+
+FLUSHED = events.LogFlushed(1)
+
+
+def at_a_deadline() -> World:
+    """Its timer runs late, and nothing else has happened since."""
+    world = World()
+    world.next_deadline_ms = 1_500
+    world.loop.offer(events.Started())
+    world.time_ms += LATE_MS
+    world.timers[-1].call()
+    world.journal.clear()
+    return world
+
+
+def test_what_waits_in_sockets_is_processed_before_a_deadline() -> None:
+    """KAFKA-17793: a heartbeat that came in time counts, however late it is read."""
+    world = at_a_deadline()
+    assert world.journal == []
+    world.read_sockets(FLUSHED, FLUSHED)
+    assert world.journal == ["LogFlushed", "LogFlushed", "DeadlineReached"]
+
+
+def test_one_deadline_is_reported_once() -> None:
+    """Events in between set no timer for the same deadline, and what changes it is seen afterwards."""
+    world = at_a_deadline()
+    timers = len(world.timers)
+    world.loop.offer(FLUSHED)
+    assert (len(world.timers), len(world.after_sockets)) == (timers, 1)
+    world.next_deadline_ms = 20_000
+    world.read_sockets()
+    assert world.journal == ["LogFlushed", "DeadlineReached"]
+    assert [timer.at_ms for timer in world.timers[timers:]] == [20_000]
+
+
+def test_what_came_while_a_disk_was_waited_for_is_processed_before_a_deadline() -> None:
+    """The deadline waits in the inbox, what came after it behind it, and more in the sockets."""
+    world = at_a_deadline()
+    world.script = {"LogStartChanged": ["pause"]}
+    world.loop.offer(events.LogStartChanged(1))
+    world.read_sockets()
+    world.loop.offer(FLUSHED)
+    world.time_ms += LATE_MS
+    world.paused = False
+    world.loop.resume(None)
+    assert world.journal == ["LogStartChanged", "pause", "LogFlushed"]
+    world.read_sockets(FLUSHED)
+    assert world.journal[3:] == ["LogFlushed", "DeadlineReached"]
+
+
+def test_turns_that_are_all_long_do_not_put_off_a_deadline_for_ever() -> None:
+    world = at_a_deadline()
+    world.script = {"LogFlushed": ["take long"]}
+    rounds = 0
+    while "DeadlineReached" not in world.journal:
+        assert rounds <= REPEATS_MAX
+        world.read_sockets(FLUSHED)
+        rounds += 1
+    assert rounds == REPEATS_MAX + 1
+
+
+@pytest.mark.parametrize("end", ["end", "stop_timer"])
+def test_a_loop_that_ends_reports_no_deadline(end: str) -> None:
+    world = at_a_deadline()
+    getattr(world.loop, end)()
+    world.read_sockets()
+    assert "DeadlineReached" not in world.journal

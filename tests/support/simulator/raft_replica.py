@@ -119,6 +119,8 @@ class InstantThreads:
     def call_soon(self, call: Callable[[], None]) -> None:
         self._time.call_after(0, call)
 
+    call_after_sockets = call_soon
+
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> Timer:
         return self._time.call_after(round(delay_seconds * 1_000_000), call)
 

@@ -199,6 +199,8 @@ class SimulatedThreads:
     def call_soon(self, call: Callable[[], None]) -> None:
         self._life.after(0, call)
 
+    call_after_sockets = call_soon
+
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> Timer:
         """By the clock of this machine."""
         return self._life.after(self._clock.real_us(round(delay_seconds * 1_000_000)), call)

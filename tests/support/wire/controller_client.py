@@ -38,6 +38,8 @@ FEATURES_OF_4_3 = {
 }
 """The features of a 4.3 broker."""
 
+HEARTBEAT_VERSION = 1
+
 FAR_AHEAD = 2**40
 """A metadata offset that is beyond every registration: the broker claims to be caught up."""
 
@@ -62,6 +64,11 @@ class ControllerClient:
 
     def call(self, request: Message, version: int, answer: type[M]) -> M:
         """Sends the request and returns its response. Raises OSError when the connection ends instead."""
+        self.send(request, version)
+        return self.receive(request.API_KEY, version, answer)
+
+    def send(self, request: Message, version: int) -> None:
+        """`receive` has to follow."""
         self._correlation_id += 1
         header = RequestHeader(
             request_api_key=request.API_KEY,
@@ -70,8 +77,11 @@ class ControllerClient:
             client_id=self._client_id,
         )
         self._socket.sendall(encode_frame(encode_request(header, request)))
+
+    def receive(self, api_key: int, version: int, answer: type[M]) -> M:
+        """The response to the request that was sent last."""
         (size,) = struct.unpack(">i", self._receive(4))
-        correlation_id, response = decode_response(self._receive(size), request.API_KEY, version)
+        correlation_id, response = decode_response(self._receive(size), api_key, version)
         assert correlation_id == self._correlation_id
         assert isinstance(response, answer)
         return response
@@ -136,10 +146,19 @@ class StandInBroker:
 
     def heartbeat(self) -> BrokerHeartbeatResponse:
         """Asks to be unfenced. Raises OSError when the controller is not active any more."""
+        self.send_heartbeat()
+        return self.receive_heartbeat()
+
+    def send_heartbeat(self) -> None:
         request = BrokerHeartbeatRequest(
             broker_id=self.broker_id, broker_epoch=self.broker_epoch, current_metadata_offset=FAR_AHEAD
         )
-        response = self._client.call(request, 1, BrokerHeartbeatResponse)
+        self._client.send(request, HEARTBEAT_VERSION)
+
+    def receive_heartbeat(self) -> BrokerHeartbeatResponse:
+        response = self._client.receive(
+            BrokerHeartbeatRequest.API_KEY, HEARTBEAT_VERSION, BrokerHeartbeatResponse
+        )
         if response.error_code == Errors.NOT_CONTROLLER:
             raise ConnectionError("the controller is not active any more")
         assert response.error_code == 0, response

@@ -1,0 +1,86 @@
+"""Planted faults in what a controller does after it was held up: what waits is read before anything ends."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+NODE_LOOP = "tests/server/test_node_loop.py"
+RAFT = "tests/raft/test_late_deadlines.py"
+SESSIONS = "tests/node/test_late_deadlines.py"
+SOCKETS = "tests/server/test_sockets_first.py"
+
+FAULTS = (
+    PlantedFault(
+        "any-event-ends-timeouts-of-raft",
+        "kraftctl/raft/raft_node.py",
+        "        if is_deadline:\n            run_timers(core)\n",
+        "        run_timers(core)\n",
+        (RAFT,),
+        "A leader resigns, and a follower asks for votes, before they read the Fetch or answer that waits.",
+    ),
+    PlantedFault(
+        "any-event-ends-sessions",
+        "kraftctl/node/controller_node.py",
+        "        if is_deadline:\n            self._run_due_tasks(now_ms, wall_ms)\n",
+        "        self._run_due_tasks(now_ms, wall_ms)\n        if is_deadline:\n",
+        (SESSIONS,),
+        "KAFKA-17793: the first heartbeat that is read after a pause ends the sessions of the others.",
+    ),
+    PlantedFault(
+        "any-event-ends-the-time-of-a-request",
+        "kraftctl/raft/peer_requests.py",
+        "        return\n    state = core.state\n    if isinstance(state, Leader):\n",
+        "        return\n    core.peers.expire(core.now_ms, core.config.retry_backoff_ms)\n"
+        "    state = core.state\n    if isinstance(state, Leader):\n",
+        (RAFT,),
+        "The answer of the leader waits in the socket, and is of no request any more.",
+    ),
+    PlantedFault(
+        "deadlines-before-sockets",
+        "kraftctl/server/node_loop.py",
+        "        self._scheduler.call_after_sockets(partial(self._sockets_were_read, due))\n",
+        "        self._sockets_were_read(due)\n",
+        (NODE_LOOP, SESSIONS),
+        "KAFKA-17793: uvloop runs timers before it polls the sockets.",
+    ),
+    PlantedFault(
+        "deadlines-overtake-what-came-during-a-pause",
+        "kraftctl/server/node_loop.py",
+        "            if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:\n",
+        "            if False:\n",
+        (NODE_LOOP,),
+        "A deadline waits for the disk in front of the heartbeats that come meanwhile.",
+    ),
+    PlantedFault(
+        "deadlines-are-put-off-for-ever",
+        "kraftctl/server/node_loop.py",
+        "            if event.repeats_left > 0 and unread_ms",
+        "            if unread_ms",
+        (NODE_LOOP,),
+        "A loop that is always busy fences nobody.",
+    ),
+    PlantedFault(
+        "one-turn-of-uvloop",
+        "kraftctl/server/sockets_first.py",
+        "TURNS: Final = 3\n",
+        "TURNS: Final = 1\n",
+        (SOCKETS,),
+        "The first turn comes before the poll.",
+    ),
+    PlantedFault(
+        "tasks-after-sockets-have-no-turn",
+        "kraftctl/server/sockets_first.py",
+        "TURNS: Final = 3\n",
+        "TURNS: Final = 2\n",
+        (SOCKETS,),
+        "What was read of an answer is not looked at before its time ends.",
+    ),
+    PlantedFault(
+        "time-ends-before-the-answer-is-read",
+        "kraftctl/server/sockets_first.py",
+        "        timer = loop.call_at(deadline, call_after_sockets, loop, expire)\n",
+        "        timer = loop.call_at(deadline, expire)\n",
+        (SOCKETS,),
+        "A controller that was suspended closes its connections to the others.",
+    ),
+)
