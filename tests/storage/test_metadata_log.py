@@ -7,14 +7,16 @@ import os
 import threading
 import tracemalloc
 from bisect import bisect_right
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from kraftctl.storage import metadata_log, recent_batches
+from kraftctl.storage import recent_batches
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
 from kraftctl.storage.metadata_log import MetadataLog
@@ -24,9 +26,38 @@ from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
 from tests.support.effort import scaled
 
+OPENED: list[MetadataLog] = []
+
+
+def open_log(directory: Path, **options: Any) -> MetadataLog:
+    """It is closed at the end of the test."""
+    log = MetadataLog.open(directory, **options)
+    OPENED.append(log)
+    return log
+
+
+def kill(log: MetadataLog) -> None:
+    """Close its files as the end of its process does: nothing is written."""
+    log._failure = log._failure or "killed"
+    log.close()
+
+
+def descriptors() -> int:
+    """How many this process has."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_open() -> Iterator[None]:
+    before = descriptors()
+    yield
+    while OPENED:
+        kill(OPENED.pop())
+    assert descriptors() <= before
+
 
 def test_new_log_is_empty(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path / "new" / "__cluster_metadata-0")
+    log = open_log(tmp_path / "new" / "__cluster_metadata-0")
     assert (log.start_offset, log.end_offset, log.last_epoch, log.epochs) == (0, 0, 0, [])
     assert log.read(0, 1000) == b""
     assert (log.directory / "partition.metadata").read_bytes() == (
@@ -36,13 +67,13 @@ def test_new_log_is_empty(tmp_path: Path) -> None:
 
 
 def test_append_flush_read_reopen(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert log.append(batch(0, count=3) + batch(3)) == 4
     assert log.durable_end_offset == 0
     assert log.flush() == 4
     assert log.append(batch(4, epoch=2)) == 5
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert (log.end_offset, log.last_epoch, log.epochs) == (5, 2, [(1, 0), (2, 4)])
     assert read_leader_epochs(tmp_path) == [(1, 0), (2, 4)]
     assert log.read(1, 1) == batch(0, count=3)
@@ -64,7 +95,7 @@ def test_append_flush_read_reopen(tmp_path: Path) -> None:
     ],
 )
 def test_append_refuses(tmp_path: Path, batches: bytes, reason: str) -> None:
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     log.append(batch(0, epoch=2, count=3))
     with pytest.raises(StorageError, match=reason):
         log.append(batches)
@@ -72,7 +103,7 @@ def test_append_refuses(tmp_path: Path, batches: bytes, reason: str) -> None:
 
 
 def test_segments_roll_at_their_size_and_old_ones_can_go(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_bytes=1000)
+    log = open_log(tmp_path, segment_bytes=1000)
     for offset in range(100):
         log.append(batch(offset, epoch=1 + offset // 40))
     log.flush()
@@ -84,13 +115,13 @@ def test_segments_roll_at_their_size_and_old_ones_can_go(tmp_path: Path) -> None
     with pytest.raises(ValueError, match="49"):
         log.read(49, 1)
     log.close()
-    log = MetadataLog.open(tmp_path, segment_bytes=1000)
+    log = open_log(tmp_path, segment_bytes=1000)
     assert log.start_offset <= 50
     assert log.end_offset == 100
 
 
 def test_a_segment_is_rolled_by_batch_time(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_ms=10)
+    log = open_log(tmp_path, segment_ms=10)
     for offset in range(30):
         log.append(batch(offset))
     log.flush()
@@ -98,7 +129,7 @@ def test_a_segment_is_rolled_by_batch_time(tmp_path: Path) -> None:
 
 
 def test_index_files_are_roomy_while_active_and_trimmed_after(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_bytes=30_000)
+    log = open_log(tmp_path, segment_bytes=30_000)
     for offset in range(1000):
         log.append(batch(offset))
     log.flush()
@@ -112,7 +143,7 @@ def test_index_files_are_roomy_while_active_and_trimmed_after(tmp_path: Path) ->
 
 
 def test_index_files_rebuilt_by_recovery_equal_those_written_by_appends(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_bytes=30_000)
+    log = open_log(tmp_path, segment_bytes=30_000)
     for offset in range(1000):
         log.append(batch(offset, value=b"x" * (offset % 90)))
     log.close()
@@ -124,7 +155,7 @@ def test_index_files_rebuilt_by_recovery_equal_those_written_by_appends(tmp_path
 
 
 def test_start_over_at_a_snapshot(tmp_path: Path) -> None:
-    log = MetadataLog.open(tmp_path, segment_bytes=500)
+    log = open_log(tmp_path, segment_bytes=500)
     for offset in range(20):
         log.append(batch(offset))
     log.truncate_fully_and_start_at(OffsetAndEpoch(1643, 7))
@@ -133,12 +164,12 @@ def test_start_over_at_a_snapshot(tmp_path: Path) -> None:
         log.append(batch(1643, epoch=6))
     log.append(batch(1643, epoch=7))
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert (log.start_offset, log.end_offset, log.epochs) == (1643, 1644, [(7, 1643)])
 
 
 def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     log.append(batch(0))
     log.flush()
     log.append(batch(1))
@@ -165,7 +196,7 @@ def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.
 def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     log.append(batch(0))
     log.flush()
     log.append(batch(1))
@@ -184,7 +215,7 @@ def test_a_full_disk_ends_the_log_and_leaves_nothing_half_written(
         log.append(batch(2))
     assert log.durable_end_offset == 1
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert (log.end_offset, log.recovery.notices()) == (1, [])
 
 
@@ -194,10 +225,10 @@ def test_what_a_disk_gives_back_wrong_is_not_read(tmp_path: Path, position_in_ba
     batches = [batch(offset, epoch=1 + offset // 3, value=b"x" * 30) for offset in range(6)]
     whole = b"".join(batches)
     size = len(batches[0])
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     log.append(whole)
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     path = tmp_path / f"{0:020d}.log"
     for damaged in range(6):
         content = bytearray(whole)
@@ -219,7 +250,7 @@ def test_what_a_disk_gives_back_wrong_is_not_read(tmp_path: Path, position_in_ba
 def test_log_that_does_not_belong_to_the_metadata_topic(tmp_path: Path) -> None:
     (tmp_path / "partition.metadata").write_text("version: 0\ntopic_id: TzUHEs1aSdqvjJVJ7jWF2w")
     with pytest.raises(StorageError, match=r"metadata\.log\.dir"):
-        MetadataLog.open(tmp_path)
+        open_log(tmp_path)
 
 
 class LogModel(RuleBasedStateMachine):
@@ -315,6 +346,8 @@ class LogModel(RuleBasedStateMachine):
         if clean:
             self.log.close()
             self.written_end = self.log_end_of_model()
+        else:
+            kill(self.log)
         self.log = self._open()
         self._cut_model(self.written_end)
         assert self.log.recovery.notices() == []
@@ -351,7 +384,7 @@ def test_reads_from_the_sparse_index_what_is_not_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recent_batches, "RECENT_BYTES_MAX", 3000)
-    log = metadata_log.MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     batches = [batch(offset, value=b"x" * (offset % 400)) for offset in range(1000)]
     log.append(b"".join(batches))
     log.flush()
@@ -371,7 +404,7 @@ def test_an_index_that_cannot_be_written_undoes_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batches are in the file already when the disk turns out to be full."""
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     model = [batch(offset, value=b"x" * 3000) for offset in range(2)]
     log.append(b"".join(model))
     log.flush()
@@ -388,20 +421,20 @@ def test_an_index_that_cannot_be_written_undoes_what_was_written(
         with pytest.raises(StorageError, match="No space left"):
             log.flush()
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert log.recovery.notices() == []
     model += [batch(2, value=b"other"), batch(3, value=b"other")]
     assert log.append(model[2] + model[3]) == 4
     assert [log.read(offset, 1) for offset in range(4)] == model
     log.close()
-    log = MetadataLog.open(tmp_path)
+    log = open_log(tmp_path)
     assert [log.read(offset, 1) for offset in range(4)] == model
 
 
 def test_a_start_looks_at_what_is_cut_one_segment_at_a_time(tmp_path: Path) -> None:
     """Segments have up to a gigabyte each."""
     size_bytes = 1 << 20
-    log = MetadataLog.open(tmp_path, segment_bytes=size_bytes)
+    log = open_log(tmp_path, segment_bytes=size_bytes)
     for offset in range(9):
         log.append(batch(offset, value=bytes(size_bytes - 1000)))
     log.flush()
@@ -410,7 +443,7 @@ def test_a_start_looks_at_what_is_cut_one_segment_at_a_time(tmp_path: Path) -> N
     assert len(later) == 8
     first.write_bytes(first.read_bytes()[:-1])
     tracemalloc.start()
-    log = MetadataLog.open(tmp_path, durable_end=DurableEnd(0, is_exact=True, epoch_max=1))
+    log = open_log(tmp_path, durable_end=DurableEnd(0, is_exact=True, epoch_max=1))
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert log.end_offset == 0
