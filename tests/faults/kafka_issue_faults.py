@@ -22,9 +22,9 @@ REPLICA_BUGS = "tests/controller/test_kafkas_replica_bugs.py"
 FAULTS = (
     PlantedFault(
         "standby-replays-at-the-base-offset",
-        "kraftctl/controller/quorum_controller.py",
-        "            replay(self.image, record, base_offset + index)\n",
-        "            replay(self.image, record, base_offset)\n",
+        "kraftctl/controller/committed_replay.py",
+        "            replay(self.image, record, as_of)\n",
+        "            replay(self.image, record, as_of - int(cursor.index))\n",
         (f"{REGISTRATION_BUGS}::test_each_controller_replays_a_registration_with_its_own_offset",),
         "KAFKA-15213: records are replayed with another offset than on the leader.",
     ),
@@ -177,7 +177,7 @@ FAULTS = (
     PlantedFault(
         "create-partitions-though-only-validated",
         f"{REPLICATION}/create_partitions.py",
-        "[] if request.validate_only else",
+        "[] if self._validates_only and not self.rehearsing else",
         "",
         ("tests/controller/test_create_partitions.py::test_validate_only_writes_nothing",),
         "KAFKA-13861: what was to be tried out is done.",
@@ -185,7 +185,7 @@ FAULTS = (
     PlantedFault(
         "create-topics-though-only-validated",
         CREATE_TOPICS,
-        "[] if request.validate_only else",
+        "[] if self._validates_only and not self.rehearsing else",
         "",
         ("tests/controller/test_create_topics.py::test_validate_only_checks_everything_and_writes_nothing",),
         "KAFKA-13324: what was to be tried out is done.",

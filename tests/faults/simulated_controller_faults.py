@@ -40,12 +40,10 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("standby-replays-at-the-base-offset", "brokers"),
     planted(
         "unfencing-is-not-replayed-by-a-standby",
-        CONTROLLER,
-        "            try:\n                replay(self.image, record, base_offset + index)",
-        "            try:\n"
-        "                if isinstance(record, BrokerRegistrationChangeRecord) and record.fenced < 0:\n"
-        "                    continue\n"
-        "                replay(self.image, record, base_offset + index)",
+        "kraftctl/controller/committed_replay.py",
+        "            replay(self.image, record, as_of)\n",
+        '            if getattr(record, "fenced", 0) != -1:\n'
+        "                replay(self.image, record, as_of)\n",
         "The images of the active controller and of the standbys differ.",
         "brokers",
     ),
