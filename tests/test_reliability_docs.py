@@ -21,6 +21,11 @@ CATALOGUE = [
     *range(45, 51), 52, 53, *range(55, 59), *range(60, 64),
 ]  # fmt: skip
 
+ISSUE = re.compile(r"KAFKA-\d+|CVE-[\d-]+\d|strimzi#\d+|kafka-dev#\d+")
+
+WITHOUT_NAME = frozenset({7, 15, 16, 26, 28, 33, 41, 46, 53, 60})
+"""Entries whose tests are about the rule alone, and do not name each issue. Let it get no longer."""
+
 CATALOGUE_TITLE = "## What went wrong in Kafka and near it"
 DEFECTS_TITLE = "## Ways to lose data or a quorum"
 
@@ -65,6 +70,25 @@ def missing(named: list[tuple[str, str]]) -> list[str]:
     return found
 
 
+def text_of(name: str, test: str) -> str:
+    """The source of a named test, or of the whole file when no function of it is named."""
+    path = ROOT / name
+    if path.is_dir():
+        return ""
+    text = path.read_text()
+    if path.suffix != ".py" or not test:
+        return text
+    function = test.rsplit("::", 1)[1]
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return "".join(ast.get_source_segment(text, node) or "" for node in found if node.name == function)
+
+
+def unnamed(row: str) -> list[str]:
+    """The issues of a row that none of its tests names."""
+    named = {issue for name, test in NAMED.findall(row) for issue in ISSUE.findall(text_of(name, test))}
+    return [issue for issue in ISSUE.findall(row.split(" | ", 1)[0]) if issue not in named]
+
+
 def test_every_test_that_is_named_exists() -> None:
     named = NAMED.findall(PAGE.read_text())
     assert len(named) > 100
@@ -92,9 +116,20 @@ def test_every_entry_of_the_catalogue_has_its_row_and_a_test() -> None:
     assert {number for number, text in found.items() if "Not built" in text} == NOT_BUILT
 
 
+def test_the_tests_of_an_entry_name_its_issues() -> None:
+    """Who breaks one of them reads in its failure what went wrong before."""
+    assert {number for number, row in rows(CATALOGUE_TITLE).items() if unnamed(row)} <= WITHOUT_NAME
+
+
+def test_an_issue_that_no_test_names_is_found_out() -> None:
+    named = "`tests/kips/test_kip_841.py::test_a_replica_that_is_given_up_on_does_not_join`"
+    assert unnamed(f"KAFKA-13916 | C | a rule | {named}") == []
+    assert unnamed(f"KAFKA-13916, KAFKA-1 | C | a rule | {named}") == ["KAFKA-1"]
+
+
 def test_whatever_names_an_issue_in_the_tests_of_kafkas_bugs_is_in_the_catalogue() -> None:
     text = section(CATALOGUE_TITLE)
     for path in sorted((ROOT / "tests").glob("*/test_kafkas*_bugs.py")):
-        issues = set(re.findall(r"KAFKA-\d+|CVE-[\d-]+\d|strimzi#\d+", path.read_text()))
+        issues = set(ISSUE.findall(path.read_text()))
         assert issues
         assert {issue for issue in issues if issue not in text} == set()
