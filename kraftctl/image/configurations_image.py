@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, cast
 
 from kraftctl.image.undo_journal import MISSING, JournalView, Restorable, UndoJournal
@@ -39,21 +40,21 @@ class ConfigurationsImage(Restorable):
         for name in list(self.resources.get(resource, _EMPTY)):
             self._set(resource, name, None)
 
-    def resources_in_view(self, view: JournalView) -> list[Resource]:
-        """The resources that have configs in the view, sorted, and some that have none there."""
-        return sorted({*self.resources, *cast("list[Resource]", view.changed_groups(self))})
+    def resources_in_view(self, view: JournalView) -> Iterator[Resource]:
+        """The resources that have configs in the view, and some that have none there. The first step lists
+        all of them."""
+        removed = [resource for resource in view.groups(self) if resource not in self.resources]
+        resources = list(self.resources)
+        resources.reverse()
+        while resources:  # from the end, so that the list is freed step by step
+            yield resources.pop()
+        yield from cast("list[Resource]", removed)
 
     def config_in_view(self, view: JournalView, resource: Resource) -> list[tuple[str, str]]:
         """The configs of one resource as they are in the view, sorted by name."""
-        configs = self.resources.get(resource, _EMPTY)
-        names = set(configs)
-        names.update(cast("list[str]", view.changed_members(self, resource)))
-        result: list[tuple[str, str]] = []
-        for name in sorted(names):
-            value = view.value(self, (resource, name), configs.get(name, MISSING))
-            if isinstance(value, str):
-                result.append((name, value))
-        return result
+        configs: dict[str, object] = {**self.resources.get(resource, _EMPTY)}
+        configs.update(view.groups(self).get(resource, {}))
+        return [(name, value) for name, value in sorted(configs.items()) if isinstance(value, str)]
 
     def current(self, key: object) -> object:
         resource, name = cast("tuple[Resource, str]", key)

@@ -58,7 +58,9 @@ class FeaturesImage(Restorable):
         """The features as they are in `view`."""
         present = (self.metadata_version, self.last_change_offset)
         metadata_version, last_change_offset = cast("tuple[int, int]", view.value(self, None, present))
-        return FinalizedFeatures(metadata_version, dict(view.items(self.finalized)), last_change_offset)
+        return FinalizedFeatures(
+            metadata_version, dict(view.items(self.finalized, self.finalized)), last_change_offset
+        )
 
     def level(self, feature: str) -> int:
         """Finalized level of any feature; 0 when it was never finalized."""

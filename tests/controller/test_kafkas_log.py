@@ -27,7 +27,7 @@ from kraftctl_protocol.json_converter import from_json
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
-from tests.support.image_records import image_records
+from tests.support.image_records import image_lines
 from tests.support.metadata_state import PROPERTIES
 
 DATA = Path(__file__).parent.parent / "data" / "kafka-4.3.1"
@@ -144,4 +144,4 @@ def test_replaying_kafkas_log_gives_kafkas_snapshot() -> None:
         for entry in batch.records:
             if not batch.header.is_control and entry.value is not None:
                 replay(snapshot, decode_metadata_record(entry.value).record, 1642)
-    assert image_records(image) == image_records(snapshot)
+    assert image_lines(image) == image_lines(snapshot)

@@ -193,8 +193,8 @@ FAULTS = (
     PlantedFault(
         "configs-of-removed-topics-are-not-in-the-view",
         "kraftctl/image/configurations_image.py",
-        """{*self.resources, *cast("list[Resource]", view.changed_groups(self))}""",
-        "self.resources",
+        """        yield from cast("list[Resource]", removed)\n""",
+        "",
         (UNDO_JOURNAL,),
         "A snapshot lacks the configs of a resource that was removed while it was written.",
     ),

@@ -65,8 +65,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "view-keeps-the-last-old-value",
         JOURNAL,
-        "        if entry not in self._overlay:\n",
-        "        if entry not in self._overlay or not isinstance(container, Restorable):\n",
+        "            self.changes(container).setdefault(key, old)\n",
+        "            self.changes(container)[key] = old\n",
         "A snapshot has a value that was never committed at its end.",
     ),
     planted(

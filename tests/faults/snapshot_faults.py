@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 PACE = "kraftctl/server/turn_pace.py"
+WRITER = "kraftctl/image/image_writer.py"
+SLICES = "tests/image/test_image_writer.py"
 TURNS = "tests/server/test_turn_pace.py"
 
 FAULTS = (
@@ -31,5 +33,21 @@ FAULTS = (
         "        if effect.spent == 0 and state.began_ns is None:\n",
         (f"{TURNS}::test_the_time_between_two_works_is_not_measured",),
         "Each snapshot begins with the slowest pace.",
+    ),
+    PlantedFault(
+        "removed-partitions-are-not-in-the-snapshot",
+        WRITER,
+        "        indexes += [index for index in members if index not in partitions]\n",
+        "        pass\n",
+        (SLICES,),
+        "A topic that is removed while a snapshot is written is in it without partitions.",
+    ),
+    PlantedFault(
+        "a-slice-ends-with-a-topic-only",
+        WRITER,
+        "        while len(records) < count_max:\n",
+        "        while len(records) < count_max or not isinstance(records[-1].record, TopicRecord):\n",
+        (SLICES,),
+        "A topic of 200,000 partitions blocks the loop for a third of a second.",
     ),
 )

@@ -161,6 +161,6 @@ def test_a_view_has_the_configs_of_a_topic_that_was_removed_and_made_anew() -> N
     assert configurations.config(2, "foo") == {"changed": "4", "new": "5"}
     in_view = [
         (resource, configurations.config_in_view(view, resource))
-        for resource in configurations.resources_in_view(view)
+        for resource in sorted(configurations.resources_in_view(view))
     ]
     assert in_view == [((2, "foo"), [("changed", "2"), ("kept", "1")]), ((4, ""), [("k", "a")])]

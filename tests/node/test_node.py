@@ -74,11 +74,11 @@ def heartbeat(node: LoneNode, epoch: int) -> BrokerHeartbeatRequest:
 
 
 def state_of(image: MetadataImage, end_offset: int) -> list[str]:
-    """The image as snapshot records."""
+    """The image as snapshot records, sorted."""
     writer = ImageWriter(image, end_offset)
     records = writer.next_records(1 << 30)
     writer.close()
-    return [repr(entry.record) for entry in records]
+    return sorted(repr(entry.record) for entry in records)
 
 
 class TestDurability:

@@ -1,4 +1,4 @@
-"""The records that a snapshot of an image would have, to compare images."""
+"""The records that a snapshot of an image would have, and the lines by which images are compared."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
 def image_records(image: MetadataImage) -> list[RecordAndVersion]:
-    """The present state, committed or not, in one list."""
+    """The present state, committed or not, in one list, as a snapshot has it."""
     writer = ImageWriter(image, 1 << 62)
     records: list[RecordAndVersion] = []
     while slice_ := writer.next_records(10_000):
         records.extend(slice_)
     writer.close()
     return records
+
+
+def image_lines(image: MetadataImage) -> list[str]:
+    """The same, sorted: equal images may have come about in different orders."""
+    return sorted(repr((entry.version, entry.record)) for entry in image_records(image))

@@ -11,23 +11,24 @@ RECORDS_MAX = 1 << 40
 
 
 def encoded_image(image: MetadataImage, end_offset: int) -> list[bytes]:
-    """The image without the records from `end_offset` on, as the records of a snapshot, encoded."""
+    """The image without the records from `end_offset` on, as the records of a snapshot, encoded and
+    sorted: equal images may have come about in different orders."""
     writer = ImageWriter(image, end_offset)
     try:
         records = writer.next_records(RECORDS_MAX)
     finally:
         writer.close()
-    return [encode_metadata_record(entry.record, entry.version) for entry in records]
+    return sorted(encode_metadata_record(entry.record, entry.version) for entry in records)
 
 
 def snapshot_values(data: bytes) -> list[bytes]:
-    """The records of a checkpoint file, without those of the raft layer."""
-    return [
+    """The records of a checkpoint file, without those of the raft layer, sorted."""
+    return sorted(
         record.value or b""
         for batch in read_batches(data)
         if not batch.header.is_control
         for record in batch.records
-    ]
+    )
 
 
 def first_difference(found: list[bytes], expected: list[bytes]) -> str:

@@ -10,7 +10,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
-from tests.support.image_records import image_records
+from tests.support.image_records import image_lines
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.cluster import Cluster
 from tests.support.simulator.process import ControllerProcess
@@ -50,12 +50,12 @@ def image_of_log(process: ControllerProcess, end_offset: int) -> list[str]:
         if not batch.header.is_control and batch.header.last_offset < end_offset:
             for record in batch.records:
                 replay(image, decode_metadata_record(record.value or b"").record, record.offset)
-    return [repr(entry.record) for entry in image_records(image)]
+    return image_lines(image)
 
 
 def check_images(cluster: Cluster) -> None:
     """The image of every running process, with what it has not committed yet, matches its own log."""
     for process in cluster.running():
         controller = process.controller
-        image = [repr(entry.record) for entry in image_records(controller.image)]
+        image = image_lines(controller.image)
         assert image == image_of_log(process, controller.next_replay_offset), process.node_id

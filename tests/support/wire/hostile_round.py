@@ -33,7 +33,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import read_batches
 from kraftctl_protocol.requests import decode_response, is_supported
-from tests.support.image_records import image_records
+from tests.support.image_records import image_lines
 from tests.support.wire.hosted_cluster import API_VERSIONS, PROPERTIES, Population
 from tests.support.wire.hosted_controller import HostedController, InvariantViolatedError
 from tests.support.wire.hostile_requests import CORRELATION_ID, HostileRequest, HostileRequests
@@ -102,14 +102,10 @@ class ImageOfLog:
                         value = decode_metadata_record(record.value or b"").record
                         replay(self._image, value, record.offset)
                 self._offset = min(end_offset, batch.header.last_offset + 1)
-        expected, actual = _lines(self._image), _lines(self._hosted.image)
+        expected, actual = image_lines(self._image), image_lines(self._hosted.image)
         if expected != actual:
             differing = sorted(set(expected) ^ set(actual))[:2]
             raise InvariantViolatedError(f"the image is not what the log says, for example {differing}")
-
-
-def _lines(image: MetadataImage) -> list[str]:
-    return [repr(entry.record) for entry in image_records(image)]
 
 
 class HostileRound:
