@@ -34,8 +34,9 @@ from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_protocol.generated.register_controller_record import RegisterControllerRecord
-from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch, read_batch_header
 from tests.support.active_controller import (
     BASE_PROPERTIES,
     CLUSTER_ID,
@@ -63,6 +64,16 @@ def standby(metadata_version: int = features.LATEST_PRODUCTION) -> QuorumControl
 
 def names(records: list[RecordAndVersion]) -> list[str]:
     return [entry.record.NAME.removesuffix("Record") for entry in records]
+
+
+def replay_committed(controller: QuorumController, records: list[Message], base_offset: int) -> None:
+    """As a node does with a batch of the log."""
+    values = [encode_metadata_record(record, record.HIGHEST_VERSION) for record in records]
+    batch = encode_batch(base_offset, 1, 0, values)
+    replaying = controller.replay_of_log()
+    replaying.begin(batch, 0, read_batch_header(batch, 0), "the metadata log")
+    assert replaying.replay_some(len(records) + 1)
+    controller.skip_to(base_offset + len(records))
 
 
 def append(controller: QuorumController, result: ControllerResult, offset: int) -> int:
@@ -118,14 +129,14 @@ class TestClaim:
     def test_a_log_with_content_gets_no_bootstrap_records(self):
         first = ActiveController()
         controller = standby()
-        controller.replay_committed(first.records, 1)
+        replay_committed(controller, first.records, 1)
         assert controller.claim(2, Moment(0, 0, first.end_offset)) == []
         controller.image.journal.commit_to(first.end_offset)
 
     def test_a_half_open_transaction_is_aborted_and_the_bootstrap_repeated(self):
         controller = standby()
         half = [BeginTransactionRecord(name="Bootstrap records"), bootstrap_records()[0].record]
-        controller.replay_committed(half, 1)
+        replay_committed(controller, half, 1)
         assert controller.last_stable_offset == 0
         results = controller.claim(2, Moment(0, 0, 3))
         assert names(results[0].batches[0].records)[:2] == ["AbortTransaction", "BeginTransaction"]
@@ -138,9 +149,9 @@ class TestClaim:
         """A snapshot between the two would have an end without its beginning: no controller could read it."""
         controller = standby()
         bootstrap = [record.record for record in bootstrap_records()]
-        controller.replay_committed(bootstrap, 1)
+        replay_committed(controller, bootstrap, 1)
         begin = 1 + len(bootstrap)
-        controller.replay_committed([BeginTransactionRecord(name="of another leader")], begin)
+        replay_committed(controller, [BeginTransactionRecord(name="of another leader")], begin)
         (result,) = controller.claim(2, Moment(0, 0, begin + 1))
         end = append_prepared(controller, result, begin + 1)
         assert controller.image.journal.transaction_start is None
@@ -154,7 +165,7 @@ class TestClaim:
         first.start_brokers(1)
         first.register(2)
         controller = standby()
-        controller.replay_committed(first.records, 1)
+        replay_committed(controller, first.records, 1)
         controller.claim(2, Moment(5_000, 5_000, first.end_offset))
         heartbeats = controller.state.heartbeats
         brokers = controller.image.cluster.brokers
@@ -187,13 +198,13 @@ class TestClaim:
         first = ActiveController()
         controller = standby()
         assert controller.registration_to_send() is None
-        controller.replay_committed(first.records, 1)
+        replay_committed(controller, first.records, 1)
         request = controller.registration_to_send()
         assert request is not None
         request.controller_id = NODE_ID + 1
         controller.own_registration.id = NODE_ID + 1
         first.request(request)
-        controller.replay_committed(first.records[-1:], first.end_offset - 1)
+        replay_committed(controller, first.records[-1:], first.end_offset - 1)
         assert controller.registration_to_send() is None
 
 
@@ -256,7 +267,7 @@ class TestCommit:
         controller = active.controller
         append(controller, active.handle(registration(2)), active.end_offset)
         controller.renounce()
-        controller.replay_committed([NoOpRecord()], controller.next_replay_offset)
+        replay_committed(controller, [NoOpRecord()], controller.next_replay_offset)
         assert 2 not in controller.image.cluster.brokers
 
     def test_large_results_are_cut_and_atomic_ones_refused(self):
@@ -388,7 +399,7 @@ class TestRouting:
         api = API_TABLE[api_key]
         controller = standby()
         first = ActiveController()
-        controller.replay_committed(first.records, 1)
+        replay_committed(controller, first.records, 1)
         for version in range(api.lowest, api.highest + 1):
             request = request_type(api_key)()
             context = first.context(request, version)
