@@ -1,7 +1,7 @@
 """MetadataLoader: a standby reads what is committed, until it writes it itself.
 
 A snapshot comes first where the log does not begin at 0, then the log behind it. Both are replayed in turns
-of bounded length, so that requests, elections and replication go on meanwhile.
+of bounded length, so that requests are answered, leaders elected and records replicated meanwhile.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class SnapshotLoading:
 
     @property
     def image(self) -> MetadataImage:
-        """Whole when `is_whole`; nobody but this may look at it before."""
+        """Whole when `is_whole`; it is not looked at before."""
         return self._replay.image
 
     @property

@@ -16,7 +16,6 @@ from functools import partial
 from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
-    END_OF_SNAPSHOT,
     Audited,
     AuthorizerLines,
     CloseConnection,
@@ -49,7 +48,6 @@ from kraftctl.server.executor_protocols import (
     Storage,
 )
 from kraftctl.server.turn_probe import TurnProbe
-from kraftctl.storage.checkpoint_parts import CheckpointPart
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.batch_framing import base_offset_at
 
@@ -353,9 +351,8 @@ class EffectExecutor:
         gc.freeze()
 
     def _read_snapshot(self, effect: ReadSnapshot) -> None:
-        def done(part: CheckpointPart) -> None:
-            following = END_OF_SNAPSHOT if part.next_position is None else part.next_position
-            self._inbox.offer(SnapshotRead(effect.snapshot_id, effect.position, part.data, following))
+        def done(read: SnapshotRead) -> None:
+            self._inbox.offer(read)
             gc.freeze()
 
         wanted = (effect.snapshot_id, effect.position, effect.max_bytes)

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed, TakeTurn
+from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed, SnapshotRead, TakeTurn
 from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.log_state import SnapshotInfo
-from kraftctl.storage.checkpoint_parts import CheckpointPart
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
@@ -66,7 +65,7 @@ class Storage(Protocol):
 
     def read_snapshot_part(
         self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int
-    ) -> CheckpointPart: ...
+    ) -> SnapshotRead: ...
 
     def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes: ...
 

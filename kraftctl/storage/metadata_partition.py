@@ -6,11 +6,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from kraftctl.node.events import END_OF_SNAPSHOT, SnapshotRead
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_set import VoterSet
-from kraftctl.storage.checkpoint_parts import CheckpointPart, CheckpointParts
+from kraftctl.storage.checkpoint_parts import CheckpointParts
 from kraftctl.storage.contradictions import Contradictions
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.leader_epoch_checkpoint import read_leader_epochs
@@ -191,10 +192,8 @@ class MetadataPartition:
                 self.recovery_point.note_cut(log.epoch_at(kept_end_offset - 1), kept_end_offset)
             log.truncate_to(end_offset)
 
-    def read_snapshot_part(
-        self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int
-    ) -> CheckpointPart:
-        """Of one snapshot at a time: from the start, or from where the part before ended.
+    def read_snapshot_part(self, snapshot_id: OffsetAndEpoch, position: int, bytes_max: int) -> SnapshotRead:
+        """Of one snapshot at a time: from its start, or from where the part before ended.
 
         Raises StorageError when the file is damaged.
         """
@@ -205,10 +204,11 @@ class MetadataPartition:
         assert parts is not None, "the first part begins at 0"
         assert parts.path == self.snapshots.path(snapshot_id), f"{parts.path} is being read"
         assert parts.position == position, f"the next part of {parts.path} begins at {parts.position}"
-        part = parts.read_next(bytes_max)
-        if part.next_position is None:
+        data, next_position = parts.read_next(bytes_max)
+        if next_position is None:
             self._close_parts()
-        return part
+            next_position = END_OF_SNAPSHOT
+        return SnapshotRead(snapshot_id, position, data, next_position)
 
     def _close_parts(self) -> None:
         if self._parts is not None:

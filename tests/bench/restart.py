@@ -30,6 +30,7 @@ from tests.support.wire.controller_client import ControllerClient, StandInBroker
 NODE_ID = 3000
 BROKER_ID = 1
 POLL_S = 0.02
+TIMEOUT_S = 300.0
 VERSIONS = ApiVersionsRequest(client_software_name="bench", client_software_version="1")
 
 
@@ -56,16 +57,15 @@ class Prober:
         self._thread.start()
 
     def _probe(self) -> None:
-        while not self._ended.is_set():
+        while not self._ended.wait(POLL_S):
             try:
                 with ControllerClient(self.node.port) as client:
-                    while not self._ended.is_set():
+                    while not self._ended.wait(POLL_S / 4):
                         began = time.monotonic()
                         client.call(VERSIONS, 3, ApiVersionsResponse)
                         self.longest_s = max(self.longest_s, time.monotonic() - began)
-                        time.sleep(POLL_S / 4)
             except OSError:
-                time.sleep(POLL_S)
+                continue
 
     def stop(self) -> float:
         self._ended.set()
@@ -85,17 +85,7 @@ def restart(node: KraftctlController) -> Restart:
     began = time.monotonic()
     node.start(wait=False)
     prober = Prober(node)
-    registered = False
-    while not registered:
-        try:
-            with ControllerClient(node.port) as client:
-                broker = StandInBroker(client, BROKER_ID, node.cluster_id)
-                while not registered:
-                    registered = broker.register()
-                    if not registered:
-                        time.sleep(POLL_S)
-        except OSError:
-            time.sleep(POLL_S)
+    await_result(lambda: is_registered(node), "a broker is registered", TIMEOUT_S, interval_s=POLL_S)
     registered_s = time.monotonic() - began
     longest_wait_s = prober.stop()
     assert node.process is not None
@@ -123,7 +113,7 @@ def build(directory: Path, options: argparse.Namespace) -> KraftctlController:
 def measure(node: KraftctlController) -> list[Row]:
     rows: list[Row] = []
     node.start()
-    await_result(lambda: restart_is_over(node), "it is active", 300.0)
+    await_result(lambda: is_registered(node), "it is active", TIMEOUT_S)
     for what in ("SIGTERM", "kill -9"):
         node.stop() if what == "SIGTERM" else node.kill()
         found = restart(node)
@@ -137,10 +127,13 @@ def measure(node: KraftctlController) -> list[Row]:
     return rows
 
 
-def restart_is_over(node: KraftctlController) -> bool:
-    """Whether a broker is registered."""
-    with ControllerClient(node.port) as client:
-        return StandInBroker(client, BROKER_ID, node.cluster_id).register()
+def is_registered(node: KraftctlController) -> bool:
+    """Registers a broker; False when the controller is not active yet."""
+    try:
+        with ControllerClient(node.port, timeout_s=TIMEOUT_S) as client:
+            return StandInBroker(client, BROKER_ID, node.cluster_id).register()
+    except OSError:
+        return False
 
 
 def main(arguments: list[str]) -> int:

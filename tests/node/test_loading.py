@@ -1,4 +1,4 @@
-"""A standby loads a snapshot and the log behind it in turns, while everything else goes on."""
+"""A standby loads a snapshot and the log behind it in turns; half of one is not visible."""
 
 from __future__ import annotations
 
