@@ -81,6 +81,8 @@ def snapshot_downloaded(core: RaftCore, event: SnapshotDownloaded) -> None:
     state = core.state
     if isinstance(state, Follower):
         state.download = None
+        # Meanwhile the leader was not asked: its silence means nothing.
+        state.restart_fetch_timer(core.fetch_deadline_ms())
     snapshot_id = event.snapshot_id
     if event.size_bytes == 0:
         pause_ms = core.damaged_downloads.add(core.now_ms)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from kraftctl.raft.events import SnapshotDownloaded
+from kraftctl.storage.download_check import DownloadCheck
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.snapshots import SnapshotStore, SnapshotWriter
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -21,16 +22,19 @@ class SnapshotDownloads:
     def __init__(self, store: SnapshotStore) -> None:
         self._store = store
         self._writer: SnapshotWriter | None = None
+        self._check = DownloadCheck()
 
     def save(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
         """The next slice, or the first one of another snapshot. Raises OSError."""
         if position == 0:
             self.abort()
             self._writer = self._store.writer(snapshot_id)
+            self._check = DownloadCheck()
         writer = self._writer
         assert writer is not None, "slices arrive in order"
         assert (writer.snapshot_id, writer.size_bytes) == (snapshot_id, position)
         writer.append(data)
+        self._check.take(data)
 
     def finish(self, snapshot_id: OffsetAndEpoch) -> SnapshotDownloaded:
         """Give the file its final name, or delete it when it is damaged. Raises OSError."""
@@ -39,7 +43,7 @@ class SnapshotDownloads:
         assert writer.snapshot_id == snapshot_id
         self._writer = None
         try:
-            writer.verify()
+            writer.verify(decodes_records=not self._check.has_decoded_all)
         except StorageError as error:
             logger.error("%s", error)
             writer.abort()

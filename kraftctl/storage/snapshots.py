@@ -48,9 +48,9 @@ class SnapshotWriter:
         write_all(self._descriptor, data)
         self.size_bytes += len(data)
 
-    def verify(self) -> None:
+    def verify(self, *, decodes_records: bool = True) -> None:
         """Read back what was written: a downloaded checkpoint is not trusted yet. Raises StorageError."""
-        CheckpointReader(self._path).verify_snapshot()
+        CheckpointReader(self._path).verify_snapshot(decodes_records=decodes_records)
 
     def freeze(self) -> Path:
         """Make the file durable under its final name, read-only, and return that name. Raises OSError."""

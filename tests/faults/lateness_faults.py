@@ -83,4 +83,28 @@ FAULTS = (
         (SOCKETS,),
         "A controller that was suspended closes its connections to the others.",
     ),
+    PlantedFault(
+        "downloads-end-the-fetch-timeout",
+        "kraftctl/raft/download_snapshot.py",
+        "        state.restart_fetch_timer(core.fetch_deadline_ms())\n",
+        "",
+        ("tests/raft/test_snapshot_download.py",),
+        "A voter that has just downloaded a large snapshot looks for another leader.",
+    ),
+    PlantedFault(
+        "downloads-are-decoded-in-the-end",
+        "kraftctl/server/snapshot_downloads.py",
+        "        self._check.take(data)\n",
+        "",
+        ("tests/server/test_snapshot_downloads.py",),
+        "A replica neither votes nor fetches for seconds after it has downloaded a large snapshot.",
+    ),
+    PlantedFault(
+        "a-download-is-checked-from-its-second-batch-on",
+        "kraftctl/storage/download_check.py",
+        "        return self._is_sound and not self._unfinished\n",
+        "        return not self._unfinished\n",
+        ("tests/storage/test_download_check.py", "tests/server/test_snapshot_downloads.py"),
+        "A record that cannot be decoded takes the place of the log.",
+    ),
 )

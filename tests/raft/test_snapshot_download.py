@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
 from tests.support.simulator.quorum import StartQuorum
@@ -27,4 +29,28 @@ def test_an_empty_slice_is_fetched_again(start_quorum: StartQuorum) -> None:
     assert len(positions) > 4
     assert positions.count(0) == 1
     assert positions[2] == positions[3] > 0
+    assert behind.raft.end_offset == leader.raft.end_offset
+
+
+def test_a_download_that_takes_long_to_finish_is_no_silence_of_the_leader(start_quorum: StartQuorum) -> None:
+    """It is forced to the disk for longer than the fetch timeout, and the leader is not asked meanwhile."""
+    quorum = start_quorum(25, [1, 2, 3])
+    leader = quorum.led()
+    behind = quorum.followers()[0]
+    quorum.crash(behind)
+    for _ in range(5):
+        quorum.append(leader, 400)
+        quorum.run_for(100)
+    quorum.take_snapshot(leader)
+    since = len(quorum.trace)
+
+    def slow_to_finish(_: random.Random) -> int:
+        return 3_000_000 if quorum.lines(behind.node_id)[-1].startswith("finish ") else 100
+
+    behind.start()
+    behind.set_speed(slow_to_finish)
+    quorum.run_for(20_000)
+    lines = quorum.lines(behind.node_id, since)
+    assert [line for line in lines if line.startswith("finish ")]
+    assert not [line for line in lines if "Prospective" in line]
     assert behind.raft.end_offset == leader.raft.end_offset

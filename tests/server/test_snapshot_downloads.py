@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
+from kraftctl.storage.checkpoint_reader import CheckpointReader
 from kraftctl.storage.snapshots import SnapshotStore
+from kraftctl_protocol.generated.no_op_record import NoOpRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.support.mad_directory import Snapshot, voters_record
 
 SNAPSHOT_ID = OffsetAndEpoch(5, 3)
+
+RECORD = encode_metadata_record(NoOpRecord(), 0)
 
 
 def snapshot() -> bytes:
@@ -68,3 +73,18 @@ def test_a_damaged_download_is_deleted(tmp_path: Path, is_damaged: bool) -> None
     downloaded = downloads.finish(SNAPSHOT_ID)
     assert downloaded.size_bytes == (0 if is_damaged else len(data))
     assert SnapshotStore.open(tmp_path).ids() == ([] if is_damaged else [SNAPSHOT_ID])
+
+
+def test_records_are_decoded_while_they_come_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the end, the node waits for this: it only compares checksums then."""
+    store = SnapshotStore.open(tmp_path)
+    downloads = SnapshotDownloads(store)
+    data = content(Snapshot.header, lambda batches: batches.records(RECORD), Snapshot.footer)
+    for position in range(0, len(data), 50):
+        downloads.save(SNAPSHOT_ID, position, data[position : position + 50])
+
+    def not_again(reader: CheckpointReader) -> Iterator[RecordAndVersion]:
+        raise AssertionError("all records are decoded")
+
+    monkeypatch.setattr(CheckpointReader, "records", not_again)
+    assert downloads.finish(SNAPSHOT_ID).size_bytes == len(data)
