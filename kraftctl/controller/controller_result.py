@@ -53,8 +53,8 @@ class ControllerResult:
 
     `is_atomic`: all records must land in one batch (or one metadata transaction). Otherwise the
     caller may cut the list between any two records. `response` is None for timer work. `refusals` are lines
-    for the log with the reasons that the response has no room for. With a `rest` there is no response yet: it
-    comes with the last slice.
+    for the log with the reasons that the response has no room for. With a `rest` there is more to come: a
+    request that has no response yet is answered with the last slice.
     """
 
     def __init__(

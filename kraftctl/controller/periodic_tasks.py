@@ -3,13 +3,15 @@
 | task | when |
 |--|--|
 | fence a broker | as soon as its session ran out; the next one 10 ms later; none right after a stall here |
+| elect leaders where there are none | at activation, and when long work has failed |
 | register this controller (KIP-919) | when metadata.version begins to allow it |
 | write a NoOpRecord (KIP-835) | every metadata.max.idle.interval.ms, 0 for never |
-| elect preferred leaders | every leader.imbalance.check.interval.seconds, at most 1000 partitions at a time |
+| elect preferred leaders | every leader.imbalance.check.interval.seconds |
 | remove expired delegation tokens (KIP-48) | every delegation.token.expiry.check.interval.ms |
 | elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
 
 When several are due, the first in this table runs first. A task that fails is retried after a growing pause.
+Fencing and elections of very many partitions go on in slices; elections that are due meanwhile are left out.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.failures import pause_ms
 from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.elect_leaders import (
-    elect_preferred_leaders,
-    elect_unclean_leaders,
+from kraftctl.controller.replication_control.leader_elections import (
+    LeaderElections,
+    leaderless_elections,
+    preferred_elections,
+    unclean_elections,
 )
 from kraftctl.controller.security.delegation_token_control import sweep_expired_tokens
 from kraftctl.metadata.controller_registration import ControllerRegistration
@@ -35,9 +39,6 @@ from kraftctl_protocol.metadata_record import RecordAndVersion
 
 IMMEDIATE_MS: Final = 10
 """A task with more to do runs again after this, as in Kafka, so that requests are handled in between."""
-
-SLICE_MS: Final = 1
-"""Between two slices of one long task."""
 
 HEARTBEATS_AFTER_STALL: Final = 2
 """Brokers then have this many heartbeat intervals to send a heartbeat."""
@@ -81,11 +82,21 @@ class PeriodicTasks:
         sweep_ms = now_ms + self._sweep_interval_ms if tokens else NEVER
         unclean_ms = now_ms + self._unclean_interval_ms
         self._registration = PeriodicTask("register this controller", now_ms, self._register)
+        self._leaderless = PeriodicTask("elect leaders where there are none", now_ms, self._elect_leaderless)
         self._no_op = PeriodicTask("write a NoOpRecord", no_op_ms, self._write_no_op)
         self._preferred = PeriodicTask("elect preferred leaders", preferred_ms, self._elect_preferred)
         self._sweep = PeriodicTask("remove expired delegation tokens", sweep_ms, self._sweep_tokens)
         self._unclean = PeriodicTask("elect unclean leaders", unclean_ms, self._elect_unclean)
-        self._timed = [self._registration, self._no_op, self._preferred, self._sweep, self._unclean]
+        self._timed = [
+            self._leaderless,
+            self._registration,
+            self._no_op,
+            self._preferred,
+            self._sweep,
+            self._unclean,
+        ]
+        self._preferred_elections: LeaderElections | None = None
+        self._unclean_elections: LeaderElections | None = None
 
     @property
     def next_deadline_ms(self) -> int:
@@ -98,8 +109,6 @@ class PeriodicTasks:
     def _fence_due_ms(self) -> int:
         """`due_ms` of the task is its earliest time; the sessions determine whether it has anything to do."""
         not_before_ms = self._fence.due_ms
-        if self._fencing.in_progress:
-            return not_before_ms
         due_ms = self._fencing.next_retry_ms or NEVER
         heartbeats = self._state.heartbeats
         contact_ms = heartbeats.oldest_contact_ms
@@ -110,6 +119,10 @@ class PeriodicTasks:
 
     def take_due(self, now_ms: int) -> PeriodicTask | None:
         """A task that is due; None without one."""
+        leaving = self._state.heartbeats.leaving
+        if leaving.elections_are_due:
+            leaving.elections_are_due = False
+            self._leaderless.due_ms = now_ms
         deadline_ms = self.next_deadline_ms
         if deadline_ms > now_ms:
             return None
@@ -146,9 +159,12 @@ class PeriodicTasks:
     # The tasks.
 
     def _fence_stale_broker(self, moment: Moment) -> ControllerResult | None:
-        result = self._fencing.run(moment.now_ms)
-        self._fence.due_ms = moment.now_ms + (SLICE_MS if self._fencing.more else IMMEDIATE_MS)
-        return result
+        self._fence.due_ms = moment.now_ms + IMMEDIATE_MS
+        return self._fencing.run(moment)
+
+    def _elect_leaderless(self, moment: Moment) -> ControllerResult | None:
+        self._leaderless.due_ms = NEVER
+        return leaderless_elections(self._state).next_slice(moment)
 
     def _register(self, moment: Moment) -> ControllerResult | None:
         self._registration.due_ms = moment.now_ms + REGISTRATION_RETRY_MS
@@ -161,9 +177,11 @@ class PeriodicTasks:
         return ControllerResult.of([RecordAndVersion(NoOpRecord(), 0)])
 
     def _elect_preferred(self, moment: Moment) -> ControllerResult | None:
-        result, more = elect_preferred_leaders(self._state)
-        self._preferred.due_ms = moment.now_ms + (IMMEDIATE_MS if more else self._preferred_interval_ms)
-        return result
+        self._preferred.due_ms = moment.now_ms + self._preferred_interval_ms
+        if self._preferred_elections is not None and not self._preferred_elections.is_over:
+            return None
+        self._preferred_elections = preferred_elections(self._state)
+        return self._preferred_elections.next_slice(moment)
 
     def _sweep_tokens(self, moment: Moment) -> ControllerResult | None:
         result, more = sweep_expired_tokens(self._state, moment)
@@ -171,6 +189,8 @@ class PeriodicTasks:
         return result
 
     def _elect_unclean(self, moment: Moment) -> ControllerResult | None:
-        result, more = elect_unclean_leaders(self._state)
-        self._unclean.due_ms = moment.now_ms + (IMMEDIATE_MS if more else self._unclean_interval_ms)
-        return result
+        self._unclean.due_ms = moment.now_ms + self._unclean_interval_ms
+        if self._unclean_elections is not None and not self._unclean_elections.is_over:
+            return None
+        self._unclean_elections = unclean_elections(self._state)
+        return self._unclean_elections.next_slice(moment)

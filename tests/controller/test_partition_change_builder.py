@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,
     ELECT_PREFERRED,
@@ -39,7 +40,7 @@ def builder(state: MetadataState, election: int = ELECT_ONLINE, min_isr: int = 1
         state.partition(),
         uuid(1),
         0,
-        acceptor=LeaderAcceptor(state.image.cluster),
+        acceptor=LeaderAcceptor(state.image.cluster, LeavingBrokers()),
         cluster=state.image.cluster,
         metadata_version=state.metadata_version,
         min_isr=min_isr,
@@ -107,7 +108,7 @@ def test_a_replica_in_an_offline_directory_cannot_lead(where: bytes, accepted: b
     """KIP-858."""
     state = state_with(partition_record([1], [1], leader=-1, directories=[where]), alive=[1])
     assert (builder(state).build() is not None) is accepted
-    assert LeaderAcceptor(state.image.cluster).accepts(state.partition(), 1) is accepted
+    assert LeaderAcceptor(state.image.cluster, LeavingBrokers()).accepts(state.partition(), 1) is accepted
 
 
 def test_a_broker_in_controlled_shutdown_cannot_lead() -> None:

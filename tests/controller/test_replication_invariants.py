@@ -10,17 +10,7 @@ import random
 
 import pytest
 
-from kraftctl.controller.replication_control.broker_transitions import (
-    records_for_controlled_shutdown,
-    records_for_fenced_broker,
-    records_for_new_incarnation,
-    records_for_offline_directories,
-    records_for_unfenced_broker,
-)
-from kraftctl.controller.replication_control.elect_leaders import (
-    elect_preferred_leaders,
-    elect_unclean_leaders,
-)
+from kraftctl.controller.replication_control.leader_elections import preferred_elections, unclean_elections
 from kraftctl.controller.replication_control.reassign_partitions import alter_partition_reassignments
 from kraftctl.metadata import features
 from kraftctl.metadata.leader_recovery_state import RECOVERING
@@ -35,6 +25,13 @@ from kraftctl_protocol.generated.alter_partition_request import PartitionData
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.effort import seeds
 from tests.support.metadata_state import MetadataState, directory, partition_record, uuid
+from tests.support.transitions import (
+    records_for_controlled_shutdown,
+    records_for_fenced_broker,
+    records_for_new_incarnation,
+    records_for_offline_directories,
+    records_for_unfenced_broker,
+)
 from tests.support.wire.alter_partition_requests import ask, request_for
 
 BROKERS = (1, 2, 3, 4, 5)
@@ -159,10 +156,10 @@ class ClusterLife:
         self.append(result.records)
 
     def elect_preferred(self) -> None:
-        self.append(elect_preferred_leaders(self.state.controller)[0].records)
+        self.append(preferred_elections(self.state.controller).next_slice(self.state.moment()).records)
 
     def elect_unclean(self) -> None:
-        self.append(elect_unclean_leaders(self.state.controller)[0].records)
+        self.append(unclean_elections(self.state.controller).next_slice(self.state.moment()).records)
 
     def lose_directory(self) -> None:
         broker_id = self.broker()

@@ -90,9 +90,9 @@ FAULTS = (
     ),
     PlantedFault(
         "elected-in-a-directory-that-fails",
-        "kraftctl/controller/replication_control/broker_transitions.py",
-        "    updates = _Updates(image, config, added=broker_id, offline=offline_directories)\n",
-        "    updates = _Updates(image, config, added=broker_id)\n",
+        "kraftctl/controller/replication_control/leader_elections.py",
+        "        updates = PartitionUpdates(state, added=added, offline=self._offline)\n",
+        "        updates = PartitionUpdates(state, added=added)\n",
         ("tests/controller/test_broker_heartbeat.py",),
         "Partitions stay offline, led by a broker that cannot serve them.",
     ),

@@ -129,18 +129,17 @@ FAULTS: tuple[SimulatedFault, ...] = (
     ),
     planted(
         "fenced-while-it-leads",
-        TRANSITIONS,
-        "            image.cluster, removed=removed, added=added, unclean=unclean, offline=offline\n",
-        "            image.cluster, added=added, unclean=unclean, offline=offline\n",
+        f"{REPLICATION}/partition_updates.py",
+        "            removed=removed,\n            added=added,\n",
+        "            added=added,\n",
         "KIP-841: a broker that is being fenced is elected.",
         "brokers",
     ),
     planted(
         "fencing-forgets-the-isrs",
         TRANSITIONS,
-        "    updates.add_partitions_with_isr_member(broker_id)\n"
-        "    updates.records.append(fencing_record(registration))\n",
-        "    updates.records.append(fencing_record(registration))\n",
+        "        if not is_out:\n            begins = DepartureBegins(",
+        "        updates.records.clear()\n        if False:\n            begins = DepartureBegins(",
         "KIP-841: a fenced broker stays in its ISRs.",
         "brokers",
     ),

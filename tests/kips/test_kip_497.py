@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.replication_control.broker_transitions import records_for_fenced_broker
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse, PartitionData
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_record, uuid
+from tests.support.transitions import records_for_fenced_broker
 from tests.support.wire.alter_partition_requests import VERSIONS, ask, error_of, only_partition, request_for
 
 LEADER, IN_SYNC, LAGGING, STRANGER = 1, 2, 3, 4

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.replication_control.broker_transitions import (
-    records_for_fenced_broker,
-    records_for_unfenced_broker,
-)
-from kraftctl.controller.replication_control.elect_leaders import elect_leaders, elect_unclean_leaders
+from kraftctl.controller.replication_control.elect_leaders import elect_leaders
+from kraftctl.controller.replication_control.leader_elections import unclean_elections
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
 from kraftctl.metadata.leader_recovery_state import (
     NO_CHANGE,
@@ -26,6 +23,10 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from tests.support.metadata_state import MetadataState, partition_record
+from tests.support.transitions import (
+    records_for_fenced_broker,
+    records_for_unfenced_broker,
+)
 from tests.support.wire.alter_partition_requests import ask, error_of, only_partition, request_for
 
 VERSIONS_WITH_STATE = (1, 2, 3)
@@ -88,7 +89,7 @@ def test_an_operators_unclean_election_starts_recovery() -> None:
 
 def test_the_unclean_election_timer_starts_recovery() -> None:
     state = leaderless(unclean=True)
-    result, _ = elect_unclean_leaders(state.controller)
+    result = unclean_elections(state.controller).next_slice(state.moment())
     change = change_of([entry.record for entry in result.records])
     assert (change.leader, change.isr, change.leader_recovery_state) == (2, [2], RECOVERING)
 

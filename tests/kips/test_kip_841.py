@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.controller.replication_control.broker_transitions import (
-    records_for_controlled_shutdown,
-    records_for_fenced_broker,
-    records_for_unfenced_broker,
-)
 from kraftctl.controller.replication_control.isr_eligibility import why_ineligible
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_request import BrokerState
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from tests.support.metadata_state import BROKER_EPOCH, MetadataState, partition_record
+from tests.support.transitions import (
+    records_for_controlled_shutdown,
+    records_for_fenced_broker,
+    records_for_unfenced_broker,
+)
 from tests.support.wire.alter_partition_requests import VERSIONS, ask, error_of, request_for
 
 
@@ -112,7 +113,7 @@ def test_the_refusal_names_each_member_and_the_reason() -> None:
         BrokerState(broker_id=broker_id, broker_epoch=BROKER_EPOCH + broker_id) for broker_id in (1, 2, 3, 4)
     ]
     members.append(BrokerState(broker_id=1, broker_epoch=7))
-    assert why_ineligible(state.image.cluster, members) == ApiError(
+    assert why_ineligible(state.image.cluster, LeavingBrokers(), members) == ApiError(
         Errors.INELIGIBLE_REPLICA,
         "not eligible for the ISR: 2 (fenced), 3 (shutting down), 4 (not registered),"
         " 1 (broker epoch 7 is not the registered 101)",

@@ -110,6 +110,8 @@ class ActiveController:
         self.controller.follow_quorum(NODE_ID, kraft_version, [NODE_ID])
         self.units = UNLIMITED
         """Of long work, in each slice."""
+        self.runs_slices = True
+        """Whether long work is done with the request or timer that began it."""
         self.now_ms = 1_000_000
         self.wall_ahead_ms = 0
         self.log: list[tuple[int, RecordAndVersion]] = []
@@ -143,7 +145,8 @@ class ActiveController:
         """Run what is due now."""
         start = len(self.log)
         while self.run_due_task():
-            pass
+            if self.runs_slices:
+                self.finish_work()
         return [record for _, record in self.log[start:]]
 
     def run_due_task(self) -> bool:
@@ -151,6 +154,8 @@ class ActiveController:
         prepared = self.controller.prepare_due_task(self.moment)
         if prepared is not None:
             self.write_prepared(prepared)
+            if prepared.rest is not None:
+                self.controller.continue_later(prepared.rest, None)
         return prepared is not None
 
     def pass_time(self, milliseconds: int) -> list[RecordAndVersion]:
@@ -213,8 +218,10 @@ class ActiveController:
         self.write_prepared(prepared)
         response = prepared.response
         if prepared.rest is not None:
-            self.controller.continue_later(prepared.rest, WaitingRequest(0, used, decoded))
-            response = self.finish_work()
+            waiting = WaitingRequest(0, used, decoded) if response is None else None
+            self.controller.continue_later(prepared.rest, waiting)
+            if self.runs_slices:
+                response = self.finish_work() or response
         assert response is not None
         response.encode(used.version)
         return response
@@ -223,11 +230,15 @@ class ActiveController:
         """Take all slices that are left. Returns the last response."""
         response = None
         while self.controller.has_work:
-            piece = self.controller.prepare_slice(self.moment)
-            if piece.prepared is not None:
-                self.write_prepared(piece.prepared)
-            response = piece.response or response
+            response = self.take_slice() or response
         return response
+
+    def take_slice(self) -> Message | None:
+        """Take the next slice of long work. Returns the response of a request that ends with it."""
+        piece = self.controller.prepare_slice(self.moment)
+        if piece.prepared is not None:
+            self.write_prepared(piece.prepared)
+        return piece.response
 
     def response_to(self, request: Message) -> Message:
         """The response alone; nothing is written."""

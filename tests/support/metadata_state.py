@@ -149,6 +149,11 @@ class MetadataState:
         )
         self.append(record, 1 if in_controlled_shutdown else 0)
 
+    def change_broker_of(self, broker_id: int, *, fenced: int) -> None:
+        """The registered incarnation, whatever its epoch."""
+        epoch = self.image.cluster.brokers[broker_id].epoch
+        self.append(BrokerRegistrationChangeRecord(broker_id=broker_id, broker_epoch=epoch, fenced=fenced))
+
     def topic(self, name: str, *partitions: PartitionRecord, number: int = 1) -> bytes:
         """A topic with id uuid(number); `partitions` get that id and, in order, their index."""
         topic_id = uuid(number)

@@ -1,26 +1,32 @@
 """BrokerHeartbeatManager: soft state about brokers that the metadata log does not hold (KIP-631).
 
-It has the last contact of each broker, the metadata offset that it reported, and the offset at which its
-controlled shutdown may end. It exists on the active controller only and starts anew at each activation, so
-a failover delays the fencing of a broker that dies at that time by up to one session timeout.
+It has the last contact of each broker, the metadata offset that it reported, the offset at which its
+controlled shutdown may end, and whether it is leaving ISRs right now. It exists on the active controller only
+and starts anew at each activation, so a failover delays the fencing of a broker that dies at that time by up
+to one session timeout.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.metadata.broker_registration import BrokerRegistration
 
 UNKNOWN_OFFSET: Final = -1
 
 NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
 
+SHUTDOWN_UNDER_WAY: Final = 1 << 63
+"""A `controlled_shutdown_offset` that no broker reaches: there is more to write."""
+
 
 class BrokerHeartbeatState:
     """The soft state of one registered broker.
 
-    `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the last offset
-    of the batch that began its controlled shutdown, -1 when it is not shutting down.
+    `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the offset of
+    the last record by which it leaves ISRs and leaderships in its controlled shutdown, SHUTDOWN_UNDER_WAY
+    before that is written, -1 when it is not shutting down.
     """
 
     def __init__(self, epoch: int, fenced: bool) -> None:
@@ -49,6 +55,7 @@ class BrokerHeartbeatManager:
         self._contact_times_ms: dict[tuple[int, int], int] = {}
         """Oldest contact first: the clock is monotonic and a contact moves its entry to the end."""
         self._brokers: dict[int, BrokerHeartbeatState] = {}
+        self.leaving = LeavingBrokers()
 
     def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
         """Unfenced brokers get a full session from now on (KAFKA-18138); fenced ones none (KAFKA-19047)."""
@@ -126,10 +133,21 @@ class BrokerHeartbeatManager:
             state.controlled_shutdown_offset = UNKNOWN_OFFSET
 
     def begin_controlled_shutdown(self, broker_id: int, offset: int) -> None:
-        """Remember the last offset of the batch that began the shutdown; the first one stays."""
+        """Remember the last offset of its changes, or SHUTDOWN_UNDER_WAY; the first one stays."""
         state = self._brokers[broker_id]
         assert not state.fenced, "a fenced broker shuts down immediately"
         if not state.shutting_down:
+            state.controlled_shutdown_offset = offset
+
+    def end_changes_of_shutdown(self, broker_id: int, broker_epoch: int, offset: int) -> None:
+        """The last change of a controlled shutdown that is under way is written at `offset`.
+
+        With UNKNOWN_OFFSET it has failed: the next heartbeat begins it again.
+        """
+        state = self._brokers.get(broker_id)
+        if state is None or state.epoch != broker_epoch:
+            return
+        if state.controlled_shutdown_offset == SHUTDOWN_UNDER_WAY:
             state.controlled_shutdown_offset = offset
 
     def lowest_active_offset(self) -> int:

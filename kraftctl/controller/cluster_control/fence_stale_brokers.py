@@ -1,8 +1,8 @@
-"""Fences brokers whose session ran out (KIP-631), one at a time: each sees what the last one changed.
+"""Fences brokers whose session ran out (KIP-631): one begins at a time, and sees what the last one changed.
 
 A broker with very many partitions is fenced in slices, and requests are handled in between. It first leaves
-ISRs and leaderships, slice by slice, and is fenced with the last of them. A broker whose fencing fails
-is tried again later, after the others.
+ISRs and leaderships, slice by slice, and is fenced with the last of them. Several brokers may be leaving at
+the same time; none of them is then elected. A broker whose fencing fails is tried again later.
 """
 
 from __future__ import annotations
@@ -11,13 +11,9 @@ from kraftctl.controller.cluster_control.stalls import Stalls
 from kraftctl.controller.controller_result import ControllerResult, SoftChange
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.failures import pause_ms
-from kraftctl.controller.replication_control.broker_transitions import (
-    PARTITIONS_PER_SLICE,
-    records_before_fencing,
-    records_for_fenced_broker,
-)
-from kraftctl_protocol.metadata_record import RecordAndVersion
-from kraftctl_protocol.uuids import ZERO_UUID, Uuid
+from kraftctl.controller.moment import Moment
+from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, incarnation_of
+from kraftctl.controller.soft_changes import SoftChanges
 
 Incarnation = tuple[int, int]
 """(broker id, broker epoch)."""
@@ -32,52 +28,40 @@ class FailedFencing:
 
 
 class StaleBrokerFencing:
-    """The remaining work: a broker whose fencing has begun, and brokers whose fencing failed."""
+    """The remaining work: brokers whose fencing has begun, and brokers whose fencing failed.
+
+    `_under_way` has how often the fencing of each has failed before.
+    """
 
     def __init__(self, state: ControllerState, stalls: Stalls) -> None:
         self._state = state
         self._stalls = stalls
-        self._under_way: Incarnation | None = None
-        self._after: Uuid = ZERO_UUID
+        self._under_way: dict[Incarnation, int] = {}
         self._tried: Incarnation | None = None
         self._failed: dict[Incarnation, FailedFencing] = {}
-        self.more = False
-        """Whether the records that `run` returned last are not the last ones of their broker."""
-
-    @property
-    def in_progress(self) -> bool:
-        """Whether `run` has more to do for the broker it began with."""
-        return self._under_way is not None
 
     @property
     def next_retry_ms(self) -> int | None:
         """When a broker whose fencing failed is due again."""
         return min([failed.due_ms for failed in self._failed.values()], default=None)
 
-    def run(self, now_ms: int) -> ControllerResult | None:
-        """The next records, or None when every session is valid.
+    def run(self, moment: Moment) -> ControllerResult | None:
+        """The first slice of the next fencing, or None when every session is valid.
 
         A session of an earlier incarnation, of an unregistered or of an already fenced broker just ends. When
         this, or encoding the records, raises, call `failed`.
         """
         self._tried = None
-        self.more = False
-        incarnation = self._under_way or self._next_stale(now_ms)
+        incarnation = self._next_stale(moment.now_ms)
         if incarnation is None:
             return None
         self._tried = incarnation
-        if not self._is_unfenced(incarnation):
-            self._under_way = None
-            return None
-        state = self._state
-        broker_id = incarnation[0]
-        if state.image.topics.isr_membership_count(broker_id) > PARTITIONS_PER_SLICE:
-            after = self._after if self.in_progress else ZERO_UUID
-            records, after = records_before_fencing(state.image, state.config, broker_id, after)
-            if records:
-                return self._result(records, incarnation, after)
-        records = records_for_fenced_broker(state.image, state.config, broker_id)
-        return self._result(records, incarnation, None)
+        fencing = SessionFencing(self, self._state, incarnation)
+        result = fencing.next_slice(moment)
+        changes: list[SoftChange] = [FencingBegins(self, incarnation)]
+        if result.soft_change is not None:
+            changes.append(result.soft_change)
+        return ControllerResult(result.records, None, False, SoftChanges(changes), rest=result.rest)
 
     @property
     def tried(self) -> Incarnation | None:
@@ -89,39 +73,34 @@ class StaleBrokerFencing:
 
         Returns when; None when the failure concerns no single broker.
         """
-        incarnation = self._tried
-        self._under_way = None
-        if incarnation is None:
-            return None
+        return None if self._tried is None else self.retry_later(self._tried, now_ms)
+
+    def retry_later(self, incarnation: Incarnation, now_ms: int) -> int:
+        """A slice of its fencing has failed. Returns when it is due again."""
         before = self._failed.get(incarnation)
-        failure_count = 1 if before is None else before.failure_count + 1
+        known_count = self._under_way.pop(incarnation, 0) if before is None else before.failure_count
+        failure_count = known_count + 1
         due_ms = now_ms + pause_ms(failure_count)
         self._failed[incarnation] = FailedFencing(failure_count, due_ms)
         self._state.heartbeats.end_session(*incarnation)
         return due_ms
 
-    def advance(self, incarnation: Incarnation, after: Uuid | None) -> None:
-        """Records for `incarnation` are being appended; `after` is None when they are its last ones."""
-        if self._under_way is None:
-            broker_id, broker_epoch = incarnation
-            self._state.notices.append(
-                f"The session of broker {broker_id} at epoch {broker_epoch} has timed out"
-            )
-            self._state.heartbeats.end_session(broker_id, broker_epoch)
-        self._failed.pop(incarnation, None)
-        self._under_way = None if after is None else incarnation
-        self._after = ZERO_UUID if after is None else after
+    def begin(self, incarnation: Incarnation) -> None:
+        """The first records for `incarnation` are being appended."""
+        broker_id, broker_epoch = incarnation
+        self._state.notices.append(f"The session of broker {broker_id} at epoch {broker_epoch} has timed out")
+        self._state.heartbeats.end_session(broker_id, broker_epoch)
+        before = self._failed.pop(incarnation, None)
+        self._under_way[incarnation] = 0 if before is None else before.failure_count
 
-    def _result(
-        self, records: list[RecordAndVersion], incarnation: Incarnation, after: Uuid | None
-    ) -> ControllerResult:
-        self.more = after is not None
-        return ControllerResult.of(records, None, FencingProgress(self, incarnation, after))
+    def end(self, incarnation: Incarnation) -> None:
+        """The last records for `incarnation` are being appended, or it need not be fenced any more."""
+        self._under_way.pop(incarnation, None)
 
     def _next_stale(self, now_ms: int) -> Incarnation | None:
         heartbeats = self._state.heartbeats
         while (expired := heartbeats.oldest_expired(now_ms)) is not None:
-            if self._is_unfenced(expired):
+            if self._is_to_be_fenced(expired):
                 if self._spared(heartbeats.oldest_contact_ms, now_ms):
                     break
                 return expired
@@ -129,7 +108,7 @@ class StaleBrokerFencing:
         for incarnation in list(self._failed):
             if self._failed[incarnation].due_ms > now_ms:
                 continue
-            if self._is_unfenced(incarnation) and not heartbeats.has_valid_session(*incarnation, now_ms):
+            if self._is_to_be_fenced(incarnation) and not heartbeats.has_valid_session(*incarnation, now_ms):
                 return incarnation
             del self._failed[incarnation]
         return None
@@ -138,19 +117,52 @@ class StaleBrokerFencing:
         until_ms = None if contact_ms is None else self._stalls.fence_not_before_ms(contact_ms)
         return until_ms is not None and now_ms < until_ms
 
-    def _is_unfenced(self, incarnation: Incarnation) -> bool:
-        broker_id, broker_epoch = incarnation
-        registration = self._state.image.cluster.broker(broker_id)
-        return registration is not None and registration.epoch == broker_epoch and not registration.fenced
+    def _is_to_be_fenced(self, incarnation: Incarnation) -> bool:
+        if incarnation in self._under_way:
+            return False
+        registration = incarnation_of(self._state, *incarnation)
+        return registration is not None and not registration.fenced
 
 
-class FencingProgress(SoftChange):
-    """The session of the broker ends, and the next slice begins where this one ended."""
+class SessionFencing(BrokerFencing):
+    """The fencing of a broker whose session ran out. If a slice fails, another fencing begins later."""
 
-    def __init__(self, fencing: StaleBrokerFencing, incarnation: Incarnation, after: Uuid | None) -> None:
+    def __init__(self, fencing: StaleBrokerFencing, state: ControllerState, incarnation: Incarnation) -> None:
+        super().__init__(state, incarnation[0], incarnation[1])
         self._fencing = fencing
         self._incarnation = incarnation
-        self._after = after
+
+    def next_slice(self, moment: Moment) -> ControllerResult:
+        """The next slice of the fencing."""
+        result = super().next_slice(moment)
+        if result.rest is None:
+            assert result.soft_change is not None, "a fencing that ends is no longer under way"
+            ends = FencingEnds(self._fencing, self._incarnation)
+            result.soft_change = SoftChanges([result.soft_change, ends])
+        return result
+
+    def failed(self, moment: Moment) -> None:
+        super().failed(moment)
+        self._fencing.retry_later(self._incarnation, moment.now_ms)
+
+
+class FencingBegins(SoftChange):
+    """The session of the broker ends."""
+
+    def __init__(self, fencing: StaleBrokerFencing, incarnation: Incarnation) -> None:
+        self._fencing = fencing
+        self._incarnation = incarnation
 
     def make(self) -> None:
-        self._fencing.advance(self._incarnation, self._after)
+        self._fencing.begin(self._incarnation)
+
+
+class FencingEnds(SoftChange):
+    """Its next session may run out."""
+
+    def __init__(self, fencing: StaleBrokerFencing, incarnation: Incarnation) -> None:
+        self._fencing = fencing
+        self._incarnation = incarnation
+
+    def make(self) -> None:
+        self._fencing.end(self._incarnation)

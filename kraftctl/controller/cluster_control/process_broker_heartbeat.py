@@ -1,24 +1,26 @@
 """BrokerHeartbeat (KIP-631, KIP-841, KIP-858, KIP-1066): liveness, fencing, shutdown, failed directories.
 
 A starting broker sends one every 10 ms. As long as nothing changes this reads a few dict entries and writes
-no record.
+no record. A transition of a broker with very many partitions begins with one heartbeat and goes on in slices;
+no heartbeat waits for its end.
 """
 
 from __future__ import annotations
 
 from kraftctl.controller.cluster_control import broker_control_state
 from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
-from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
-from kraftctl.controller.controller_result import ControllerResult, SoftChange
+from kraftctl.controller.cluster_control.broker_heartbeat_manager import (
+    SHUTDOWN_UNDER_WAY,
+    BrokerHeartbeatManager,
+)
+from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.broker_transitions import (
-    records_for_controlled_shutdown,
-    records_for_fenced_broker,
-    records_for_offline_directories,
-    records_for_unfenced_broker,
-)
+from kraftctl.controller.replication_control.broker_transitions import BrokerFencing, ControlledShutdown
+from kraftctl.controller.replication_control.leader_elections import BrokerUnfencing
+from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.soft_changes import SoftChanges
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import cordoned_log_dirs_record
@@ -49,19 +51,26 @@ def process_broker_heartbeat(
     registration_offset = state.image.cluster.registration_offsets[request.broker_id]
     current, following = _transition(state, request, registration_offset)
     offline = _newly_offline(state, registration, request)
-    records: list[RecordAndVersion] = []
-    if current != following:
-        records += _transition_records(state, registration, following, offline)
-    records += _directory_records(state, registration, request, offline)
+    begun = _begin_transition(state, registration, current, following, offline, moment)
+    under_way = begun.rest is not None
+    if offline and not under_way:
+        directories = OfflineDirectories(state, registration.id, registration.epoch, offline)
+        begun = _take_out_too(begun, directories, moment)
+    records = begun.records
+    if under_way and following in (broker_control_state.FENCED, broker_control_state.SHUTDOWN_NOW):
+        # It is fenced with the last slice, and a later heartbeat says so.
+        following = current
+    records += _cordoned_records(state, registration, request)
     gone = following == broker_control_state.SHUTDOWN_NOW
     response = BrokerHeartbeatResponse(
         is_caught_up=request.current_metadata_offset >= registration_offset,
         is_fenced=gone or following == broker_control_state.FENCED,
         should_shut_down=gone,
     )
-    last_offset = moment.next_offset + len(records) - 1
+    last_offset = SHUTDOWN_UNDER_WAY if under_way else moment.next_offset + len(records) - 1
     outcome = HeartbeatOutcome(state.heartbeats, request, following, last_offset)
-    return ControllerResult.of(records, response, outcome)
+    soft_change = outcome if begun.soft_change is None else SoftChanges([begun.soft_change, outcome])
+    return ControllerResult(records, response, False, soft_change, rest=begun.rest)
 
 
 def _why_directories_refused(request: BrokerHeartbeatRequest) -> ApiError | None:
@@ -79,6 +88,10 @@ def _transition(
 ) -> tuple[str, str]:
     soft = state.heartbeats.state(request.broker_id)
     current = broker_control_state.current_state(soft)
+    is_leaving = state.heartbeats.leaving.has(request.broker_id, request.broker_epoch)
+    if is_leaving and current != broker_control_state.FENCED:
+        # It is fenced or unregistered soon: nothing more begins, and the heartbeat does not wait for it.
+        return current, current
     leaving = request.want_shut_down or current == broker_control_state.CONTROLLED_SHUTDOWN
     following = broker_control_state.next_state(
         soft,
@@ -90,48 +103,72 @@ def _transition(
     return current, following
 
 
-def _transition_records(
+def _begin_transition(
+    state: ControllerState,
+    registration: BrokerRegistration,
+    current: str,
+    following: str,
+    offline: list[Uuid],
+    moment: Moment,
+) -> ControllerResult:
+    """The first slice of the transition that this heartbeat leads to, which usually is all of it."""
+    transition = None
+    if current != following:
+        transition = _transition_to(state, registration, following, offline)
+    return ControllerResult.of([]) if transition is None else transition.next_slice(moment)
+
+
+def _take_out_too(
+    transition: ControllerResult, directories: OfflineDirectories, moment: Moment
+) -> ControllerResult:
+    """Failed directories are taken out of service with the same heartbeat if `transition` is over.
+
+    Otherwise with a later one: the broker names them in each.
+    """
+    taken_out = directories.next_slice(moment)
+    changes = [change for change in (transition.soft_change, taken_out.soft_change) if change is not None]
+    records = transition.records + taken_out.records
+    return ControllerResult(records, None, False, SoftChanges(changes), rest=taken_out.rest)
+
+
+def _transition_to(
     state: ControllerState, registration: BrokerRegistration, following: str, offline: list[Uuid]
-) -> list[RecordAndVersion]:
+) -> SlicedWork | None:
+    broker_id, broker_epoch = registration.id, registration.epoch
     if following == broker_control_state.UNFENCED:
-        return records_for_unfenced_broker(state.image, state.config, registration.id, offline)
+        return BrokerUnfencing(state, broker_id, broker_epoch, offline)
     if following == broker_control_state.CONTROLLED_SHUTDOWN:
-        return records_for_controlled_shutdown(state.image, state.config, registration.id)
-    if registration.fenced:
-        return []
-    return records_for_fenced_broker(state.image, state.config, registration.id)
+        return ControlledShutdown(state, broker_id, broker_epoch)
+    return None if registration.fenced else BrokerFencing(state, broker_id, broker_epoch)
 
 
 def _newly_offline(
     state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
 ) -> list[Uuid]:
-    """The registered directories that this heartbeat reports as failed."""
+    """The registered directories that this heartbeat reports as failed, and no other one before it."""
     reported = request.offline_log_dirs
     if not reported or not features.is_directory_assignment_supported(state.image.features.metadata_version):
         return []
-    failed = set(reported)
-    return [directory for directory in registration.directories if directory in failed]
+    failed, leaving = set(reported), state.heartbeats.leaving
+    return [
+        directory
+        for directory in registration.directories
+        if directory in failed and not leaving.has_directory(directory)
+    ]
 
 
-def _directory_records(
-    state: ControllerState,
-    registration: BrokerRegistration,
-    request: BrokerHeartbeatRequest,
-    offline: list[Uuid],
+def _cordoned_records(
+    state: ControllerState, registration: BrokerRegistration, request: BrokerHeartbeatRequest
 ) -> list[RecordAndVersion]:
-    metadata_version = state.image.features.metadata_version
-    records: list[RecordAndVersion] = []
-    if offline:
-        records += records_for_offline_directories(state.image, state.config, registration.id, offline)
     cordoned = request.cordoned_log_dirs
     # Null until the broker has caught up for the first time, and from brokers before 4.3.
     if (
-        cordoned is not None
-        and features.is_cordoned_log_dirs_supported(metadata_version)
-        and cordoned_directories_changed(registration, cordoned)
+        cordoned is None
+        or not features.is_cordoned_log_dirs_supported(state.image.features.metadata_version)
+        or not cordoned_directories_changed(registration, cordoned)
     ):
-        records.append(cordoned_log_dirs_record(registration, list(cordoned)))
-    return records
+        return []
+    return [cordoned_log_dirs_record(registration, list(cordoned))]
 
 
 def cordoned_directories_changed(registration: BrokerRegistration, cordoned: list[Uuid]) -> bool:
@@ -143,7 +180,7 @@ def cordoned_directories_changed(registration: BrokerRegistration, cordoned: lis
 class HeartbeatOutcome(SoftChange):
     """The soft state that follows from a heartbeat.
 
-    `last_offset` is that of the heartbeat's last record.
+    `last_offset` is that of the heartbeat's last record, SHUTDOWN_UNDER_WAY if more follow.
     """
 
     def __init__(

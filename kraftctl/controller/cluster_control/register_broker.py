@@ -15,15 +15,24 @@ The checks, in Kafka's order:
 
 A new incarnation's epoch is the offset of the first record of this append. The clean-up after the old
 incarnation comes before the registration, so that a failover in between is repaired by the broker's retry.
+After a broker with many partitions it takes several slices, each with an append of its own, and the checks
+are made again with each; the response comes with the last.
 """
 
 from __future__ import annotations
 
-from kraftctl.controller.controller_result import ControllerResult
+from kraftctl.controller.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.broker_transitions import records_for_new_incarnation
+from kraftctl.controller.replication_control.leaving_brokers import (
+    Departure,
+    DepartureBegins,
+    DepartureEnds,
+)
+from kraftctl.controller.replication_control.memberships import Memberships
+from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.request_context import RequestContext
+from kraftctl.controller.slice_budget import SliceBudget
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.directory_id import is_reserved
@@ -58,31 +67,81 @@ def register_broker(
 ) -> ControllerResult:
     """The registration, or why it is refused. The epoch in the response is valid once committed."""
     assert isinstance(request, BrokerRegistrationRequest)
-    refusal = why_refused(state, request, moment.now_ms)
-    if refusal is not None:
-        response = BrokerRegistrationResponse(error_code=refusal.code)
-        who = f"BrokerRegistration of broker {request.broker_id}"
-        return ControllerResult.refused(response, who, refusal)
-    existing = state.image.cluster.broker(request.broker_id)
-    new_incarnation = existing is None or existing.incarnation_id != request.incarnation_id
-    records: list[RecordAndVersion] = []
-    if new_incarnation:
-        clean = _shut_down_cleanly(existing, request, context.version)
-        records += records_for_new_incarnation(
-            state.image, state.config, request.broker_id, clean_shutdown=clean
-        )
-    metadata_version = state.image.features.metadata_version
-    record = _registration_record(request, metadata_version)
-    if new_incarnation:
-        record.broker_epoch = moment.next_offset
-    else:
-        assert existing is not None
-        record.fenced = existing.fenced
-        record.in_controlled_shutdown = existing.in_controlled_shutdown
-        record.broker_epoch = existing.epoch
-    version = features.register_broker_record_version(metadata_version)
-    records.append(RecordAndVersion(record, version))
-    return ControllerResult.of(records, BrokerRegistrationResponse(broker_epoch=record.broker_epoch))
+    return BrokerRegistering(state, request, context.version).next_slice(moment)
+
+
+class BrokerRegistering(SlicedWork):
+    """What the previous incarnation leaves behind goes slice by slice, then the broker is registered.
+
+    A repeated request of the same process does the same beside it: whichever comes last finds this
+    incarnation registered, and keeps its epoch.
+    """
+
+    def __init__(self, state: ControllerState, request: BrokerRegistrationRequest, version: int) -> None:
+        super().__init__(f"register broker {request.broker_id}")
+        self._state = state
+        self._request = request
+        self._version = version
+        self._memberships = Memberships(request.broker_id)
+        self._departure = Departure(state.heartbeats.leaving)
+
+    def next_slice(self, moment: Moment) -> ControllerResult:
+        """Refused if a check fails by now."""
+        state, request = self._state, self._request
+        self.spent = 0
+        refusal = why_refused(state, request, moment.now_ms)
+        if refusal is not None:
+            response = BrokerRegistrationResponse(error_code=refusal.code)
+            who = f"BrokerRegistration of broker {request.broker_id}"
+            refused = ControllerResult.refused(response, who, refusal)
+            refused.soft_change = DepartureEnds(self._departure, stays=True)
+            return refused
+        existing = state.image.cluster.broker(request.broker_id)
+        new_incarnation = existing is None or existing.incarnation_id != request.incarnation_id
+        records: list[RecordAndVersion] = []
+        if new_incarnation:
+            is_out, records = self._leave(existing, moment)
+            if not is_out:
+                begins = None
+                if existing is not None:
+                    begins = DepartureBegins(self._departure, existing.id, existing.epoch)
+                return ControllerResult.begun(records, self, begins)
+        metadata_version = state.image.features.metadata_version
+        record = _registration_record(request, metadata_version)
+        if new_incarnation:
+            record.broker_epoch = moment.next_offset
+        else:
+            assert existing is not None
+            record.fenced = existing.fenced
+            record.in_controlled_shutdown = existing.in_controlled_shutdown
+            record.broker_epoch = existing.epoch
+        version = features.register_broker_record_version(metadata_version)
+        records.append(RecordAndVersion(record, version))
+        response = BrokerRegistrationResponse(broker_epoch=record.broker_epoch)
+        return ControllerResult.of(records, response, DepartureEnds(self._departure))
+
+    def failed(self, moment: Moment) -> None:
+        self._departure.end(stays=True)
+
+    def _leave(
+        self, existing: BrokerRegistration | None, moment: Moment
+    ) -> tuple[bool, list[RecordAndVersion]]:
+        """What the previous incarnation leaves behind in this slice, and whether that is all.
+
+        After an unclean shutdown the broker may have lost the tail of its logs, so that with KIP-966 it is
+        neither in sync nor eligible any more (KAFKA-15586).
+        """
+        state, broker_id = self._state, self._request.broker_id
+        clean = _shut_down_cleanly(existing, self._request, self._version)
+        leaves_elrs = state.image.features.elr_enabled and not clean
+        if leaves_elrs:
+            updates = PartitionUpdates(state, unclean=broker_id)
+        else:
+            updates = PartitionUpdates(state, removed=broker_id)
+        budget = SliceBudget(moment.units)
+        is_out = self._memberships.take(state.image, updates, budget, leaves_elrs=leaves_elrs)
+        self.spent = budget.spent
+        return is_out, updates.records
 
 
 def why_refused(state: ControllerState, request: BrokerRegistrationRequest, now_ms: int) -> ApiError | None:

@@ -28,6 +28,7 @@ from kraftctl.controller.replication_control.isr_eligibility import (
     why_ineligible,
 )
 from kraftctl.controller.replication_control.leader_recovery import why_recovery_state_refused
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.sliced_request import Runs, SlicedRequest
@@ -76,7 +77,8 @@ class _Alteration(SlicedRequest):
         super().__init__(context, request)
         self._state = state
         self._image = state.image
-        self._changes = PartitionChanges(state.image, state.config)
+        self._leaving = state.heartbeats.leaving
+        self._changes = PartitionChanges(state)
         self._request = request
         self._version = context.version
         self._broker_id = request.broker_id
@@ -92,7 +94,7 @@ class _Alteration(SlicedRequest):
         if error is not None:
             response = AlterPartitionResponse(error_code=error.code)
             return ControllerResult.refused(response, f"AlterPartition of broker {request.broker_id}", error)
-        self._changes = PartitionChanges(self._image, self._state.config)
+        self._changes = PartitionChanges(self._state)
         return None
 
     def has_next(self) -> bool:
@@ -141,7 +143,9 @@ class _Alteration(SlicedRequest):
             return self._refused(topic.name, index, error)
         self._seen.add((topic.topic_id, index))
         new_isr = _new_isr(data, self._version, len(partition.replicas) + 1)
-        refusal = why_alteration_refused(self._image.cluster, self._broker_id, partition, data, new_isr)
+        refusal = why_alteration_refused(
+            self._image.cluster, self._leaving, self._broker_id, partition, data, new_isr
+        )
         if refusal is not None:
             return self._refused(topic.name, index, refusal)
         builder = self._changes.builder(topic, index, partition)
@@ -179,6 +183,7 @@ class _Alteration(SlicedRequest):
 
 def why_alteration_refused(
     cluster: ClusterImage,
+    leaving: LeavingBrokers,
     broker_id: int,
     partition: PartitionRegistration,
     data: PartitionData,
@@ -199,7 +204,7 @@ def why_alteration_refused(
         return ApiError(Errors.INVALID_REQUEST, reason)
     return why_recovery_state_refused(
         partition, requested_state=data.leader_recovery_state, new_isr_size=len(new_isr)
-    ) or why_ineligible(cluster, new_isr)
+    ) or why_ineligible(cluster, leaving, new_isr)
 
 
 def _epochs(partition: PartitionRegistration, data: PartitionData) -> str:

@@ -10,7 +10,7 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import excessive
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.refusal_lines import RefusalLines
-from kraftctl.controller.replication_control.broker_transitions import records_for_failed_assignments
+from kraftctl.controller.replication_control.offline_directories import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.sliced_request import Runs, SlicedRequest
@@ -65,7 +65,7 @@ class _Assignment(SlicedRequest):
         self._image = state.image
         self._request = request
         self._broker_id = request.broker_id
-        self._changes = PartitionChanges(state.image, state.config)
+        self._changes = PartitionChanges(state)
         self._assigned: dict[tuple[Uuid, int], PartitionRegistration] = {}
         """What this slice has changed, which the image lacks: a request may name a partition twice."""
         self._offline: set[tuple[Uuid, int]] = set()
@@ -90,7 +90,7 @@ class _Assignment(SlicedRequest):
         error = why_epoch_stale(self._image.cluster, request.broker_id, request.broker_epoch)
         if error is not None:
             return _refused(request, error)
-        self._changes = PartitionChanges(self._image, self._state.config)
+        self._changes = PartitionChanges(self._state)
         self._assigned = {}
         self._offline = set()
         return None
@@ -104,7 +104,7 @@ class _Assignment(SlicedRequest):
         self.spent += runs.take(units)
         directory = self._directories[runs.outer]
         named = self._topics[runs.outer]
-        online = self._image.cluster.brokers[self._broker_id].has_online_directory(directory)
+        online = self._is_online(directory)
         topic = self._image.topics.topic(named.topic_id)
         result = self._results[runs.outer]
         records: list[RecordAndVersion] = []
@@ -123,10 +123,13 @@ class _Assignment(SlicedRequest):
             result.partitions.append(PartitionData(partition_index=index, error_code=code))
         if offline:
             self.spent += len(offline)
-            records += records_for_failed_assignments(
-                self._image, self._state.config, self._broker_id, offline
-            )
+            records += records_for_failed_assignments(self._state, self._broker_id, offline)
         return records
+
+    def _is_online(self, directory: Uuid) -> bool:
+        if self._state.heartbeats.leaving.has_directory(directory):
+            return False
+        return self._image.cluster.brokers[self._broker_id].has_online_directory(directory)
 
     def answer(self) -> Message:
         return self._response

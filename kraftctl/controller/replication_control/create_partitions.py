@@ -182,7 +182,7 @@ def _new_partitions(
             topic.topic_id,
             present + index,
             assigned,
-            active_replicas(state.image.cluster, assigned),
+            active_replicas(state.image.cluster, state.heartbeats.leaving, assigned),
         )
         for index, assigned in enumerate(replicas)
     ]
@@ -197,7 +197,7 @@ def _replicas(
     replication_factor = len(first.replicas)
     if request.assignments is None:
         return place_replicas(
-            usable_brokers(cluster),
+            usable_brokers(cluster, state.heartbeats.leaving),
             state.rng,
             partition_count=additional,
             replication_factor=replication_factor,
@@ -207,7 +207,7 @@ def _replicas(
         error = why_assignment_invalid(cluster, assignment.broker_ids, replication_factor)
         if error is not None:
             return error
-        if not active_replicas(cluster, assignment.broker_ids):
+        if not active_replicas(cluster, state.heartbeats.leaving, assignment.broker_ids):
             return ApiError(
                 Errors.INVALID_REPLICA_ASSIGNMENT,
                 "All brokers specified in the manual partition assignment for partition "

@@ -167,7 +167,7 @@ class _TopicCreation(SlicedRequest):
         self._validates_only = request.validate_only
         self._next_topic = 0
         self._check = TopicConfigCheck(state.config)
-        self._brokers = usable_brokers(state.image.cluster)
+        self._brokers = usable_brokers(state.image.cluster, state.heartbeats.leaving)
         self._inherited: dict[str, CreatableTopicConfigs] = {}
         self._created: set[str] = set()
         """Names that collide with no other topic of this request, whatever the slice."""
@@ -176,7 +176,7 @@ class _TopicCreation(SlicedRequest):
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
         self._quota.now_ms = moment.now_ms
-        self._brokers = usable_brokers(self._image.cluster)
+        self._brokers = usable_brokers(self._image.cluster, self._state.heartbeats.leaving)
         self._inherited = {}
         return None
 
@@ -299,7 +299,7 @@ class _TopicCreation(SlicedRequest):
             if error is not None:
                 return error
             replication_factor = len(assignment.broker_ids)
-            if not active_replicas(cluster, assignment.broker_ids):
+            if not active_replicas(cluster, self._state.heartbeats.leaving, assignment.broker_ids):
                 return ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
                     "All brokers specified in the manual partition assignment for partition "
@@ -327,7 +327,7 @@ class _TopicCreation(SlicedRequest):
         self._records.extend(config_records)
         self._records.extend(clear_elr_records(self._image, config_records))
         for index, replicas in enumerate(partitions):
-            isr = active_replicas(self._image.cluster, replicas)
+            isr = active_replicas(self._image.cluster, self._state.heartbeats.leaving, replicas)
             self._records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
         result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
         if self._state.authorizer.allows(

@@ -1,4 +1,4 @@
-"""Preferred and unclean elections: the RPC (KIP-183, KIP-460) and the two timers (KIP-631, KIP-704)."""
+"""Preferred and unclean elections that a client asks for (KIP-183, KIP-460)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from kraftctl.controller.replication_control.partition_changes import PartitionC
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.sliced_request import LOOKS_PER_UNIT, Runs, SlicedRequest
 from kraftctl.image.topics_image import TopicImage, TopicsImage
-from kraftctl.metadata.partition_registration import NO_LEADER
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.elect_leaders_request import ElectLeadersRequest
@@ -33,9 +32,6 @@ from kraftctl_protocol.uuids import Uuid
 
 PREFERRED: Final = 0
 UNCLEAN: Final = 1
-
-ELECTIONS_PER_RUN_MAX: Final = 1_000
-"""As Kafka's ReplicationControlManager.MAX_ELECTIONS_PER_IMBALANCE: a timer must not stall the log."""
 
 
 def elect_leaders(
@@ -182,38 +178,6 @@ def _counts_in_need(topics: TopicsImage, election_type: int) -> dict[Uuid, int]:
     return topics.imbalanced_counts if election_type == PREFERRED else topics.leaderless_counts
 
 
-def elect_preferred_leaders(state: ControllerState) -> tuple[ControllerResult, bool]:
-    """The rebalance timer (auto.leader.rebalance.enable); True when partitions may be left over."""
-    records: list[RecordAndVersion] = []
-    changes = PartitionChanges(state.image, state.config)
-    for topic in state.image.topics.imbalanced_topics():
-        for index, partition in topic.partitions.items():
-            if partition.leader == partition.preferred_replica:
-                continue
-            if len(records) >= ELECTIONS_PER_RUN_MAX:
-                return ControllerResult.of(records), True
-            builder = changes.builder(topic, index, partition)
-            builder.election = ELECT_PREFERRED
-            record = builder.build()
-            if record is not None:
-                records.append(record)
-    return ControllerResult.of(records), len(records) >= ELECTIONS_PER_RUN_MAX
-
-
-def elect_unclean_leaders(state: ControllerState) -> tuple[ControllerResult, bool]:
-    """The timer for leaderless partitions of topics that allow it; True when some may be left."""
-    election = _Elections(state, UNCLEAN)
-    for topic in state.image.topics.leaderless_topics():
-        if not election.unclean_election_enabled(topic.name):
-            continue
-        for index, partition in topic.partitions.items():
-            if len(election.records) >= ELECTIONS_PER_RUN_MAX:
-                return ControllerResult.of(election.records), True
-            if partition.leader == NO_LEADER:
-                election.elect(topic.name, index)
-    return ControllerResult.of(election.records), len(election.records) >= ELECTIONS_PER_RUN_MAX
-
-
 class _Elections:
     """Elections of one type over one image."""
 
@@ -221,7 +185,7 @@ class _Elections:
         self, state: ControllerState, election_type: int, elected: set[tuple[str, int]] | None = None
     ) -> None:
         self._topics = state.image.topics
-        self._changes = PartitionChanges(state.image, state.config)
+        self._changes = PartitionChanges(state)
         self._type = election_type
         self._elected: set[tuple[str, int]] = set() if elected is None else elected
         self.records: list[RecordAndVersion] = []
@@ -232,9 +196,6 @@ class _Elections:
         if partition is None:
             return True
         return partition.has_preferred_leader if self._type == PREFERRED else partition.has_leader
-
-    def unclean_election_enabled(self, topic_name: str) -> bool:
-        return self._changes.settings.unclean_election_enabled(topic_name)
 
     def elect(self, topic_name: str, index: int) -> ApiError:
         topic = self._topics.topic_by_name(topic_name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -14,7 +15,9 @@ UNKNOWN_BROKER_EPOCH: Final = -1
 """The leader has not learned the replica's epoch: do not compare (KIP-903)."""
 
 
-def why_ineligible(cluster: ClusterImage, new_isr: Iterable[BrokerState]) -> ApiError | None:
+def why_ineligible(
+    cluster: ClusterImage, leaving: LeavingBrokers, new_isr: Iterable[BrokerState]
+) -> ApiError | None:
     """INELIGIBLE_REPLICA when members of `new_isr` would break durability; each is named with the reason.
 
     A leader learns of fencing late, through the metadata log. Without this check it could add a broker back
@@ -23,7 +26,7 @@ def why_ineligible(cluster: ClusterImage, new_isr: Iterable[BrokerState]) -> Api
     """
     ineligible: list[str] = []
     for member in new_isr:
-        reason = _why_member_ineligible(cluster, member)
+        reason = _why_member_ineligible(cluster, leaving, member)
         if reason is not None:
             ineligible.append(f"{member.broker_id} ({reason})")
     if not ineligible:
@@ -31,7 +34,7 @@ def why_ineligible(cluster: ClusterImage, new_isr: Iterable[BrokerState]) -> Api
     return ApiError(Errors.INELIGIBLE_REPLICA, f"not eligible for the ISR: {', '.join(ineligible)}")
 
 
-def _why_member_ineligible(cluster: ClusterImage, member: BrokerState) -> str | None:
+def _why_member_ineligible(cluster: ClusterImage, leaving: LeavingBrokers, member: BrokerState) -> str | None:
     registration = cluster.brokers.get(member.broker_id)
     if registration is None:
         return "not registered"
@@ -39,6 +42,8 @@ def _why_member_ineligible(cluster: ClusterImage, member: BrokerState) -> str | 
         return "shutting down"
     if registration.fenced:
         return "fenced"
+    if leaving.has(member.broker_id, registration.epoch):
+        return "about to be fenced or unregistered"
     if member.broker_epoch != UNKNOWN_BROKER_EPOCH and member.broker_epoch != registration.epoch:
         return f"broker epoch {member.broker_epoch} is not the registered {registration.epoch}"
     return None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from kraftctl_protocol.uuids import Uuid
 
 
 class LeaderAcceptor:
-    """Accepts active brokers whose log directory for the partition is online.
+    """Accepts active brokers whose log directory for the partition is online, unless they are `leaving`.
 
     While a transition is being turned into records the image still shows the old state. So the
     broker that leaves (`removed`), or came back unclean (`unclean`), is refused, and the one
@@ -21,6 +23,7 @@ class LeaderAcceptor:
     def __init__(
         self,
         cluster: ClusterImage,
+        leaving: LeavingBrokers,
         *,
         removed: int = NO_LEADER,
         added: int = NO_LEADER,
@@ -28,6 +31,7 @@ class LeaderAcceptor:
         offline: Sequence[Uuid] = (),
     ) -> None:
         self._cluster = cluster
+        self._leaving = leaving
         self._removed = removed
         self._added = added
         self._unclean = unclean
@@ -40,9 +44,14 @@ class LeaderAcceptor:
         registration = self._cluster.brokers.get(broker_id)
         if registration is None:
             return False
-        if broker_id != self._added and not registration.active:
+        if broker_id != self._added and not is_staying(registration, self._leaving):
             return False
         directory = partition.directory(broker_id)
-        if directory is None or directory in self._offline:
+        if directory is None or directory in self._offline or self._leaving.has_directory(directory):
             return False
         return registration.has_online_directory(directory)
+
+
+def is_staying(registration: BrokerRegistration, leaving: LeavingBrokers) -> bool:
+    """Active, and not about to be fenced or unregistered."""
+    return registration.active and not leaving.has(registration.id, registration.epoch)

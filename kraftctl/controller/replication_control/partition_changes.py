@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.configuration_control.effective_configs import TopicSettings
+from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import (
     ELECT_ONLINE,
     ELECT_UNCLEAN,
     PartitionChangeBuilder,
 )
-from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.partition_registration import PartitionRegistration
 
@@ -18,14 +17,14 @@ from kraftctl.metadata.partition_registration import PartitionRegistration
 class PartitionChanges:
     """Makes builders for partitions of one image at one moment."""
 
-    def __init__(
-        self, image: MetadataImage, config: ControllerConfig, acceptor: LeaderAcceptor | None = None
-    ) -> None:
-        self.image = image
-        self.settings = TopicSettings(image, config)
+    def __init__(self, state: ControllerState, acceptor: LeaderAcceptor | None = None) -> None:
+        self.image = image = state.image
+        self.settings = TopicSettings(image, state.config)
         self.metadata_version = image.features.metadata_version
         self.elr_enabled = image.features.elr_enabled
-        self._acceptor = LeaderAcceptor(image.cluster) if acceptor is None else acceptor
+        if acceptor is None:
+            acceptor = LeaderAcceptor(image.cluster, state.heartbeats.leaving)
+        self._acceptor = acceptor
 
     def automatic_election(self, topic: TopicImage) -> int:
         """The election that the controller makes by itself: unclean only where the topic allows it."""

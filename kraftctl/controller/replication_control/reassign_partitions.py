@@ -77,7 +77,7 @@ class _Reassignments(SlicedRequest):
         self._image = state.image
         self._request = request
         self._runs = Runs(lengths)
-        self._changes = PartitionChanges(state.image, state.config)
+        self._changes = PartitionChanges(state)
         self._allow_factor_change = request.allow_replication_factor_change
         self._seen: set[tuple[Uuid, int]] = set()
         self._valid: set[tuple[int, ...]] = set()
@@ -91,7 +91,7 @@ class _Reassignments(SlicedRequest):
         )
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
-        self._changes = PartitionChanges(self._image, self._state.config)
+        self._changes = PartitionChanges(self._state)
         self._valid.clear()
         return None
 

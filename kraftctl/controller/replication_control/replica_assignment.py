@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
+from kraftctl.controller.replication_control.leader_acceptor import is_staying
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
 from kraftctl.controller.replication_control.partition_change_builder import default_directory_of
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.metadata_image import MetadataImage
@@ -20,10 +22,13 @@ PARTITIONS_PER_REQUEST_MAX: Final = 10_000
 """As Kafka's ReplicationControlManager.MAX_PARTITIONS_PER_BATCH: one request may not exhaust memory."""
 
 
-def usable_brokers(cluster: ClusterImage) -> list[UsableBroker]:
-    """Brokers that may get replicas: registered, not shutting down, with a directory not cordoned."""
+def usable_brokers(cluster: ClusterImage, leaving: LeavingBrokers) -> list[UsableBroker]:
+    """Brokers that may get replicas: registered, not shutting down, with a directory not cordoned.
+
+    One that is about to be fenced counts as fenced.
+    """
     return [
-        UsableBroker(broker.id, broker.rack, broker.fenced)
+        UsableBroker(broker.id, broker.rack, broker.fenced or leaving.has(broker.id, broker.epoch))
         for broker_id, broker in sorted(cluster.brokers.items())
         if not broker.in_controlled_shutdown and broker.has_uncordoned_directories()
     ]
@@ -74,9 +79,14 @@ def _invalid(reason: str) -> ApiError:
     return ApiError(Errors.INVALID_REPLICA_ASSIGNMENT, reason)
 
 
-def active_replicas(cluster: ClusterImage, replicas: list[int]) -> list[int]:
+def active_replicas(cluster: ClusterImage, leaving: LeavingBrokers, replicas: list[int]) -> list[int]:
     """The ISR of a new partition: replicas that are unfenced and not shutting down, in order (KIP-841)."""
-    return [broker_id for broker_id in replicas if cluster.active(broker_id)]
+    active: list[int] = []
+    for broker_id in replicas:
+        registration = cluster.brokers.get(broker_id)
+        if registration is not None and is_staying(registration, leaving):
+            active.append(broker_id)
+    return active
 
 
 def new_partition_record(

@@ -60,7 +60,7 @@ class PartitionChecks:
         self._changed: dict[PartitionKey, PartitionRegistration | None] = {}
         """Partitions of the batch in progress, as they were before it; None: new."""
         self._changed_brokers: dict[int, bool] = {}
-        """Brokers of the batch in progress, and whether they were active before it."""
+        """Brokers of the batch in progress, and whether they were unfenced before it."""
         self._by_type: dict[type, Callable[[Message, int], None]] = {
             PartitionChangeRecord: self._partition_change,
             PartitionRecord: self._partition,
@@ -128,7 +128,7 @@ class PartitionChecks:
             if topic is None or partition is None:
                 continue
             name = f"{topic.name}-{index} at offset {self._batch_base}"
-            check_partition(image, name, partition)
+            check_partition(image, name, before, partition)
             if image.features.elr_enabled and partition.elr:
                 check_min_isr(name, before, partition, settings.min_isr(topic))
             may_be_unclean = self.may_ask_for_unclean or settings.unclean_election_enabled(topic.name)
@@ -140,7 +140,8 @@ class PartitionChecks:
     # Brokers.
 
     def _note_broker(self, broker_id: int) -> None:
-        self._changed_brokers.setdefault(broker_id, self.image.cluster.active(broker_id))
+        known = self.image.cluster.brokers.get(broker_id)
+        self._changed_brokers.setdefault(broker_id, known is not None and not known.fenced)
 
     def _register_broker(self, record: Message, offset: int) -> None:
         """KAFKA-15213: the epoch is the offset of the first record of the append."""
@@ -177,17 +178,18 @@ class PartitionChecks:
 
     def _check_brokers(self) -> None:
         changed, self._changed_brokers = self._changed_brokers, {}
-        for broker_id, was_active in changed.items():
+        for broker_id, was_unfenced in changed.items():
             registration = self.image.cluster.brokers.get(broker_id)
-            if registration is None or not registration.active:
-                self._check_inactive(broker_id, was_active)
+            if registration is None or registration.fenced:
+                self._check_gone(broker_id, was_unfenced)
 
-    def _check_inactive(self, broker_id: int, was_active: bool) -> None:
+    def _check_gone(self, broker_id: int, was_unfenced: bool) -> None:
+        """A broker that shuts down is only marked by then: it leaves its partitions in several appends."""
         topics = self.image.topics
-        name = f"broker {broker_id}, inactive since offset {self._batch_base},"
+        name = f"broker {broker_id}, fenced or unregistered at offset {self._batch_base},"
         if topics.has_leaderships(broker_id):
             broken("ValidControllerState", f"{name} leads partitions")
-        newly = was_active and self.image.features.elr_enabled
+        newly = was_unfenced and self.image.features.elr_enabled
         for topic in topics.topics_with_isr_member(broker_id):
             for index, partition in topic.partitions.items():
                 if broker_id in partition.isr and (newly or len(partition.isr) > 1):

@@ -8,18 +8,25 @@ with the next leader, or when min.insync.replicas changes.
 from __future__ import annotations
 
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
 from tests.support.simulator.invariants import broken
 
 
-def check_partition(image: MetadataImage, name: str, partition: PartitionRegistration) -> None:
-    """After a whole append; `name` says topic, partition and offset. Brokers may change within one."""
+def check_partition(
+    image: MetadataImage, name: str, before: PartitionRegistration | None, partition: PartitionRegistration
+) -> None:
+    """After a whole append; `name` says topic, partition and offset. Brokers may change within one.
+
+    A broker that shuts down leaves its partitions in several appends after the one that marks it: until then
+    it may stay leader, and stay in an ISR, but neither become a leader nor join.
+    """
     replicas, isr, elr = partition.replicas, partition.isr, partition.elr
     _check_members(name, partition)
     leader = int(partition.leader)
     if leader != NO_LEADER:
-        _check_leader(image, name, partition, leader)
+        _check_leader(image, name, before, partition, leader)
     elr_enabled = image.features.elr_enabled
     if not elr_enabled and (elr or not isr):
         broken("ValidControllerIsrAndElr", f"{name} has ISR {isr} and ELR {elr}, and ELR is not enabled")
@@ -29,10 +36,17 @@ def check_partition(image: MetadataImage, name: str, partition: PartitionRegistr
         brokers = image.cluster.brokers
         for member in isr:
             registration = brokers.get(member)
-            if registration is None or not registration.active:
+            was_member = before is not None and member in before.isr
+            if not _may_be_in_isr(registration, was_member=was_member):
                 broken("ValidControllerState", f"{name}: {registration or member} in ISR {isr}")
     if len(partition.directories) != len(replicas):
         broken("IsrIsSubsetOfReplicas", f"{name} has {len(partition.directories)} directories for {replicas}")
+
+
+def _may_be_in_isr(registration: BrokerRegistration | None, *, was_member: bool) -> bool:
+    if registration is None or registration.fenced:
+        return False
+    return was_member or not registration.in_controlled_shutdown
 
 
 def _check_members(name: str, partition: PartitionRegistration) -> None:
@@ -48,11 +62,18 @@ def _check_members(name: str, partition: PartitionRegistration) -> None:
             broken("ValidControllerIsrAndElr", f"{name}: ELR {elr}, ISR {isr}, replicas {replicas}")
 
 
-def _check_leader(image: MetadataImage, name: str, partition: PartitionRegistration, leader: int) -> None:
+def _check_leader(
+    image: MetadataImage,
+    name: str,
+    before: PartitionRegistration | None,
+    partition: PartitionRegistration,
+    leader: int,
+) -> None:
     if leader not in partition.isr:
         broken("LeaderIsInIsr", f"{name}: leader {leader}, ISR {partition.isr}")
     registration = image.cluster.brokers.get(leader)
-    if registration is None or not registration.active:
+    was_leader = before is not None and before.leader == leader
+    if registration is None or not _may_be_in_isr(registration, was_member=was_leader):
         broken("ValidControllerState", f"{name} is led by {registration or leader}")
     directory = partition.directory(leader)
     if directory is None or not registration.has_online_directory(directory):
@@ -87,7 +108,7 @@ def check_new_isr(
     cancelled = before.reassigning and not after.reassigning
     if len(after.isr) == 1 and image.features.elr_enabled and not cancelled:
         registration = image.cluster.brokers.get(after.isr[0])
-        if registration is None or not registration.active:
+        if not _may_be_in_isr(registration, was_member=after.isr[0] in before.isr):
             broken("ValidControllerState", f"{name}: {registration or after.isr} alone in the new ISR")
 
 

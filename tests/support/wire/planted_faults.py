@@ -30,7 +30,7 @@ RECORD = "in the encoder of records"
 RESPONSE = "in the encoder of responses"
 PLACES = (BEFORE_HANDLER, AFTER_HANDLER, RECORD, RESPONSE)
 
-TASKS = ("elect_preferred_leaders", "elect_unclean_leaders", "sweep_expired_tokens", "needs_registration")
+TASKS = ("preferred_elections", "unclean_elections", "sweep_expired_tokens", "needs_registration")
 
 
 def can_be_planted() -> bool:

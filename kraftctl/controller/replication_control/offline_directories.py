@@ -1,0 +1,84 @@
+"""KIP-858: replicas in log directories that failed leave their ISRs, then the directories go, slice by slice.
+
+After a failover the broker reports the directories again: it does so with each heartbeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kraftctl.controller.controller_result import ControllerResult, SlicedWork
+from kraftctl.controller.controller_state import ControllerState
+from kraftctl.controller.moment import Moment
+from kraftctl.controller.replication_control.broker_transitions import incarnation_of
+from kraftctl.controller.replication_control.leaving_brokers import (
+    Departure,
+    DepartureEnds,
+    DirectoriesBegin,
+)
+from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
+from kraftctl.controller.replication_control.partition_walk import DirectoryWalk, PartitionWalk, in_order
+from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.metadata.broker_registration_change import log_dirs_record
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+
+class OfflineDirectories(SlicedWork):
+    """`directories` of one broker, looked for once in each of its partitions.
+
+    A replica cannot come back behind the place of the walk: nobody is elected in such a directory meanwhile,
+    and a replica in it does not fetch.
+    """
+
+    def __init__(
+        self, state: ControllerState, broker_id: int, broker_epoch: int, directories: Sequence[Uuid]
+    ) -> None:
+        super().__init__(f"take directories of broker {broker_id} at epoch {broker_epoch} out of service")
+        self._state = state
+        self._broker_id = broker_id
+        self._broker_epoch = broker_epoch
+        self._directories = directories
+        self._walk: PartitionWalk | None = None
+        self._departure = Departure(state.heartbeats.leaving)
+
+    def next_slice(self, moment: Moment) -> ControllerResult:
+        """Ends without a record if none of the directories is registered any more."""
+        state, broker_id = self._state, self._broker_id
+        registration = incarnation_of(state, broker_id, self._broker_epoch)
+        known = [] if registration is None else registration.directories
+        failed = [directory for directory in known if directory in self._directories]
+        if registration is None or not failed:
+            self.spent = 0
+            return ControllerResult.of([], None, DepartureEnds(self._departure))
+        updates = PartitionUpdates(state, removed=broker_id)
+        if self._walk is None:
+            self._walk = self._begin_walk(failed)
+        budget = SliceBudget(moment.units)
+        is_over = self._walk.take(state.image.topics, updates, budget)
+        self.spent = budget.spent
+        if not is_over:
+            return ControllerResult.begun(updates.records, self, DirectoriesBegin(self._departure, failed))
+        left = [directory for directory in known if directory not in self._directories]
+        updates.records.append(log_dirs_record(registration, left))
+        return ControllerResult.of(updates.records, None, DepartureEnds(self._departure))
+
+    def failed(self, moment: Moment) -> None:
+        self._departure.end(stays=False)
+
+    def _begin_walk(self, failed: list[Uuid]) -> PartitionWalk:
+        topics, broker_id = self._state.image.topics, self._broker_id
+        topic_ids = topics.isr_counts.get(broker_id, {}) | topics.last_member_counts.get(broker_id, {})
+        return DirectoryWalk(in_order(topic_ids), broker_id, failed)
+
+
+def records_for_failed_assignments(
+    state: ControllerState, broker_id: int, partitions: list[tuple[Uuid, int]]
+) -> list[RecordAndVersion]:
+    """The broker leaves the ISR of replicas that it put into a directory that is offline."""
+    updates = PartitionUpdates(state, removed=broker_id)
+    for topic_id, index in partitions:
+        topic = state.image.topics.topics[topic_id]
+        updates.begin_topic(topic)
+        updates.add(index, topic.partitions[index])
+    return updates.records

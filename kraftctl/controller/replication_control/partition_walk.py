@@ -1,0 +1,152 @@
+"""PartitionWalk: some partitions of many topics, a slice at a time, while they change.
+
+A walk has a list of topics from its beginning, and a place in it. A topic that is deleted meanwhile is passed
+over. What appears behind the place is not seen: who has to find everything looks at the indexes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
+from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
+from kraftctl.controller.slice_budget import SliceBudget
+from kraftctl.image.cluster_image import ClusterImage
+from kraftctl.image.topics_image import TopicImage, TopicsImage
+from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl_protocol.uuids import Uuid
+
+SORTED_TOPICS_MAX: Final = 1_000
+"""So many are taken in the order of their ids, whatever happened before; sorting more takes too long."""
+
+
+def in_order(topic_ids: dict[Uuid, int]) -> list[Uuid]:
+    """The topics of an index, in the order in which a walk takes them."""
+    return sorted(topic_ids) if len(topic_ids) <= SORTED_TOPICS_MAX else list(topic_ids)
+
+
+class PartitionWalk:
+    """`topic_ids`: the topics in which it looks."""
+
+    def __init__(self, topic_ids: list[Uuid]) -> None:
+        self._topic_ids = topic_ids
+        self._next_topic = 0
+        self._indexes: list[int] = []
+        self._next_index = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was looked at."""
+        return self._next_index == len(self._indexes) and self._next_topic == len(self._topic_ids)
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        """Whether the walk is about this partition."""
+        raise AssertionError(f"{type(self).__name__} looks for nothing")
+
+    def wants_topic(self, topic: TopicImage, updates: PartitionUpdates) -> bool:
+        """Whether the walk is about any partition of the topic."""
+        return True
+
+    def take(self, topics: TopicsImage, updates: PartitionUpdates, budget: SliceBudget) -> bool:
+        """Add partitions to `updates` until the slice is full. Whether the walk is over."""
+        while budget.is_left and not self.is_over:
+            if self._next_index < len(self._indexes):
+                self._take_topic(topics, self._topic_ids[self._next_topic - 1], updates, budget)
+                continue
+            topic = topics.topics.get(self._topic_ids[self._next_topic])
+            self._next_topic += 1
+            self._next_index = 0
+            budget.look()
+            wanted = topic is not None and self.wants_topic(topic, updates)
+            self._indexes = list(topic.partitions) if topic is not None and wanted else []
+        return self.is_over
+
+    def _take_topic(
+        self, topics: TopicsImage, topic_id: Uuid, updates: PartitionUpdates, budget: SliceBudget
+    ) -> None:
+        topic = topics.topics.get(topic_id)
+        if topic is None:
+            self._next_index = len(self._indexes)
+            return
+        updates.begin_topic(topic)
+        while self._next_index < len(self._indexes) and budget.is_left:
+            index = self._indexes[self._next_index]
+            self._next_index += 1
+            partition = topic.partitions[index]
+            if self.wanted(partition):
+                updates.add(index, partition)
+                budget.look_closely()
+            else:
+                budget.look()
+
+
+class IsrWalk(PartitionWalk):
+    """Partitions whose ISR has the broker."""
+
+    def __init__(self, topic_ids: list[Uuid], broker_id: int) -> None:
+        super().__init__(topic_ids)
+        self._broker_id = broker_id
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        return self._broker_id in partition.isr
+
+
+class ElrWalk(PartitionWalk):
+    """Partitions whose ELR has the broker."""
+
+    def __init__(self, topic_ids: list[Uuid], broker_id: int) -> None:
+        super().__init__(topic_ids)
+        self._broker_id = broker_id
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        return self._broker_id in partition.elr
+
+
+class DirectoryWalk(PartitionWalk):
+    """Partitions whose ISR has the broker, with its replica in one of `directories`."""
+
+    def __init__(self, topic_ids: list[Uuid], broker_id: int, directories: Sequence[Uuid]) -> None:
+        super().__init__(topic_ids)
+        self._broker_id = broker_id
+        self._directories = directories
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        broker_id = self._broker_id
+        return broker_id in partition.isr and partition.directory(broker_id) in self._directories
+
+
+class LeaderlessWalk(PartitionWalk):
+    """Partitions without leader of which an active broker has a replica; `added` counts as active."""
+
+    def __init__(self, topic_ids: list[Uuid], cluster: ClusterImage, added: int = NO_LEADER) -> None:
+        super().__init__(topic_ids)
+        self._cluster = cluster
+        self._added = added
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        if partition.leader != NO_LEADER:
+            return False
+        for replica in partition.replicas:  # noqa: SIM110 - a generator is slow when compiled
+            if replica == self._added or self._cluster.active(replica):
+                return True
+        return False
+
+
+class UncleanWalk(LeaderlessWalk):
+    """The same, in topics that allow unclean elections."""
+
+    def wants_topic(self, topic: TopicImage, updates: PartitionUpdates) -> bool:
+        return updates.changes.settings.unclean_election_enabled(topic.name)
+
+
+class ImbalancedWalk(PartitionWalk):
+    """Partitions that another broker than the preferred replica leads, which could lead them."""
+
+    def __init__(self, topic_ids: list[Uuid], acceptor: LeaderAcceptor) -> None:
+        super().__init__(topic_ids)
+        self._acceptor = acceptor
+
+    def wanted(self, partition: PartitionRegistration) -> bool:
+        preferred = partition.preferred_replica
+        return partition.leader != preferred and self._acceptor.accepts(partition, preferred)
