@@ -27,6 +27,9 @@ from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_
 LOOKS_PER_UNIT: Final = 16
 """Looks at partitions that need nothing, in the time of one change."""
 
+ALL_UNITS: Final = 1 << 30
+"""All of the request in one slice."""
+
 NOT_ATOMIC: Final = 0
 """Batches of the log end anywhere between two records."""
 

@@ -202,8 +202,9 @@ class ControllerNode:
                 self._step_raft(step, now_ms, wall_ms)
             case PreparedRequest():
                 self._begin_audit(event.request_id, step.context, step.request)
+                base_offset = self._raft.end_offset
                 self._append(step.prepared, now_ms, wall_ms)
-                self._audit.appended(event.request_id, self._raft.end_offset)
+                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)
                 waiting = WaitingRequest(event.request_id, step.context, step.request)
                 rest, response = step.prepared.rest, step.prepared.response
                 if rest is not None:
@@ -423,9 +424,10 @@ class ControllerNode:
             if waiting is not None:
                 self._respond(waiting.request_id, piece.response)
             return
+        base_offset = self._raft.end_offset
         self._append(piece.prepared, now_ms, wall_ms)
         if waiting is not None:
-            self._audit.appended(waiting.request_id, self._raft.end_offset)
+            self._audit.appended(waiting.request_id, base_offset, self._raft.end_offset)
             if piece.prepared.rest is None:
                 self._answer(waiting, piece.response, now_ms)
 

@@ -15,8 +15,8 @@ FAULTS = (
     PlantedFault(
         "a-line-before-its-records-are-committed",
         NODE,
-        "                self._audit.appended(event.request_id, self._raft.end_offset)\n",
-        "                self._audit.appended(event.request_id, self._raft.end_offset)\n"
+        "                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n",
+        "                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n"
         "                self._end_audit(event.request_id, step.prepared.response)\n",
         (f"{TRAIL_TESTS}::test_a_line_is_written_once_its_records_are_committed",),
         "The audit log says that something was done which the next leader does not have.",

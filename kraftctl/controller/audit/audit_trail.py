@@ -128,11 +128,15 @@ class AuditTrail:
         entry.failure = failure
         self._begun[request_id] = _Begun(entry, self._step, end_offset)
 
-    def appended(self, request_id: int, end_offset: int) -> None:
-        """The records of the request were appended, all since `begin`; the log ends at `end_offset` now."""
+    def appended(self, request_id: int, base_offset: int, end_offset: int) -> None:
+        """Records of the request, all of them or a slice, were appended from `base_offset` to `end_offset`.
+
+        Between two slices are records of others.
+        """
         begun = self._begun.get(request_id)
-        if begun is not None and end_offset > begun.end_offset:
-            begun.entry.first_offset = begun.end_offset
+        if begun is not None and end_offset > base_offset:
+            if begun.entry.first_offset == NO_OFFSET:
+                begun.entry.first_offset = base_offset
             begun.entry.last_offset = end_offset - 1
 
     def answered(

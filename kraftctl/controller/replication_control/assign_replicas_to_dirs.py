@@ -13,10 +13,9 @@ from kraftctl.controller.refusal_lines import RefusalLines
 from kraftctl.controller.replication_control.offline_directories import records_for_failed_assignments
 from kraftctl.controller.replication_control.partition_changes import PartitionChanges
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.controller.sliced_request import Runs, SlicedRequest
+from kraftctl.controller.sliced_request import ALL_UNITS, Runs, SlicedRequest
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata import features
-from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.assign_replicas_to_dirs_request import AssignReplicasToDirsRequest
@@ -27,7 +26,6 @@ from kraftctl_protocol.generated.assign_replicas_to_dirs_response import (
     PartitionData,
     TopicData,
 )
-from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
@@ -46,7 +44,22 @@ def assign_replicas_to_dirs(
         return excessive(context, request, f"{count} replicas are more than {ASSIGNMENTS_PER_REQUEST_MAX}")
     if not features.is_directory_assignment_supported(state.image.features.metadata_version):
         return _refused(request, ApiError(Errors.UNSUPPORTED_VERSION))
+    if _names_twice(request):
+        moment = Moment(moment.now_ms, moment.wall_ms, moment.next_offset, ALL_UNITS)
     return _Assignment(state, context, request).next_slice(moment)
+
+
+def _names_twice(request: AssignReplicasToDirsRequest) -> bool:
+    """Whether a partition is in two directories. All is decided from one image then, as in Kafka."""
+    seen: set[tuple[Uuid, int]] = set()
+    for directory in request.directories:
+        for topic in directory.topics:
+            for partition in topic.partitions:
+                key = (topic.topic_id, partition.partition_index)
+                if key in seen:
+                    return True
+                seen.add(key)
+    return False
 
 
 def _refused(request: AssignReplicasToDirsRequest, error: ApiError) -> ControllerResult:
@@ -66,8 +79,6 @@ class _Assignment(SlicedRequest):
         self._request = request
         self._broker_id = request.broker_id
         self._changes = PartitionChanges(state)
-        self._assigned: dict[tuple[Uuid, int], PartitionRegistration] = {}
-        """What this slice has changed, which the image lacks: a request may name a partition twice."""
         self._offline: set[tuple[Uuid, int]] = set()
         """What leaves an ISR in this slice."""
         self._refusals = RefusalLines()
@@ -91,8 +102,7 @@ class _Assignment(SlicedRequest):
         if error is not None:
             return _refused(request, error)
         self._changes = PartitionChanges(self._state)
-        self._assigned = {}
-        self._offline = set()
+        self._offline.clear()
         return None
 
     def has_next(self) -> bool:
@@ -148,13 +158,9 @@ class _Assignment(SlicedRequest):
             return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION)
         if self._broker_id not in partition.replicas:
             return ApiError(Errors.NOT_LEADER_OR_FOLLOWER, "the broker has no replica of it")
-        partition = self._assigned.get((topic.topic_id, index), partition)
         builder = self._changes.builder(topic, index, partition)
         builder.assign_directory(self._broker_id, directory)
         record = builder.build()
         if record is not None:
             records.append(record)
-            change = record.record
-            assert isinstance(change, PartitionChangeRecord)
-            self._assigned[(topic.topic_id, index)] = partition.merge(change, self._image.topics.tuples)
         return None

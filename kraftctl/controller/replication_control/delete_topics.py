@@ -62,7 +62,7 @@ def _deletion_disabled(request: DeleteTopicsRequest, version: int) -> DeleteTopi
 
 
 class _TopicDeletion(SlicedRequest):
-    """The state of one request: what it names is looked up at once, and deleted one topic after the other."""
+    """The state of one request: what it names is looked up first, and deleted one topic after the other."""
 
     def __init__(
         self,

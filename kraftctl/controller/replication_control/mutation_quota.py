@@ -72,7 +72,7 @@ class MutationQuota:
         self._throttle_time_ms = 0
 
     def rehearsal(self) -> MutationQuota:
-        """One that admits what this one would admit now, and charges nobody."""
+        """One that admits what this one would admit now, without a charge."""
         bucket = self._bucket
         if bucket is None:
             return self

@@ -1,0 +1,108 @@
+"""Planted faults in requests that are carried out in slices."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+SLICED = "kraftctl/controller/sliced_request.py"
+REPLICATION = "kraftctl/controller/replication_control"
+TESTS = "tests/controller/test_sliced_requests.py"
+
+FAULTS = (
+    PlantedFault(
+        "an-answer-before-the-last-slice",
+        SLICED,
+        "        while self.rehearsing or self.has_next():\n",
+        "        while self.rehearsing or (self.has_next() and self.spent < moment.units):\n",
+        (f"{TESTS}::test_slices_change_neither_answer_nor_image",),
+        "A client is answered after the first slice, and the rest of what it asked for is never done.",
+    ),
+    PlantedFault(
+        "a-slice-begins-a-list-anew",
+        SLICED,
+        "            self.first = self.end\n",
+        "            self.first = 0\n",
+        (f"{TESTS}::test_slices_change_neither_answer_nor_image",),
+        "What the slice before has decided on is decided on again, and is answered twice.",
+    ),
+    PlantedFault(
+        "a-slice-loses-what-it-decided-last",
+        SLICED,
+        "            if not self.rehearsing:\n                records += decided\n",
+        "            if not self.rehearsing:\n"
+        "                records += decided if self.has_next() or not self._has_slices else []\n",
+        (f"{TESTS}::test_slices_change_neither_answer_nor_image",),
+        "The answer says that something is done which is not.",
+    ),
+    PlantedFault(
+        "slices-see-what-the-first-one-saw",
+        f"{REPLICATION}/elect_leaders.py",
+        "        topic = self._topics.topic_by_name(topic_name)\n        if topic is None:\n"
+        "            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f",
+        "        topic = self._topics.topics[self._topics.ids_by_name[topic_name]]\n"
+        "        if topic is None:\n"
+        "            return ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, f",
+        (f"{TESTS}::test_leaders_of_a_topic_that_is_deleted_meanwhile_are_not_elected",),
+        "A topic that is deleted between two slices fails the whole request.",
+    ),
+    PlantedFault(
+        "isr-of-a-broker-that-is-gone",
+        f"{REPLICATION}/alter_partition.py",
+        "        if error is not None:\n            response = AlterPartitionResponse(",
+        "        if error is not None and self._runs.outer < 0:\n"
+        "            response = AlterPartitionResponse(",
+        (f"{TESTS}::test_a_broker_that_is_registered_anew_meanwhile_gets_no_results",),
+        "The ISRs that an earlier incarnation of a broker asked for are written after it is gone.",
+    ),
+    PlantedFault(
+        "a-new-topic-is-deleted-for-an-old-one",
+        f"{REPLICATION}/delete_topics.py",
+        "        topic = self._topics.topic(topic_id)\n        if topic is None:\n            by_id",
+        "        topic = self._topics.topic_by_name(name)\n"
+        "        topic_id = topic_id if topic is None else topic.topic_id\n"
+        "        if topic is None:\n            by_id",
+        (f"{TESTS}::test_a_topic_that_is_created_anew_meanwhile_is_not_deleted",),
+        "A topic that is created while a deletion of its name is carried out is lost with its data.",
+    ),
+    PlantedFault(
+        "names-of-one-request-collide",
+        f"{REPLICATION}/create_topics.py",
+        "            if colliding not in created:\n",
+        "            if colliding:\n",
+        (f"{TESTS}::test_names_of_one_request_do_not_collide",),
+        "Whether two topics can be created together depends on how busy the controller is.",
+    ),
+    PlantedFault(
+        "too-many-records-are-noticed-too-late",
+        f"{REPLICATION}/create_topics.py",
+        "rehearses=needed.may_exceed_a_batch(), atomicity",
+        "atomicity",
+        (f"{TESTS}::test_too_many_records_are_refused_before_the_first_one",),
+        "Half of the topics of a request that is refused are created.",
+    ),
+    PlantedFault(
+        "a-rehearsal-takes-from-the-quota",
+        f"{REPLICATION}/mutation_quota.py",
+        "        return MutationQuota(copied, strict",
+        "        return MutationQuota(bucket, strict",
+        (f"{TESTS}::test_a_rehearsal_charges_nobody",),
+        "A client is throttled for topics that it has not created.",
+    ),
+    PlantedFault(
+        "a-failed-slice-returns-what-others-were-charged",
+        "kraftctl/controller/quorum_controller.py",
+        "        work, waiting = progress.work, progress.waiting\n"
+        "        self.state.mutation_quotas.begin_request()\n",
+        "        work, waiting = progress.work, progress.waiting\n",
+        (f"{TESTS}::test_a_slice_that_fails_returns_its_own_charge_only",),
+        "A client gets back what it was charged for topics that are created.",
+    ),
+    PlantedFault(
+        "a-line-with-the-offsets-of-others",
+        "kraftctl/controller/audit/audit_trail.py",
+        "        if begun is not None and end_offset > base_offset:\n",
+        "        if begun is not None:\n",
+        ("tests/node/test_sliced_requests.py::test_a_request_that_writes_nothing_has_no_offsets",),
+        "The audit log names records that the request has not written.",
+    ),
+)

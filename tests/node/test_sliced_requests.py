@@ -1,0 +1,91 @@
+"""Large requests of admins in slices, on a whole node: failover between two slices, and the audit log."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftctl.raft import events
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
+from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
+from kraftctl_protocol.uuids import ZERO_UUID
+from tests.node.audited_node import audited_node, lines
+from tests.support.active_controller import registration
+
+TOPICS = 60
+PARTITIONS = 20
+RESIGNATION_MS = 3_000
+
+
+def creation() -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[
+            CreatableTopic(name=f"t{number}", num_partitions=PARTITIONS, replication_factor=2)
+            for number in range(TOPICS)
+        ]
+    )
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_no_topic_is_created_by_halves(flushed: bool) -> None:
+    """A leader resigns between two slices: what it has written is there as a whole, the rest is not."""
+    node = audited_node(1, 2)
+    request_id = node.send(creation())
+    if flushed:
+        node.flush()
+    node.offer(events.ResignRequested(node.raft.epoch))
+    node.run_for(0)
+    answer = node.answers[request_id]
+    assert isinstance(answer, CreateTopicsResponse)
+    assert {topic.error_code for topic in answer.topics} == {int(Errors.NOT_CONTROLLER)}
+    node.pass_time(RESIGNATION_MS)
+    assert node.controller.active
+    topics = node.controller.image.topics
+    assert 0 < len(topics.topics) < TOPICS
+    assert {len(topic.partitions) for topic in topics.topics.values()} == {PARTITIONS}
+    created = len(topics.topics)
+    again = node.ask(creation(), CreateTopicsResponse)
+    codes = [Errors(topic.error_code) for topic in again.topics]
+    assert codes == [Errors.TOPIC_ALREADY_EXISTS] * created + [Errors.NONE] * (TOPICS - created)
+    line = lines(node)[0]
+    assert line["outcome"] == "lost"
+    assert line["first_offset"] is not None
+
+
+def test_topics_are_deleted_in_slices() -> None:
+    node = audited_node(1, 2)
+    node.ask(creation(), CreateTopicsResponse)
+    topics = [DeleteTopicState(name=f"t{number}", topic_id=ZERO_UUID) for number in range(TOPICS)]
+    answer = node.ask(DeleteTopicsRequest(topics=topics), DeleteTopicsResponse)
+    assert {topic.error_code for topic in answer.responses} == {0}
+    image = node.controller.image.topics
+    assert (image.topics, image.partition_count, image.isr_counts, image.leader_counts) == ({}, 0, {}, {})
+
+
+def test_a_line_has_the_offsets_of_all_slices() -> None:
+    """Records of others may be between them, and are not the first or last ones."""
+    node = audited_node(1, 2)
+    node.send(creation())
+    node.ask(registration(3), BrokerRegistrationResponse)
+    node.settle()
+    created, registered = sorted(lines(node), key=lambda line: str(line["api"]), reverse=True)
+    assert (created["api"], registered["api"]) == ("CreateTopics", "BrokerRegistration")
+    assert created["outcome"] == "committed"
+    assert created["first_offset"] < registered["first_offset"] < created["last_offset"]
+    written = created["last_offset"] - created["first_offset"] + 1
+    assert written >= TOPICS * (PARTITIONS + 1) + 1
+
+
+def test_a_request_that_writes_nothing_has_no_offsets() -> None:
+    """Not even those of a record that another request writes between its slices."""
+    node = audited_node(1, 2)
+    validated = creation()
+    validated.validate_only = True
+    node.send(validated)
+    node.ask(registration(3), BrokerRegistrationResponse)
+    node.settle()
+    (line,) = [line for line in lines(node) if line["api"] == "CreateTopics"]
+    assert (line["first_offset"], line["outcome"]) == (None, "unchanged")
