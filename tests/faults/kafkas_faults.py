@@ -164,7 +164,7 @@ FAULTS = (
         "kraftctl/metadata/snapshot_batches.py",
         "size_bytes + len(value) > BATCH_BYTES_MAX // 2\n",
         "size_bytes + len(value) > BATCH_BYTES_MAX * 8\n",
-        (f"{NODE}::test_a_snapshot_of_any_size_is_written_and_read",),
+        (f"{NODE}::test_no_batch_of_a_snapshot_is_larger_than_a_reader_s_buffer",),
         "KAFKA-14222: no buffer of Kafka's readers takes a batch of the snapshot.",
     ),
     PlantedFault(

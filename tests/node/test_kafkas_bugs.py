@@ -12,6 +12,7 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft import events
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_keys import ApiKey
@@ -19,6 +20,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -153,6 +155,16 @@ def test_a_snapshot_of_any_size_is_written_and_read() -> None:
     for number in range(1, brokers + 1):
         stored = node.controller.image.configurations.config(config_resource.BROKER, str(number))
         assert len(stored) == CONFIGS
+
+
+def test_no_batch_of_a_snapshot_is_larger_than_a_reader_s_buffer() -> None:
+    """KAFKA-14222: however many records are written at once, and however long they are."""
+    value = "v" * 30_000
+    record = ConfigRecord(resource_type=config_resource.BROKER, resource_name="", name="k", value=value)
+    records = [RecordAndVersion(record, 0)] * 1_500
+    sizes = [len(batch) for batch in SnapshotBatches(1, 0).records(records)]
+    assert sum(sizes) > 5 * BATCH_BYTES_MAX
+    assert max(sizes) <= BATCH_BYTES_MAX
 
 
 def ask_at_length(node: LoneNode, request: Message) -> set[int]:
