@@ -345,6 +345,9 @@ class ControllerNode:
                 case effects.LeaderChanged():
                     self._inform_controller()
                     self._registration.leader_changed(now_ms)
+                case effects.StartOver():
+                    self._effects += self._generator.abandon()
+                    self._effects.append(effect)
                 case (
                     effects.AppendBatch()
                     | effects.FlushLog()
@@ -355,7 +358,6 @@ class ControllerNode:
                     | effects.TruncateLog()
                     | effects.SaveSnapshotSlice()
                     | effects.FinishSnapshot()
-                    | effects.StartOver()
                     | effects.RespondFetchSnapshot()
                     | effects.NoteRecovered()
                     | effects.Halt()

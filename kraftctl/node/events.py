@@ -141,12 +141,34 @@ class ReadSnapshot(Value):
         self.max_bytes = max_bytes
 
 
-class WriteSnapshot(Value):
-    """Write these batches as the checkpoint `snapshot_id`, on another thread; answer `SnapshotCreated`."""
+class WriteSnapshotPart(Value):
+    """Write these batches of the checkpoint `snapshot_id` from byte `position` on, on another thread.
 
-    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> None:
+    Position 0 begins a checkpoint; `WriteSnapshot` has its last part, or `AbandonSnapshot` ends it. Until
+    then there is a temporary file only.
+    """
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int) -> None:
         self.snapshot_id = snapshot_id
         self.batches = batches
+        self.position = position
+
+
+class WriteSnapshot(Value):
+    """Write these batches as the last part of the checkpoint `snapshot_id`, or as the whole, if `position`
+    is 0, and complete it. On another thread; answer `SnapshotCreated`."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int = 0) -> None:
+        self.snapshot_id = snapshot_id
+        self.batches = batches
+        self.position = position
+
+
+class AbandonSnapshot(Value):
+    """Remove what was written of a checkpoint that has no last part."""
+
+    def __init__(self, snapshot_id: OffsetAndEpoch) -> None:
+        self.snapshot_id = snapshot_id
 
 
 class CloseConnection(Value):
@@ -225,7 +247,9 @@ NodeEffect = (
     DecodeBody
     | ReadLog
     | ReadSnapshot
+    | WriteSnapshotPart
     | WriteSnapshot
+    | AbandonSnapshot
     | CloseConnection
     | RequestFailed
     | Audited

@@ -8,7 +8,13 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata.snapshot_batches import SnapshotBatches
-from kraftctl.node.events import NodeEffect, TakeTurn, WriteSnapshot
+from kraftctl.node.events import (
+    AbandonSnapshot,
+    NodeEffect,
+    TakeTurn,
+    WriteSnapshot,
+    WriteSnapshotPart,
+)
 from kraftctl.node.long_work import SNAPSHOT
 from kraftctl.raft import effects
 from kraftctl.raft.raft_node import RaftNode
@@ -62,7 +68,8 @@ class SnapshotPolicy:
 
 
 class SnapshotInProgress:
-    """The image as of `snapshot_id`, encoded while the image changes: call `write_slice` until it is True."""
+    """The image as of `snapshot_id`, encoded while the image changes: call `write_slice` until it is True,
+    and `take_part` after each call."""
 
     def __init__(
         self,
@@ -74,7 +81,9 @@ class SnapshotInProgress:
         voters: VotersRecord | None,
     ) -> None:
         self.snapshot_id = snapshot_id
-        self.batches: list[bytes] = []
+        self._batches: list[bytes] = []
+        self._position = 0
+        self._begun = False
         self._wall_ms = wall_ms
         self._kraft_version = kraft_version
         self._voters = voters
@@ -82,16 +91,24 @@ class SnapshotInProgress:
         self._encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
 
     def write_slice(self, count_max: int) -> bool:
-        """Encode so many more records at most. Returns True when `batches` is the whole snapshot."""
-        if not self.batches:
-            self.batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
+        """Encode so many more records at most. Returns True when nothing is left."""
+        if not self._begun:
+            self._begun = True
+            self._batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
         records = self._writer.next_records(count_max)
         if records:
-            self.batches += self._encoder.records(records)
+            self._batches += self._encoder.records(records)
             return False
-        self.batches.append(self._encoder.footer())
+        self._batches.append(self._encoder.footer())
         self.abandon()
         return True
+
+    def take_part(self) -> tuple[int, list[bytes]]:
+        """The batches since the last call, and at which byte of the file they begin."""
+        position, batches = self._position, self._batches
+        self._position += sum(map(len, batches))
+        self._batches = []
+        return position, batches
 
     def abandon(self) -> None:
         """Give up the snapshot: the image need not keep old values for it."""
@@ -106,6 +123,8 @@ class SnapshotGenerator:
         self._controller = controller
         self._policy = policy
         self._snapshot: SnapshotInProgress | None = None
+        self._is_encoded = False
+        self._turn_is_asked = False
 
     def note(self, batch_bytes: int) -> None:
         """A batch was added to the log or read from it."""
@@ -115,6 +134,15 @@ class SnapshotGenerator:
         """The snapshot is on the disk; the next one may begin."""
         self._snapshot = None
 
+    def abandon(self) -> list[NodeEffect]:
+        """A snapshot takes the place of the log and of the image: one of the present image is not needed."""
+        snapshot = self._snapshot
+        if snapshot is None or self._is_encoded:
+            return []
+        snapshot.abandon()
+        self._snapshot = None
+        return [AbandonSnapshot(snapshot.snapshot_id)]
+
     def begin_if_due(self, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
 
@@ -122,7 +150,7 @@ class SnapshotGenerator:
         offset: replicas may be fetching that file.
         """
         controller = self._controller
-        if self._snapshot is not None or not self._policy.is_due(now_ms):
+        if self._snapshot is not None or self._turn_is_asked or not self._policy.is_due(now_ms):
             return []
         raft = self._raft
         end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
@@ -144,12 +172,16 @@ class SnapshotGenerator:
             kraft_version=kraft_version,
             voters=voters,
         )
+        self._is_encoded = False
+        self._turn_is_asked = True
         return [TakeTurn(SNAPSHOT, 0)]
 
     def continue_for(self, units: int, now_ms: int) -> list[NodeEffect]:
         """Encode so many more records at most."""
+        self._turn_is_asked = False
         snapshot = self._snapshot
-        assert snapshot is not None, "turns are taken for a snapshot only"
+        if snapshot is None:
+            return []  # it was abandoned
         name = f"{snapshot.snapshot_id.offset}-{snapshot.snapshot_id.epoch}"
         try:
             complete = snapshot.write_slice(units)
@@ -158,11 +190,14 @@ class SnapshotGenerator:
             self._snapshot = None
             outcome = f"tried again in {self._policy.failed(now_ms) - now_ms} ms"
             self._controller.failures.note(f"Generating snapshot {name}", outcome, error, SNAPSHOT_SOURCE)
-            return []
+            return [AbandonSnapshot(snapshot.snapshot_id)]
+        position, batches = snapshot.take_part()
         if not complete:
-            return [TakeTurn(SNAPSHOT, units)]
+            self._turn_is_asked = True
+            return [WriteSnapshotPart(snapshot.snapshot_id, batches, position), TakeTurn(SNAPSHOT, units)]
+        self._is_encoded = True
         self._policy.succeeded()
         return [
             effects.Notice(SNAPSHOT_SOURCE, effects.INFO, f"Writing snapshot {name}"),
-            WriteSnapshot(snapshot.snapshot_id, snapshot.batches),
+            WriteSnapshot(snapshot.snapshot_id, batches, position),
         ]

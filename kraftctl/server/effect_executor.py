@@ -8,7 +8,6 @@ nothing is truncated or deleted while it is read; nothing waits for a read.
 
 from __future__ import annotations
 
-import errno
 import gc
 import logging
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from functools import partial
 from typing import TypeVar, assert_never
 
 from kraftctl.node.events import (
+    AbandonSnapshot,
     Audited,
     AuthorizerLines,
     CloseConnection,
@@ -30,11 +30,13 @@ from kraftctl.node.events import (
     TakeTurn,
     TurnTaken,
     WriteSnapshot,
+    WriteSnapshotPart,
 )
+from kraftctl.node.long_work import SNAPSHOT
 from kraftctl.raft import effects, events
-from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.server.answer_reads import ROOM_SECONDS, AnswerRead, AnswerReads
 from kraftctl.server.body_decoding import BodyDecoding
+from kraftctl.server.descriptor_shortage import DESCRIPTOR_RETRY_SECONDS, is_out_of_descriptors
 from kraftctl.server.executor_protocols import (
     Clock,
     Downloads,
@@ -47,6 +49,7 @@ from kraftctl.server.executor_protocols import (
     Scheduler,
     Storage,
 )
+from kraftctl.server.snapshot_writing import SnapshotWriting
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.batch_framing import base_offset_at
@@ -55,9 +58,6 @@ logger = logging.getLogger("kraftctl.server.effect_executor")
 
 RESIGN_SECONDS_MAX = 2.0
 """How long a leader that cannot read its own log waits until all voters know that it resigned."""
-
-DESCRIPTOR_RETRY_SECONDS = 1.0
-"""Until a vote or snapshot is written again that there was no descriptor for; nothing is promised before."""
 
 T = TypeVar("T")
 
@@ -94,6 +94,7 @@ class EffectExecutor:
         self._probe = probe
         self._pace = pace
         self._bodies = BodyDecoding(scheduler, network, inbox)
+        self._snapshot_writing = SnapshotWriting(storage, scheduler, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._answer_reads = AnswerReads(network.awaits, network.has_room, self._pause_reads)
@@ -105,6 +106,7 @@ class EffectExecutor:
         """Begin nothing new on any thread; an effect that had to be stored ends the processing."""
         self._stopped = True
         self._bodies.stop()
+        self._snapshot_writing.stop()
 
     def execute(self, effect: NodeEffect | RetentionDue) -> None:
         """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""
@@ -144,15 +146,14 @@ class EffectExecutor:
                 self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
             case ReadSnapshot():
                 self._read_snapshot(effect)
-            case WriteSnapshot():
-                self._write_snapshot(effect)
+            case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
+                self._snapshot_writing.carry_out(effect)
             case CloseConnection():
                 self._network.respond(effect.request_id, effect.reason or None)
             case DecodeBody():
                 self._bodies.decode(effect)
             case TakeTurn():
-                self._pace.asked(effect)
-                self._scheduler.call_soon(partial(self._take_turn, effect.work))
+                self._ask_for_a_turn(effect)
             case effects.Notice():
                 self._notices.notice(effect)
             case RequestFailed():
@@ -165,6 +166,14 @@ class EffectExecutor:
                 self._network.send(effect)
             case _:
                 assert_never(effect)
+
+    def _ask_for_a_turn(self, effect: TakeTurn) -> None:
+        self._pace.asked(effect)
+        take = partial(self._scheduler.call_soon, partial(self._take_turn, effect.work))
+        if effect.work == SNAPSHOT:
+            self._snapshot_writing.when_there_is_room(take)
+        else:
+            take()
 
     def _take_turn(self, work: str) -> None:
         self._inbox.offer(TurnTaken(work, self._pace.begin(work)))
@@ -225,24 +234,6 @@ class EffectExecutor:
             self._inbox.fail(error)
         else:
             self._inbox.offer(events.LogFlushed(flushing.result()))
-
-    def _write_snapshot(self, effect: WriteSnapshot) -> None:
-        if self._stopped:
-            return
-        writing = partial(self._storage.write_snapshot, effect.snapshot_id, effect.batches)
-        self._scheduler.run_on_snapshot_thread(writing, partial(self._snapshot_written, effect))
-
-    def _snapshot_written(self, effect: WriteSnapshot, writing: Finished[SnapshotInfo]) -> None:
-        error = writing.exception()
-        if is_out_of_descriptors(error) and not self._inbox.ended:
-            logger.error("%s; retrying in %.1f s", error, DESCRIPTOR_RETRY_SECONDS)
-            self._scheduler.call_later(DESCRIPTOR_RETRY_SECONDS, partial(self._write_snapshot, effect))
-        elif error is not None:
-            self._inbox.fail(error)
-        else:
-            written = writing.result()
-            self._inbox.offer(events.SnapshotCreated(written.snapshot_id, written.size_bytes))
-            self._inbox.offer(RetentionDue())
 
     # What is read.
 
@@ -357,12 +348,3 @@ class EffectExecutor:
 
         wanted = (effect.snapshot_id, effect.position, effect.max_bytes)
         self._read(partial(self._storage.read_snapshot_part, *wanted), done)
-
-
-def is_out_of_descriptors(error: BaseException | None) -> bool:
-    """Whether a file could not be opened because too many are open; nothing is wrong with the disk."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            return True
-        error = error.__cause__
-    return False

@@ -218,9 +218,19 @@ class MetadataPartition:
     def read_snapshot_slice(self, snapshot_id: OffsetAndEpoch, position: int, size_bytes: int) -> bytes:
         return self.snapshots.read_slice(snapshot_id, position, size_bytes)
 
-    def write_snapshot(self, snapshot_id: OffsetAndEpoch, batches: list[bytes]) -> SnapshotInfo:
-        """Durable when it returns; may run in another thread."""
-        return self.snapshots.write(snapshot_id, batches)
+    def write_snapshot_part(self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int) -> None:
+        """All parts but the last one; may run in another thread, as the two below."""
+        self.snapshots.write_part(snapshot_id, batches, position)
+
+    def write_snapshot(
+        self, snapshot_id: OffsetAndEpoch, batches: list[bytes], position: int = 0
+    ) -> SnapshotInfo:
+        """The last part, or the whole. Durable when it returns."""
+        return self.snapshots.write(snapshot_id, batches, position)
+
+    def abandon_snapshot(self) -> None:
+        """Remove what was written without a last part."""
+        self.snapshots.abandon()
 
     def start_over_at(self, snapshot_id: OffsetAndEpoch) -> None:
         """Drop the whole log: a downloaded snapshot replaces it (KIP-630)."""
@@ -260,6 +270,7 @@ class MetadataPartition:
         """Flush and close. The recovery point is then exact, unless something failed."""
         stopped = False
         self._close_parts()
+        self.snapshots.abandon()
         try:
             was_in_service = self.log.is_in_service
             self.log.close()

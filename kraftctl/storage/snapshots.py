@@ -39,7 +39,13 @@ class SnapshotWriter:
         self.snapshot_id = snapshot_id
         self.size_bytes = 0
         prefix = checkpoint_file_name(snapshot_id, "-")
-        self._descriptor, name = tempfile.mkstemp(PARTIAL_CHECKPOINT_SUFFIX, prefix, directory)
+        # Opened now: later there may be no descriptor, and what was written so far would be lost.
+        self._directory_descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            self._descriptor, name = tempfile.mkstemp(PARTIAL_CHECKPOINT_SUFFIX, prefix, directory)
+        except OSError:
+            os.close(self._directory_descriptor)
+            raise
         self._path = Path(name)
         self._final_path = directory / checkpoint_file_name(snapshot_id)
 
@@ -57,16 +63,20 @@ class SnapshotWriter:
         try:
             os.fsync(self._descriptor)
             os.fchmod(self._descriptor, READ_ONLY)
+            self._path.replace(self._final_path)
+            os.fsync(self._directory_descriptor)
         finally:
-            os.close(self._descriptor)
-        self._path.replace(self._final_path)
-        fsync_directory(self._final_path.parent)
+            self._close()
         return self._final_path
 
     def abort(self) -> None:
         """Remove what was written."""
-        os.close(self._descriptor)
+        self._close()
         self._path.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        os.close(self._descriptor)
+        os.close(self._directory_descriptor)
 
 
 def _check_name(path: Path, snapshot_id: OffsetAndEpoch) -> None:
@@ -86,6 +96,7 @@ class SnapshotStore:
         self.removed_files: list[str] = []
         self._sizes: dict[OffsetAndEpoch, int] = {}
         self._lock = threading.Lock()  # guards `_sizes`
+        self._unfinished: SnapshotWriter | None = None
 
     @classmethod
     def open(cls, directory: Path) -> SnapshotStore:
@@ -121,23 +132,47 @@ class SnapshotStore:
     def path(self, snapshot_id: OffsetAndEpoch) -> Path:
         return self.directory / checkpoint_file_name(snapshot_id)
 
-    def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes]) -> SnapshotInfo:
-        """Write a whole checkpoint durably. Raises StorageError, leaving no file."""
+    def write_part(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes], position: int) -> None:
+        """Append to a checkpoint from byte `position` on; 0 begins one.
+
+        Raises StorageError, leaving no file.
+        """
         try:
-            writer = SnapshotWriter(self.directory, snapshot_id)
-            try:
-                for batch in batches:
-                    writer.append(batch)
-            except OSError:
-                writer.abort()
-                raise
+            if position == 0:
+                self.abandon()
+                self._unfinished = SnapshotWriter(self.directory, snapshot_id)
+            writer = self._unfinished
+            assert writer is not None, "the first part begins at 0"
+            assert (writer.snapshot_id, writer.size_bytes) == (snapshot_id, position)
+            for batch in batches:
+                writer.append(batch)
+        except OSError as error:
+            self.abandon()
+            raise self._cannot_write(snapshot_id, error) from error
+
+    def write(self, snapshot_id: OffsetAndEpoch, batches: Iterable[bytes], position: int = 0) -> SnapshotInfo:
+        """The last part of a checkpoint, or all of it, durably. Raises StorageError, leaving no file."""
+        self.write_part(snapshot_id, batches, position)
+        writer = self._unfinished
+        assert writer is not None
+        self._unfinished = None
+        try:
             writer.freeze()
         except OSError as error:
-            raise StorageError(
-                f"cannot write the snapshot {self.path(snapshot_id)}: {error}. Next step: check the disk; the"
-                " log itself is not affected."
-            ) from error
+            raise self._cannot_write(snapshot_id, error) from error
         return self.add(writer)
+
+    def abandon(self) -> None:
+        """Remove the checkpoint that has no last part yet, if there is one."""
+        writer, self._unfinished = self._unfinished, None
+        if writer is not None:
+            writer.abort()
+
+    def _cannot_write(self, snapshot_id: OffsetAndEpoch, error: OSError) -> StorageError:
+        return StorageError(
+            f"cannot write the snapshot {self.path(snapshot_id)}: {error}. Next step: check the disk; the"
+            " log itself is not affected."
+        )
 
     def writer(self, snapshot_id: OffsetAndEpoch) -> SnapshotWriter:
         """To write piece by piece; `add` it after its `freeze`."""

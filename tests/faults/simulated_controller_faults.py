@@ -77,6 +77,13 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "A node that loads the snapshot keeps what a failover has undone.",
     ),
     planted(
+        "a-slice-of-a-snapshot-lacks-its-last-record",
+        "kraftctl/node/snapshot_generation.py",
+        "            self._batches += self._encoder.records(records)\n",
+        "            self._batches += self._encoder.records(records[:-1])\n",
+        "Once the log is trimmed, some partitions are gone.",
+    ),
+    planted(
         "snapshot-without-quotas",
         "kraftctl/image/image_writer.py",
         "    yield from _quota_records(image, view)\n",

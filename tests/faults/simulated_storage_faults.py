@@ -174,8 +174,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "name-of-a-snapshot-is-not-forced",
         "kraftctl/storage/snapshots.py",
-        "        self._path.replace(self._final_path)\n        fsync_directory(self._final_path.parent)\n",
-        "        self._path.replace(self._final_path)\n",
+        "            os.fsync(self._directory_descriptor)\n",
+        "            pass\n",
         "The log below a snapshot is gone, and a power failure takes the snapshot, too.",
         "disks",
     ),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+WRITING = "kraftctl/server/snapshot_writing.py"
+STORE = "kraftctl/storage/snapshots.py"
+PARTS = "tests/server/test_snapshot_writing.py"
 PACE = "kraftctl/server/turn_pace.py"
 WRITER = "kraftctl/image/image_writer.py"
 SLICES = "tests/image/test_image_writer.py"
@@ -49,5 +52,38 @@ FAULTS = (
         "        while len(records) < count_max or not isinstance(records[-1].record, TopicRecord):\n",
         (SLICES,),
         "A topic of 200,000 partitions blocks the loop for a third of a second.",
+    ),
+    PlantedFault(
+        "a-part-of-a-snapshot-is-skipped",
+        WRITING,
+        "            batches += last.batches\n",
+        "            batches = list(last.batches)\n",
+        (PARTS,),
+        "A snapshot lacks some partitions, and once the log is trimmed, they are gone.",
+    ),
+    PlantedFault(
+        "a-torn-snapshot-counts",
+        STORE,
+        "            for batch in batches:\n                writer.append(batch)\n",
+        "            for batch in batches:\n                writer.append(batch)\n"
+        "            writer._path.replace(self.path(snapshot_id))\n",
+        (PARTS,),
+        "A process that is killed leaves half a snapshot, which takes the place of a log.",
+    ),
+    PlantedFault(
+        "parts-of-snapshots-wait-in-memory",
+        WRITING,
+        "        if self._waiting_bytes <= WAITING_BYTES_MAX:\n            call()\n",
+        "        if True:\n            call()\n",
+        (PARTS,),
+        "On a slow disk the whole snapshot is in memory, 250 MB for two million partitions.",
+    ),
+    PlantedFault(
+        "abandoned-snapshots-stay-unfinished",
+        WRITING,
+        "            self._run(self._storage.abandon_snapshot, 0)\n            return\n",
+        "            self._begin()\n            return\n",
+        (PARTS,),
+        "A file of 250 MB stays on the disk until the next start.",
     ),
 )

@@ -251,10 +251,9 @@ FAULTS = (
     ),
     PlantedFault(
         "a-snapshot-without-a-descriptor-ends-the-process",
-        "kraftctl/server/effect_executor.py",
-        "        error = writing.exception()\n"
+        "kraftctl/server/snapshot_writing.py",
         "        if is_out_of_descriptors(error) and not self._inbox.ended:\n",
-        "        error = writing.exception()\n        if False:\n",
+        "        if False:\n",
         (OUT_OF_DESCRIPTORS,),
         "Any client can end a controller with connections.",
     ),

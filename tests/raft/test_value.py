@@ -85,7 +85,9 @@ def examples(n: int) -> list[Value]:
         node_events.SnapshotRead(snapshot_id, n, b"batches", -1),
         node_events.ReadLog(n, 1, 1),
         node_events.ReadSnapshot(snapshot_id, n, 1),
+        node_events.WriteSnapshotPart(snapshot_id, [b"batch"], 0),
         node_events.WriteSnapshot(snapshot_id, [b"batch"]),
+        node_events.AbandonSnapshot(snapshot_id),
         node_events.CloseConnection(n),
         node_events.RequestFailed("kafka", f"{n}"),
         node_events.TakeTurn("SNAPSHOT", n),
@@ -148,7 +150,8 @@ def test_every_effect_and_event_compares_and_prints(at: int) -> None:
         ),
         pytest.param(
             WriteSnapshot(OffsetAndEpoch(1, 1), [bytes(100), b"a"]),
-            "WriteSnapshot(snapshot_id=OffsetAndEpoch(offset=1, epoch=1), batches=[<100 bytes>, b'a'])",
+            "WriteSnapshot(snapshot_id=OffsetAndEpoch(offset=1, epoch=1), batches=[<100 bytes>, b'a'], "
+            "position=0)",
             id="bytes-in-lists",
         ),
     ],

@@ -22,6 +22,7 @@ class World:
         self.waiting: list[tuple[str, Callable[[], Any], Callable[[Any], None]]] = []
         """(thread, call, done), in the order in which they were handed over."""
         self.timers: list[Callable[[], None]] = []
+        self.soon: list[Callable[[], None]] = []
         self.responses: dict[int, Message | None] = {}
         self.failures: list[BaseException] = []
         self.resumed: list[object] = []
@@ -78,9 +79,15 @@ class World:
     def write_quorum_state(self, state: object) -> None:
         self._called("write_quorum_state", state)
 
-    def write_snapshot(self, snapshot_id: Any, batches: list[bytes]) -> Any:
-        self._called("write_snapshot", snapshot_id)
+    def write_snapshot_part(self, snapshot_id: Any, batches: list[bytes], position: int) -> None:
+        self._called("write_snapshot_part", snapshot_id, batches, position)
+
+    def write_snapshot(self, snapshot_id: Any, batches: list[bytes], position: int) -> Any:
+        self._called("write_snapshot", snapshot_id, batches, position)
         return SnapshotInfo(snapshot_id, 1)
+
+    def abandon_snapshot(self) -> None:
+        self._called("abandon_snapshot")
 
     def truncate_log(self, end_offset: int) -> None:
         self._called("truncate_log", end_offset)
@@ -133,6 +140,17 @@ class World:
 
     def call_later(self, delay_seconds: float, call: Callable[[], None]) -> None:
         self.timers.append(call)
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        self.soon.append(call)
+
+    # Turns.
+
+    def begin(self, work: str) -> int:
+        return 1
+
+    def asked(self, effect: object) -> None:
+        pass
 
     # The inbox.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kraftctl.node.events import WriteSnapshot
+from kraftctl.node.events import NodeEffect, WriteSnapshot, WriteSnapshotPart
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
 from kraftctl_protocol.control_record import decode_control_key, decode_control_value
 from kraftctl_protocol.generated.fetch_response import FetchResponse
@@ -12,6 +12,8 @@ from kraftctl_protocol.record_batch import read_batches
 from tests.support.simulator.checked_replica import CheckedReplica
 from tests.support.simulator.invariants import broken
 from tests.support.simulator.log_history import Batch
+
+SNAPSHOT_PART = WriteSnapshotPart
 
 
 def check(replica: CheckedReplica, response: Message, committed_end: int) -> None:
@@ -32,17 +34,33 @@ def check(replica: CheckedReplica, response: Message, committed_end: int) -> Non
     replica.announced = offset
 
 
+def take_part(replica: CheckedReplica, effect: NodeEffect) -> None:
+    """Parts of a snapshot follow each other without a gap."""
+    assert isinstance(effect, WriteSnapshotPart | WriteSnapshot)
+    if effect.position == 0:
+        replica.snapshot_parts = []
+    written_bytes = sum(map(len, replica.snapshot_parts))
+    if effect.position != written_bytes:
+        broken(
+            "SnapshotEqualsLog",
+            f"{replica.name}, {effect.snapshot_id}: byte {effect.position} follows byte {written_bytes}",
+        )
+    replica.snapshot_parts += effect.batches
+
+
 def check_snapshot(replica: CheckedReplica, effect: WriteSnapshot, last: Batch) -> None:
     """KIP-853: in a dynamic quorum a snapshot has the voters that the log has at its end, after `last`.
 
     It is written once: another replica may have a part of the file.
     """
-    if effect.snapshot_id in replica.partition.snapshots.ids():
-        broken("SnapshotEqualsLog", f"{replica.name} writes {effect.snapshot_id} again")
-    found = _voters_of(effect.batches)
+    snapshot_id = effect.snapshot_id
+    if snapshot_id in replica.partition.snapshots.ids():
+        broken("SnapshotEqualsLog", f"{replica.name} writes {snapshot_id} again")
+    take_part(replica, effect)
+    found = _voters_of(replica.snapshot_parts)
     expected = None if last.voters_batch is None else last.voters_batch.voters
     if found is not None and expected is not None and found != expected:
-        broken("SnapshotEqualsLog", f"{replica.name}, {effect.snapshot_id}: {found!r}, not {expected!r}")
+        broken("SnapshotEqualsLog", f"{replica.name}, {snapshot_id}: {found!r}, not {expected!r}")
 
 
 def _voters_of(batches: list[bytes]) -> VoterSet | None:

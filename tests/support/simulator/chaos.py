@@ -6,7 +6,14 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from kraftctl.node.events import ReadLog, ReadSnapshot, TakeTurn, WriteSnapshot
+from kraftctl.node.events import (
+    AbandonSnapshot,
+    ReadLog,
+    ReadSnapshot,
+    TakeTurn,
+    WriteSnapshot,
+    WriteSnapshotPart,
+)
 from kraftctl.raft import effects
 from tests.support.simulator.cluster import Cluster
 from tests.support.simulator.disk import Failing
@@ -36,7 +43,9 @@ EFFECT_KINDS: tuple[type[object] | None, ...] = (
     ReadLog,
     ReadSnapshot,
     TakeTurn,
+    WriteSnapshotPart,
     WriteSnapshot,
+    AbandonSnapshot,
 )
 """Before or after which a process ends; None is any effect."""
 
@@ -46,6 +55,7 @@ RARE_EFFECTS: tuple[type[object], ...] = (
     effects.FinishSnapshot,
     effects.StartOver,
     effects.NoteRecovered,
+    WriteSnapshotPart,
     WriteSnapshot,
 )
 """After which much is written that is not forced to the disk yet, or forced in a certain order."""

@@ -52,6 +52,7 @@ class CheckedReplica:
         "partition",
         "promised_nothing",
         "raft",
+        "snapshot_parts",
         "state_name",
         "step_request",
         "stored",
@@ -73,6 +74,7 @@ class CheckedReplica:
         """What it held before it lost its disk, and has not fetched again yet."""
         self.stored: ElectionState | None = None
         self.storing: NodeEffect | None = None
+        self.snapshot_parts: list[bytes] = []
         self.is_recovering = False
         self.forgot_log = False
         self.is_gone = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_never
 
 from kraftctl.node.events import (
+    AbandonSnapshot,
     Audited,
     AuthorizerLines,
     ClientRequest,
@@ -17,6 +18,7 @@ from kraftctl.node.events import (
     RequestFailed,
     TakeTurn,
     WriteSnapshot,
+    WriteSnapshotPart,
 )
 from kraftctl.raft import events
 from kraftctl.raft.effects import (
@@ -100,22 +102,34 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
         case AuthorizerLines():
             return "\n".join(line.text for line in effect.lines)
-        case ReadLog() | ReadSnapshot() | WriteSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
+        case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
+            return _line_of_a_snapshot(effect)
+        case ReadLog() | ReadSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
             return _line_of_the_nodes_own(effect)
         case _:
             assert_never(effect)
 
 
+def _line_of_a_snapshot(effect: WriteSnapshotPart | WriteSnapshot | AbandonSnapshot) -> str:
+    match effect:
+        case WriteSnapshotPart():
+            return f"write snapshot {effect.snapshot_id} from byte {effect.position}"
+        case WriteSnapshot():
+            return f"write snapshot {effect.snapshot_id} from byte {effect.position} to its end"
+        case AbandonSnapshot():
+            return f"abandon snapshot {effect.snapshot_id}"
+        case _:
+            assert_never(effect)
+
+
 def _line_of_the_nodes_own(
-    effect: ReadLog | ReadSnapshot | WriteSnapshot | TakeTurn | CloseConnection | RequestFailed,
+    effect: ReadLog | ReadSnapshot | TakeTurn | CloseConnection | RequestFailed,
 ) -> str:
     match effect:
         case ReadLog():
             return f"read {effect.offset}..{effect.end_offset}"
         case ReadSnapshot():
             return f"read snapshot {effect.snapshot_id}"
-        case WriteSnapshot():
-            return f"write snapshot {effect.snapshot_id}"
         case TakeTurn():
             return f"take a turn of {effect.work} after {effect.spent} units"
         case CloseConnection():

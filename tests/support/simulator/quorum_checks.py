@@ -86,6 +86,7 @@ class QuorumChecks:
             FinishSnapshot: self._load_snapshot,
             ReadSnapshot: self._load_snapshot,
             NoteRecovered: self._note_recovered,
+            announcements.SNAPSHOT_PART: announcements.take_part,
             WriteSnapshot: self._write_snapshot,
             SendRequest: quorum_claims.check_request,
             Respond: self._respond,
@@ -448,7 +449,7 @@ class QuorumChecks:
         assert isinstance(effect, WriteSnapshot)
         count = self._check_snapshot_id(replica, effect.snapshot_id)
         announcements.check_snapshot(replica, effect, self.history.committed[count - 1])
-        self._snapshot_written(replica.name, effect.snapshot_id, effect.batches)
+        self._snapshot_written(replica.name, effect.snapshot_id, replica.snapshot_parts)
 
     def _snapshot_created(self, replica: CheckedReplica, event: NodeEvent) -> None:
         assert isinstance(event, SnapshotCreated)
