@@ -88,10 +88,12 @@ class SnapshotDownloaded(Value):
 
 
 class LogStartChanged(Value):
-    """Retention removed the log and the snapshots below `start_offset` (inclusive)."""
+    """Retention removed the log and the snapshots below `start_offset` (inclusive), and those `deleted`
+    wherever they end."""
 
-    def __init__(self, start_offset: int) -> None:
+    def __init__(self, start_offset: int, deleted: list[OffsetAndEpoch] | None = None) -> None:
         self.start_offset = start_offset
+        self.deleted = [] if deleted is None else deleted
 
 
 class ResignRequested(Value):

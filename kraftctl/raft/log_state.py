@@ -87,6 +87,10 @@ class LogState:
             self.snapshots.append(info)
             self.snapshots.sort(key=_offset_of)
 
+    def remove_snapshots(self, ids: list[OffsetAndEpoch]) -> None:
+        """They are deleted; not the newest one."""
+        self.snapshots = [info for info in self.snapshots if info.snapshot_id not in ids]
+
     def append(self, record_count: int) -> int:
         """Make room for records of the current epoch; returns their base offset."""
         base_offset = self.end_offset

@@ -238,6 +238,7 @@ class RaftNode:
                 snapshot_downloaded(core, event)
             case LogStartChanged():
                 core.log.start_at(event.start_offset)
+                core.log.remove_snapshots(event.deleted)
                 core.history.start_at(core.log.start_offset)
                 redirect_trimmed_fetches(core)
             case ResignRequested():

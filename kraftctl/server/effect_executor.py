@@ -49,10 +49,12 @@ from kraftctl.server.executor_protocols import (
     Scheduler,
     Storage,
 )
+from kraftctl.server.snapshot_reads import READING_MS, SnapshotReads
 from kraftctl.server.snapshot_writing import SnapshotWriting
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.batch_framing import base_offset_at
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
 logger = logging.getLogger("kraftctl.server.effect_executor")
 
@@ -98,6 +100,8 @@ class EffectExecutor:
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
         self._answer_reads = AnswerReads(network.awaits, network.has_room, self._pause_reads)
+        self._snapshot_reads = SnapshotReads()
+        self._retention_is_due = False
         self._stopped = False
         self.paused = False
         self.unreadable: BaseException | None = None
@@ -139,7 +143,7 @@ class EffectExecutor:
                 self._store(effect, storage.note_recovered)
             case RetentionDue():
                 self._answer_reads.skip_all()
-                self._store(effect, self._clean)
+                self._apply_retention(effect)
             case effects.Halt():
                 raise StorageError(effect.text)
             case ReadLog():
@@ -216,10 +220,24 @@ class EffectExecutor:
 
         self._scheduler.run_on_storage_thread(call, stored)
 
-    def _clean(self) -> events.LogStartChanged | None:
-        """Retention: with a new snapshot an older one, and the log below it, may be too old or too large."""
-        start_offset = self._storage.clean(self._clock.wall_ms(), self._retention_bytes, self._retention_ms)
-        return None if start_offset is None else events.LogStartChanged(start_offset)
+    def _apply_retention(self, effect: RetentionDue) -> None:
+        """With a new snapshot an older one, and the log below it, may be too old or too large. One that is
+        being fetched stays, and retention runs again until it is not."""
+        held = self._snapshot_reads.held(self._clock.now_ms())
+        if held and not self._retention_is_due:
+            self._retention_is_due = True
+            self._scheduler.call_later(READING_MS / 1000, self._retention_again)
+        self._store(effect, partial(self._clean, held))
+
+    def _retention_again(self) -> None:
+        self._retention_is_due = False
+        if not self._stopped:
+            self._inbox.offer(RetentionDue())
+
+    def _clean(self, held: frozenset[OffsetAndEpoch]) -> events.LogStartChanged | None:
+        now_ms = self._clock.wall_ms()
+        cleaned = self._storage.clean(now_ms, self._retention_bytes, self._retention_ms, held)
+        return None if cleaned is None else events.LogStartChanged(cleaned.start_offset, cleaned.deleted)
 
     def _flush(self) -> None:
         if self._stopped:
@@ -281,6 +299,7 @@ class EffectExecutor:
         self._read_in_turn(effect, read)
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
+        self._snapshot_reads.note(effect.snapshot_id, self._clock.now_ms())
         if not self._network.awaits(effect.request_id):
             return
 

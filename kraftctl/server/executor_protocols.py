@@ -6,7 +6,7 @@ The controller runs on files, sockets and threads of the operating system; a sim
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol, TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
@@ -15,6 +15,7 @@ from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
 from kraftctl.raft.log_state import SnapshotInfo
+from kraftctl.storage.retention import Cleaned
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
@@ -79,7 +80,13 @@ class Storage(Protocol):
 
     def abandon_snapshot(self) -> None: ...
 
-    def clean(self, wall_ms: int, retention_bytes: int, retention_ms: int) -> int | None: ...
+    def clean(
+        self,
+        wall_ms: int,
+        retention_bytes: int,
+        retention_ms: int,
+        held: Collection[OffsetAndEpoch],
+    ) -> Cleaned | None: ...
 
 
 class Downloads(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from kraftctl.node.events import END_OF_SNAPSHOT, SnapshotRead
@@ -19,6 +19,7 @@ from kraftctl.storage.metadata_log import SEGMENT_BYTES, SEGMENT_MS, MetadataLog
 from kraftctl.storage.quorum_state_store import QuorumStateStore
 from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
+from kraftctl.storage.retention import Cleaned, next_to_delete
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl_protocol.log_file_names import LOG_SUFFIX, PARTITION_DIRECTORY, parse_segment_file_name
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
@@ -239,21 +240,29 @@ class MetadataPartition:
             self.recovery_point.note_cut(snapshot_id.epoch, snapshot_id.offset)
         self.snapshots.delete_before(snapshot_id.offset)
 
-    def clean(self, wall_ms: int, retention_bytes: int, retention_ms: int) -> int | None:
-        """Apply metadata.max.retention.bytes and .ms (negative: unlimited); the new start offset, or None.
+    def clean(
+        self,
+        wall_ms: int,
+        retention_bytes: int,
+        retention_ms: int,
+        held: Collection[OffsetAndEpoch] = (),
+    ) -> Cleaned | None:
+        """Apply metadata.max.retention.bytes and .ms (negative: unlimited); None when nothing is due.
 
         The oldest snapshot goes while it is too old or everything together is too large, and with it the
-        log below the next one. The newest snapshot always stays.
+        log below the next one. The newest snapshot always stays, and one of those that are `held`.
         """
-        before = self.log.start_offset
-        while len(self.snapshots.ids()) >= 2:
-            oldest, following = self.snapshots.ids()[:2]
-            if not self._is_expired(oldest, wall_ms, retention_bytes, retention_ms):
+        deleted: list[OffsetAndEpoch] = []
+        while len(ids := self.snapshots.ids()) >= 2:
+            doomed = next_to_delete(ids, held)
+            if doomed is None or not self._is_expired(ids[0], wall_ms, retention_bytes, retention_ms):
                 break
-            with self._cutting:
-                self.log.delete_segments_before(following.offset)
-            self.snapshots.delete_before(following.offset)
-        return None if self.log.start_offset == before else self.log.start_offset
+            if doomed == ids[0]:
+                with self._cutting:
+                    self.log.delete_segments_before(ids[1].offset)
+            self.snapshots.delete([doomed])
+            deleted.append(doomed)
+        return Cleaned(self.log.start_offset, deleted) if deleted else None
 
     def _is_expired(
         self, snapshot_id: OffsetAndEpoch, wall_ms: int, retention_bytes: int, retention_ms: int

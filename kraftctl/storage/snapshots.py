@@ -202,9 +202,12 @@ class SnapshotStore:
         """Decodes and checks the whole file. Raises StorageError when it is damaged."""
         return CheckpointReader(self.path(snapshot_id))
 
-    def delete_before(self, offset: int) -> list[OffsetAndEpoch]:
-        """Delete the checkpoints that end before `offset`; returns their ids."""
-        doomed = [snapshot_id for snapshot_id in self.ids() if snapshot_id.offset < offset]
+    def delete_before(self, offset: int) -> None:
+        """Delete the checkpoints that end before `offset`."""
+        self.delete([snapshot_id for snapshot_id in self.ids() if snapshot_id.offset < offset])
+
+    def delete(self, doomed: list[OffsetAndEpoch]) -> None:
+        """Delete these checkpoints."""
         for snapshot_id in doomed:
             renamed = self.directory / checkpoint_file_name(snapshot_id, DELETED_CHECKPOINT_SUFFIX)
             self.path(snapshot_id).replace(renamed)
@@ -213,4 +216,3 @@ class SnapshotStore:
                 del self._sizes[snapshot_id]
         if doomed:
             fsync_directory(self.directory)
-        return doomed

@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 WRITING = "kraftctl/server/snapshot_writing.py"
 STORE = "kraftctl/storage/snapshots.py"
 PARTS = "tests/server/test_snapshot_writing.py"
+DOWNLOADS = "tests/node/test_slow_downloads.py"
 PACE = "kraftctl/server/turn_pace.py"
 WRITER = "kraftctl/image/image_writer.py"
 SLICES = "tests/image/test_image_writer.py"
@@ -85,5 +86,37 @@ FAULTS = (
         "            self._begin()\n            return\n",
         (PARTS,),
         "A file of 250 MB stays on the disk until the next start.",
+    ),
+    PlantedFault(
+        "a-snapshot-is-deleted-while-it-is-downloaded",
+        "kraftctl/storage/retention.py",
+        "    kept = next((snapshot_id for snapshot_id in ids[:-1] if snapshot_id in held), None)\n",
+        "    kept = None\n",
+        (DOWNLOADS,),
+        "A slow observer starts over with each snapshot, and never has one.",
+    ),
+    PlantedFault(
+        "deleted-snapshots-are-still-served",
+        "kraftctl/raft/raft_node.py",
+        "                core.log.remove_snapshots(event.deleted)\n",
+        "                pass\n",
+        (DOWNLOADS,),
+        "A leader that is asked for one cannot read its file, and resigns.",
+    ),
+    PlantedFault(
+        "snapshots-that-were-downloaded-stay",
+        "kraftctl/server/effect_executor.py",
+        "            self._scheduler.call_later(READING_MS / 1000, self._retention_again)\n",
+        "            pass\n",
+        (f"{DOWNLOADS}::test_when_it_is_no_longer_fetched_it_is_deleted",),
+        "The log is kept until the next snapshot, which may be hours later.",
+    ),
+    PlantedFault(
+        "a-snapshot-is-held-for-ever",
+        "kraftctl/server/snapshot_reads.py",
+        " < HELD_MS_MAX\n",
+        " >= 0\n",
+        ("tests/storage/test_retention.py",),
+        "An observer that never comes to an end fills the disk of the leader.",
     ),
 )

@@ -74,7 +74,7 @@ def examples(n: int) -> list[Value]:
         events.LogFlushed(n),
         events.SnapshotCreated(snapshot_id, 1),
         events.SnapshotDownloaded(snapshot_id, 1),
-        events.LogStartChanged(n),
+        events.LogStartChanged(n, [snapshot_id]),
         events.ResignRequested(n),
         events.ShutdownRequested(),
         node_events.ClientRequest(n, CONTEXT, VoteRequest()),

@@ -95,7 +95,7 @@ class World:
     def start_over_at(self, snapshot_id: object) -> None:
         self._called("start_over_at", snapshot_id)
 
-    def clean(self, *limits: int) -> None:
+    def clean(self, *limits: Any) -> None:
         self._called("clean", *limits)
 
     def _called(self, *call: Any) -> None:
@@ -122,6 +122,9 @@ class World:
         self.responses[request_id] = response
 
     def now_ns(self) -> int:
+        return 0
+
+    def now_ms(self) -> int:
         return 0
 
     def wall_ms(self) -> int:

@@ -97,7 +97,9 @@ class Life:
 
     def _clean(self, offset: int) -> None:
         self.promises.snapshots = {one for one in self.promises.snapshots if one.offset >= offset}
-        assert self.partition.clean(0, retention_bytes=1, retention_ms=-1) == offset
+        cleaned = self.partition.clean(0, retention_bytes=1, retention_ms=-1)
+        assert cleaned is not None
+        assert cleaned.start_offset == offset
         self.promises.start = offset
 
     def _start_over(self, offset: int) -> None:

@@ -197,7 +197,9 @@ def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
     for offset in (5, 10, 15):
         partition.write_snapshot(OffsetAndEpoch(offset, 1), _content())
     assert partition.clean(0, retention_bytes=-1, retention_ms=-1) is None
-    assert partition.clean(0, retention_bytes=1, retention_ms=-1) == 15
+    cleaned = partition.clean(0, retention_bytes=1, retention_ms=-1)
+    assert cleaned is not None
+    assert cleaned.start_offset == 15
     assert partition.snapshots.ids() == [OffsetAndEpoch(15, 1)]
     partition.close()
     assert open_partition(tmp_path).log.end_offset == 20
@@ -211,7 +213,9 @@ def test_a_log_cut_back_to_its_start_ends_in_the_epoch_of_the_snapshot(tmp_path:
     partition.flush()
     for offset in (5, 10):
         partition.write_snapshot(OffsetAndEpoch(offset, 1), _content())
-    assert partition.clean(0, retention_bytes=1, retention_ms=-1) == 10
+    cleaned = partition.clean(0, retention_bytes=1, retention_ms=-1)
+    assert cleaned is not None
+    assert cleaned.start_offset == 10
     partition.truncate_log(10)
     assert (partition.log.end_offset, partition.log.last_epoch) == (10, 1)
     partition.close()
@@ -226,5 +230,7 @@ def test_retention_by_time_goes_by_the_snapshot_header(tmp_path: Path) -> None:
     partition.write_snapshot(OffsetAndEpoch(5, 1), _content(timestamp_ms=1_000))
     partition.write_snapshot(OffsetAndEpoch(10, 1), _content(timestamp_ms=2_000))
     partition.write_snapshot(OffsetAndEpoch(15, 1), _content(timestamp_ms=3_000))
-    assert partition.clean(2_500, retention_bytes=-1, retention_ms=1_000) == 10
+    cleaned = partition.clean(2_500, retention_bytes=-1, retention_ms=1_000)
+    assert cleaned is not None
+    assert cleaned.start_offset == 10
     assert partition.snapshots.ids() == [OffsetAndEpoch(10, 1), OffsetAndEpoch(15, 1)]
