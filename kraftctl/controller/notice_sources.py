@@ -18,3 +18,5 @@ LOADER: Final = "loader"
 
 REGISTRATION: Final = "registration"
 """This node's own ControllerRegistration with the active controller (KIP-919)."""
+
+SOURCES: Final = (CONTROLLER, SNAPSHOT, LOADER, REGISTRATION)

@@ -1,7 +1,7 @@
 """The node's lines for the log, each under the logger of the part that it comes from.
 
 The node does no IO: it hands over notices with a source and a level, and here they become log records of
-`kraftctl.raft`, `kraftctl.controller`, `kraftctl.snapshot` and `kraftctl.registration`.
+`kraftctl.raft`, `kraftctl.controller`, `kraftctl.snapshot`, `kraftctl.loader` and `kraftctl.registration`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.controller.notice_sources import CONTROLLER, REGISTRATION, SNAPSHOT
+from kraftctl.controller.notice_sources import SOURCES
 from kraftctl.node.events import AuthorizerLines, RequestFailed
 from kraftctl.raft import effects
 from kraftctl.server.audit_log import AuditLog
@@ -34,8 +34,9 @@ class LoggedNotices:
         call_later: Callable[[float, Callable[[], None]], object],
         audit_log: AuditLog | None,
     ) -> None:
-        sources = (effects.RAFT, CONTROLLER, SNAPSHOT, REGISTRATION)
-        self._loggers = {source: logging.getLogger(f"kraftctl.{source}") for source in sources}
+        self._loggers = {
+            source: logging.getLogger(f"kraftctl.{source}") for source in (effects.RAFT, *SOURCES)
+        }
         self.failed_requests = {
             source: RateLimitedLog(logger, now) for source, logger in self._loggers.items()
         }
