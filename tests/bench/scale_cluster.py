@@ -41,7 +41,7 @@ SETTINGS: Final = {
 NO_SETTINGS: Final[Mapping[str, str]] = {}
 BROKERS_FILE: Final = "brokers.json"
 
-LONGEST_TURN = re.compile(r"Longest turn since the dump before: ([\d.]+) ms, (.*)")
+LONGEST_TURN = re.compile(r"Longest turn since the dump before: ([\d.]+) ms, (.*) \(kraftctl")
 FENCED = re.compile(r"Fencing broker (\d+)")
 BLOCKED = re.compile(r"The event loop was blocked by (.*) for (\d+) ms")
 """The latter is in the log of every version, for turns over half a second."""
@@ -287,6 +287,9 @@ class Cluster:
         return (float(found[1]), found[2]) if found else None
 
     def _led(self, led: Led) -> None:
+        if self.led:
+            # A new leader does not know it before it has committed something.
+            led.high_watermark = max(led.high_watermark, self.led[-1].high_watermark)
         self.led.append(led)
         self.fleet.port = self.node(led.leader_id).port
 
