@@ -98,36 +98,38 @@ def test_any_records_in_any_batches_and_turns(seed: int) -> None:
     assert replaying.spent == len(values)
 
 
-ids = st.lists(st.integers(0, 4), max_size=4)
-maybe_ids = st.none() | ids
+few_replicas = st.sampled_from([[1, 2], [2, 1], [1, 2, 3]])
+some_ids: list[list[int]] = [[], [1], [2, 1]]
+rarely: st.SearchStrategy[list[int] | None] = st.sampled_from([*[None] * 6, *some_ids])
+mostly_none: st.SearchStrategy[list[int]] = st.sampled_from([*[some_ids[0]] * 6, *some_ids])
 epochs = st.integers(-1, 2**31 - 1)
 
 
 @st.composite
 def partition_values(draw: st.DrawFn) -> bytes:
     """A PartitionRecord of few different contents, so that most of its bytes were there before."""
-    replicas = draw(ids)
-    directories = draw(st.sampled_from([[], [bytes([7]) * 16] * len(replicas), [bytes([8]) * 16] * 3]))
-    version = draw(st.sampled_from([0, 1, 2, 2, 2, 2]))
+    replicas = draw(few_replicas)
+    count = draw(st.sampled_from([len(replicas)] * 30 + [0, 0, 3]))
+    version = draw(st.sampled_from([2] * 10 + [0, 1]))
     record = PartitionRecord(
-        partition_id=draw(st.integers(0, 500)),
-        topic_id=draw(st.sampled_from(TOPIC_IDS)),
+        partition_id=draw(st.integers(0, 60)),
+        topic_id=draw(st.sampled_from([*TOPIC_IDS[:2] * 20, TOPIC_IDS[2]])),
         replicas=replicas,
-        isr=draw(st.just(replicas) | ids),
-        removing_replicas=draw(st.just([]) | ids),
-        adding_replicas=draw(st.just([]) | ids),
+        isr=draw(st.sampled_from([replicas, replicas, replicas, [1]])),
+        removing_replicas=draw(mostly_none),
+        adding_replicas=draw(mostly_none),
         leader=draw(st.integers(-1, 4)),
-        leader_recovery_state=draw(st.sampled_from([0, 0, 0, 1, 9])),
+        leader_recovery_state=draw(st.sampled_from([0] * 10 + [1])),
         leader_epoch=draw(epochs),
         partition_epoch=draw(epochs),
-        directories=directories if version >= 1 else [],
-        eligible_leader_replicas=draw(maybe_ids) if version >= 2 else None,
-        last_known_elr=draw(maybe_ids) if version >= 2 else None,
+        directories=[bytes([7]) * 16] * count if version >= 1 else [],
+        eligible_leader_replicas=draw(rarely) if version >= 2 else None,
+        last_known_elr=draw(rarely) if version >= 2 else None,
     )
-    if draw(st.integers(0, 9)) == 0:
+    if draw(st.integers(0, 30)) == 0:
         record.unknown_tagged_fields = [(100, b"of a later release")]
     value = bytearray(encoded(record, version))
-    damage = draw(st.integers(0, 40))
+    damage = draw(st.integers(0, 300))
     if damage == 0:
         value[draw(st.integers(0, len(value) - 1))] = draw(st.integers(0, 255))
     elif damage == 1:
@@ -146,18 +148,19 @@ FIRST = [encoded(TopicRecord(name=f"topic-{id_[0]}", topic_id=id_)) for id_ in T
 
 @examples(100)
 @given(
-    values=st.lists(st.one_of(*[partition_values()] * 8, others), min_size=20, max_size=60),
+    values=st.lists(st.one_of(*[partition_values()] * 30, others), min_size=20, max_size=60),
     size=st.integers(1, 30),
     units=st.integers(1, 30),
 )
 def test_partitions_are_what_the_ordinary_decoder_makes_of_them(
     values: list[bytes], size: int, units: int
 ) -> None:
+    """The first that is refused ends both."""
     found, error, _ = in_batches(FIRST + values, [size], [units])
     assert (found, error) == ordinary(FIRST + values)
 
 
-def partition(index: int, topic_id: bytes = TOPIC_IDS[0]) -> bytes:
+def partition(index: int, topic_id: bytes = TOPIC_IDS[0], directories: int = 3) -> bytes:
     return encoded(
         PartitionRecord(
             partition_id=index,
@@ -167,7 +170,7 @@ def partition(index: int, topic_id: bytes = TOPIC_IDS[0]) -> bytes:
             leader=1,
             leader_epoch=5,
             partition_epoch=7,
-            directories=[bytes([9]) * 16] * 3,
+            directories=[bytes([9]) * 16] * directories,
         )
     )
 
@@ -188,6 +191,32 @@ def test_a_partition_of_a_removed_topic_is_refused() -> None:
     values = [*FIRST, partition(0), partition(1), removed, partition(2)]
     found, error, _ = in_batches(values, [10], [10])
     assert "does not fit what is before it" in error
+    assert (found, error) == ordinary(values)
+
+
+def test_a_partition_that_exists_is_replaced() -> None:
+    """Not counted twice."""
+    values = [*FIRST, partition(0), partition(1), partition(1)]
+    found, error, _ = in_batches(values, [10], [10])
+    assert (found, error) == ordinary(values)
+    assert found["partition count"] == 2
+
+
+def test_directories_of_other_replicas_are_refused() -> None:
+    """Both are known, but from different partitions."""
+    two = encoded(
+        PartitionRecord(
+            partition_id=1,
+            topic_id=TOPIC_IDS[0],
+            replicas=[1, 2],
+            isr=[1],
+            leader=1,
+            directories=[bytes([9]) * 16] * 2,
+        )
+    )
+    values = [*FIRST, partition(0), two, partition(2, directories=2)]
+    found, error, _ = in_batches(values, [10], [10])
+    assert "directories must match replicas" in error
     assert (found, error) == ordinary(values)
 
 

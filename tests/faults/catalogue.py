@@ -18,6 +18,7 @@ from tests.faults import (
     kafka_issue_faults,
     kafkas_faults,
     lateness_faults,
+    loading_faults,
     oauth_faults,
     raft_faults,
     request_faults,
@@ -57,6 +58,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *file_faults.FAULTS,
     *snapshot_faults.FAULTS,
     *lateness_faults.FAULTS,
+    *loading_faults.FAULTS,
     *cli_faults.FAULTS,
     *kafkas_faults.FAULTS,
 )

@@ -174,6 +174,7 @@ def test_what_another_load_asked_for_is_not_used() -> None:
     standby.read(FIRST_ID, content, 3)
     standby.turn(1_000)
     assert standby.topics == ["topic-1", "topic-2"]
+    assert not any(isinstance(effect, effects.Halt) for effect in standby.take())
 
 
 def start_over(standby: Standby) -> None:
