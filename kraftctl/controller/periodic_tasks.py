@@ -95,6 +95,7 @@ class PeriodicTasks:
             self._sweep,
             self._unclean,
         ]
+        self._leaderless_elections: LeaderElections | None = None
         self._preferred_elections: LeaderElections | None = None
         self._unclean_elections: LeaderElections | None = None
 
@@ -123,6 +124,11 @@ class PeriodicTasks:
         if leaving.elections_are_due:
             leaving.elections_are_due = False
             self._leaderless.due_ms = now_ms
+        elections = self._leaderless_elections
+        if elections is not None and elections.has_failed:
+            self._leaderless_elections = None
+            self._leaderless.failure_count += 1
+            self._leaderless.due_ms = now_ms + pause_ms(self._leaderless.failure_count)
         deadline_ms = self.next_deadline_ms
         if deadline_ms > now_ms:
             return None
@@ -164,7 +170,8 @@ class PeriodicTasks:
 
     def _elect_leaderless(self, moment: Moment) -> ControllerResult | None:
         self._leaderless.due_ms = NEVER
-        return leaderless_elections(self._state).next_slice(moment)
+        self._leaderless_elections = leaderless_elections(self._state)
+        return self._leaderless_elections.next_slice(moment)
 
     def _register(self, moment: Moment) -> ControllerResult | None:
         self._registration.due_ms = moment.now_ms + REGISTRATION_RETRY_MS

@@ -190,6 +190,26 @@ def test_a_new_controller_elects_what_its_predecessor_has_left() -> None:
     assert controller.image.topics.leaderless_counts == {}
 
 
+def test_elections_that_fail_in_the_middle_are_held_again(active: ActiveController) -> None:
+    active.runs_slices = True
+    create(active, "alone", [[LARGE]] * PARTITIONS)
+    answer(active, fence=True)
+    active.runs_slices = False
+    answer(active)
+    controller = active.controller
+    controller._works.take().work.failed(active.moment)
+    for _ in range(2):
+        active.run_due_tasks()
+        assert works(active) == 1, "they begin with what is left"
+        controller._works.take().work.failed(active.moment)
+        active.run_due_tasks()
+        assert works(active) == 0
+        active.now_ms += 1_000
+    active.run_due_tasks()
+    active.finish_work()
+    assert controller.image.topics.leaderless_counts == {}
+
+
 def test_a_failed_directory_is_taken_out_in_slices(active: ActiveController) -> None:
     failed, other = active.controller.image.cluster.brokers[LARGE].directories
     active.runs_slices = True

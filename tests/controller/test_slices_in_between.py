@@ -18,6 +18,7 @@ from kraftctl.controller.replication_control.broker_transitions import BrokerFen
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.leader_elections import (
     BrokerUnfencing,
+    LeaderElections,
     leaderless_elections,
     preferred_elections,
     unclean_elections,
@@ -131,7 +132,9 @@ class Life:
             kinds += [BrokerUnfencing(controller, broker_id, epoch)] * 8
         elif not registration.fenced:
             kinds += [ControlledShutdown(controller, broker_id, epoch)] * 2
-            kinds += [OfflineDirectories(controller, broker_id, epoch, registration.directories[:1])]
+            if len(registration.directories) == 2:
+                # A broker that loses its last directory stops, and the log goes on naming the directory.
+                kinds += [OfflineDirectories(controller, broker_id, epoch, registration.directories[:1])]
         self.works.append(self.rng.choice(kinds))
 
     def take_slice(self) -> None:
@@ -150,7 +153,11 @@ class Life:
     def fail(self) -> None:
         """A slice of a work fails: nothing of it is written."""
         if self.works and self.rng.random() < 0.3:
-            self.works.pop(0).failed(Moment(0, 0, self.state.next_offset))
+            work = self.works.pop(0)
+            work.failed(Moment(0, 0, self.state.next_offset))
+            if isinstance(work, LeaderElections):
+                # As the timer does.
+                self.works.append(leaderless_elections(self.state.controller))
 
     def commit(self) -> None:
         self.committed_end = self.state.next_offset

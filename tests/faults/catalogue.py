@@ -31,6 +31,7 @@ from tests.faults import (
     socket_faults,
     ssl_faults,
     storage_faults,
+    transition_faults,
     voter_faults,
 )
 from tests.faults.planted_fault import PlantedFault
@@ -61,4 +62,5 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *loading_faults.FAULTS,
     *cli_faults.FAULTS,
     *kafkas_faults.FAULTS,
+    *transition_faults.FAULTS,
 )

@@ -38,6 +38,7 @@ class LeaderElections(SlicedWork):
         self._walk = walk
         self._to_preferred = to_preferred
         self.is_over = False
+        self.has_failed = False
 
     def next_slice(self, moment: Moment) -> ControllerResult:
         """The next elections."""
@@ -52,6 +53,7 @@ class LeaderElections(SlicedWork):
 
     def failed(self, moment: Moment) -> None:
         self.is_over = True
+        self.has_failed = True
 
 
 def preferred_elections(state: ControllerState) -> LeaderElections:
