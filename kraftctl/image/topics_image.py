@@ -127,9 +127,9 @@ class TopicsImage(Restorable):
     def replay_remove_topic(self, topic_id: Uuid) -> str:
         """Returns the name, under which the topic's configs are stored."""
         topic = self.topics[topic_id]
-        for index in list(topic.partitions):
-            self._set_partition(topic, index, None)
+        self._journal.remember(self, topic_id, topic)
         self._journal.remove(self.topics, topic_id)
+        self._uncount_topic(topic)
         self._journal.remove(self.ids_by_name, topic.name)
         if has_collision_chars(topic.name):
             unified = unify_collision_chars(topic.name)
@@ -172,12 +172,19 @@ class TopicsImage(Restorable):
                     )
                     self._set_partition(topic, index, partition.merge(change, self.tuples))
 
+    # Keys are a topic and a partition index, or a topic that was removed with all its partitions.
+
     def current(self, key: object) -> object:
+        if isinstance(key, bytes):
+            return MISSING  # only a removal is taken back, after which nothing was counted
         topic_id, index = cast("tuple[bytes, int]", key)
         partition = self.topics[topic_id].partitions.get(index)
         return MISSING if partition is None else partition
 
     def restore(self, key: object, old: object) -> None:
+        if isinstance(key, bytes):
+            self._restore_topic(key, old)
+            return
         topic_id, index = cast("tuple[bytes, int]", key)
         topic = self.topics[topic_id]
         current = topic.partitions.get(index)
@@ -189,14 +196,44 @@ class TopicsImage(Restorable):
         topic.partitions[index] = old
         self._update_indexes(topic.topic_id, current, old)
 
-    def _set_partition(self, topic: TopicImage, index: int, new: PartitionRegistration | None) -> None:
+    def _restore_topic(self, topic_id: Uuid, old: object) -> None:
+        """Its partitions are where they were: only the indexes follow."""
+        if old is MISSING:
+            self._uncount_topic(self.topics[topic_id])
+            return
+        assert isinstance(old, TopicImage)
+        for partition in old.partitions.values():
+            self._count(topic_id, partition, 1)
+
+    def _uncount_topic(self, topic: TopicImage) -> None:
+        """Of a large topic, what the indexes count is dropped as a whole: it may have 100,000 partitions."""
+        topic_id, partitions = topic.topic_id, topic.partitions
+        if len(partitions) <= len(self.isr_counts):
+            for partition in partitions.values():
+                self._count(topic_id, partition, -1)
+            return
+        self.partition_count -= len(partitions)
+        for members in (self.isr_counts, self.last_member_counts, self.elr_counts):
+            _drop_topic(members, topic_id)
+        for counts in (self.leaderless_counts, self.imbalanced_counts, self.reassigning_counts):
+            counts.pop(topic_id, None)
+        led: dict[int, int] = {}
+        for partition in partitions.values():
+            leader = int(partition.leader)
+            led[leader] = led.get(leader, 0) + 1
+        led.pop(NO_LEADER, None)
+        for leader, count in led.items():
+            left = self.leader_counts[leader] - count
+            if left == 0:
+                del self.leader_counts[leader]
+            else:
+                self.leader_counts[leader] = left
+
+    def _set_partition(self, topic: TopicImage, index: int, new: PartitionRegistration) -> None:
         old = topic.partitions.get(index)
         if self._journal.recording:
             self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
-        if new is None:
-            del topic.partitions[index]
-        else:
-            topic.partitions[index] = new
+        topic.partitions[index] = new
         self._update_indexes(topic.topic_id, old, new)
 
     def _update_indexes(
@@ -285,6 +322,13 @@ def _add_member(counts: dict[int, dict[Uuid, int]], topic_id: Uuid, member: int,
     _add(topics, topic_id, step)
     if len(topics) == 0:
         del counts[member]
+
+
+def _drop_topic(counts: dict[int, dict[Uuid, int]], topic_id: Uuid) -> None:
+    for member in list(counts):
+        topics = counts[member]
+        if topics.pop(topic_id, None) is not None and len(topics) == 0:
+            del counts[member]
 
 
 def _change_members(

@@ -105,4 +105,28 @@ FAULTS = (
         ("tests/node/test_sliced_requests.py::test_a_request_that_writes_nothing_has_no_offsets",),
         "The audit log names records that the request has not written.",
     ),
+    PlantedFault(
+        "partitions-with-tagged-fields-are-measured-as-others",
+        "kraftctl/controller/record_checks.py",
+        "        and record.eligible_leader_replicas is None\n",
+        "",
+        ("tests/controller/test_record_checks.py::test_partitions_of_any_shape_are_encoded",),
+        "A PartitionRecord with eligible leader replicas cannot be written.",
+    ),
+    PlantedFault(
+        "members-of-a-removed-topic-are-still-counted",
+        "kraftctl/image/topics_image.py",
+        "        for members in (self.isr_counts, self.last_member_counts, self.elr_counts):\n",
+        "        for members in (self.isr_counts, self.last_member_counts):\n",
+        ("tests/image/test_replay.py::test_a_large_topic_is_removed_and_restored_as_a_whole",),
+        "A controller looks in a topic that is gone for partitions whose ELR has a broker, and ends.",
+    ),
+    PlantedFault(
+        "a-restored-topic-is-not-counted",
+        "kraftctl/image/topics_image.py",
+        "            self._count(topic_id, partition, 1)\n\n    def _uncount",
+        "            self._count(topic_id, partition, 0)\n\n    def _uncount",
+        ("tests/image/test_replay.py::test_a_large_topic_is_removed_and_restored_as_a_whole",),
+        "After a deletion that is not committed, brokers are fenced without the partitions of the topic.",
+    ),
 )

@@ -10,10 +10,17 @@ import pytest
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import REPLAY_BY_RECORD_TYPE, replay
+from kraftctl_protocol.generated.abort_transaction_record import AbortTransactionRecord
+from kraftctl_protocol.generated.begin_transaction_record import BeginTransactionRecord
 from kraftctl_protocol.generated.index import record_class
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from tests.support.effort import seeds
 from tests.support.image_records import image_lines, image_records
 from tests.support.record_sequences import RecordSequence, fingerprint
 
@@ -64,6 +71,74 @@ def test_rollback_to_any_offset_is_the_image_replayed_up_to_it(seed: int) -> Non
             assert fingerprint(image) == fingerprint(replayed(log))
     image.journal.rollback_to(committed)
     assert fingerprint(image) == fingerprint(replayed(log[:committed]))
+
+
+def partitions_of_a_large_topic(rng: random.Random, topic_id: bytes) -> list[Message]:
+    """With and without leader, ELR, reassignment, and the preferred leader."""
+    records: list[Message] = []
+    for index in range(40):
+        replicas = rng.sample((1, 2, 3, 4), 3)
+        members = rng.sample(replicas, rng.randint(1, 3))
+        records.append(
+            PartitionRecord(
+                partition_id=index,
+                topic_id=topic_id,
+                replicas=replicas,
+                isr=members,
+                leader=rng.choice((-1, members[0])),
+                leader_epoch=0,
+                partition_epoch=0,
+                adding_replicas=rng.choice(([], replicas[:1])),
+                eligible_leader_replicas=rng.choice((None, replicas[1:])),
+                directories=[bytes(15) + b"\7"] * 3,
+            )
+        )
+    return records
+
+
+@pytest.mark.parametrize("end", ["rolled back", "aborted", "abort rolled back"])
+@pytest.mark.parametrize("seed", seeds(4))
+def test_a_large_topic_is_removed_and_restored_as_a_whole(seed: int, end: str) -> None:
+    """A snapshot of the time before has it meanwhile."""
+    rng = random.Random(seed)
+    image = MetadataImage()
+    large, other = b"\1" * 16, b"\2" * 16
+    log: list[Message] = []
+    for number, topic_id in enumerate((large, other)):
+        log.append(TopicRecord(name=f"t.{number}", topic_id=topic_id))
+        log += partitions_of_a_large_topic(rng, topic_id)
+    for offset, record in enumerate(log):
+        replay(image, record, offset)
+    image.journal.commit_to(len(log))
+    before = fingerprint(image)
+    before_lines = image_lines(image)
+    writer = ImageWriter(image, len(log))
+    only_other = fingerprint(replayed([*log, RemoveTopicRecord(topic_id=large)]))
+    changes: list[Message] = [
+        BeginTransactionRecord(name="test"),
+        PartitionChangeRecord(topic_id=large, partition_id=3, leader=-1, isr=[]),
+        RemoveTopicRecord(topic_id=large),
+    ]
+    for step, record in enumerate(changes if end != "rolled back" else changes[1:]):
+        replay(image, record, len(log) + step)
+    removed = fingerprint(image)
+    assert removed["topics"] == only_other["topics"]
+    for index in ("partition count", "isr index", "elr index", "leader index", "leaderless index"):
+        assert removed[index] == only_other[index]
+    for index in ("last member index", "imbalanced index", "reassigning index"):
+        assert removed[index] == only_other[index]
+    if end != "rolled back":
+        replay(image, AbortTransactionRecord(reason="test"), len(log) + len(changes))
+        assert fingerprint(image) == before
+    written = [entry.record for entry in writer.next_records(1_000)]
+    writer.close()
+    assert sum(isinstance(record, PartitionRecord) for record in written) == 80
+    if end == "abort rolled back":
+        image.journal.rollback_to(len(log) + len(changes))
+        assert fingerprint(image) == removed
+    image.journal.rollback_to(len(log))
+    assert fingerprint(image) == before
+    assert image_lines(image) == before_lines
 
 
 IsrCounts = dict[tuple[int, bytes], int]

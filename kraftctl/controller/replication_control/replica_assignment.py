@@ -10,11 +10,12 @@ from kraftctl.controller.replication_control.leaving_brokers import LeavingBroke
 from kraftctl.controller.replication_control.partition_change_builder import default_directory_of
 from kraftctl.image.cluster_image import ClusterImage
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata import features
 from kraftctl.metadata.leader_recovery_state import RECOVERED
-from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl.metadata.replica_placement import StripedReplicaPlacer, UsableBroker, why_not_placeable
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
 
@@ -94,23 +95,19 @@ def new_partition_record(
 ) -> RecordAndVersion:
     """A partition as it starts: led by the first replica in sync, both epochs 0."""
     metadata_version = image.features.metadata_version
-    directories = [default_directory_of(image.cluster, replica, metadata_version) for replica in replicas]
-    registration = PartitionRegistration(
-        replicas=tuple(replicas),
-        directories=tuple(directories),
-        isr=tuple(isr),
-        removing_replicas=(),
-        adding_replicas=(),
-        elr=(),
-        last_known_elr=(),
+    record = PartitionRecord(
+        partition_id=partition_id,
+        topic_id=topic_id,
+        replicas=replicas,
+        isr=isr,
         leader=isr[0],
         leader_recovery_state=RECOVERED,
         leader_epoch=0,
         partition_epoch=0,
     )
-    return registration.to_record(
-        topic_id,
-        partition_id,
-        metadata_version=metadata_version,
-        elr_enabled=image.features.elr_enabled,
-    )
+    if features.is_directory_assignment_supported(metadata_version):
+        cluster = image.cluster
+        record.directories = [
+            default_directory_of(cluster, replica, metadata_version) for replica in replicas
+        ]
+    return RecordAndVersion(record, features.partition_record_version(metadata_version))

@@ -1,0 +1,65 @@
+"""What is appended can be decoded: also new partitions, of which only the length is compared."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kraftctl.controller.record_checks import SHORT_LIST_MAX, encode_checked
+from kraftctl.metadata import features
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
+from kraftctl_protocol.primitives import EncodeError
+from tests.support.effort import seeds
+
+LENGTHS = (0, 1, 3, SHORT_LIST_MAX, SHORT_LIST_MAX + 1, 200)
+LEVELS = {0: features.IBP_3_3_IV3, 1: features.IBP_3_9_IV0, 2: features.LATEST_PRODUCTION}
+
+
+def random_partition(rng: random.Random, version: int) -> PartitionRecord:
+    def ids() -> list[int]:
+        return [rng.randint(-(1 << 31), (1 << 31) - 1) for _ in range(rng.choice(LENGTHS))]
+
+    record = PartitionRecord(
+        partition_id=rng.randint(0, 10_000),
+        topic_id=rng.randbytes(16),
+        replicas=ids(),
+        isr=ids(),
+        removing_replicas=ids(),
+        adding_replicas=ids(),
+        leader=rng.randint(-1, 5),
+        leader_recovery_state=rng.choice((0, 0, 1)),
+        leader_epoch=rng.randint(0, 5),
+        partition_epoch=rng.randint(0, 5),
+    )
+    if version >= 1:
+        record.directories = [rng.randbytes(16) for _ in range(rng.choice(LENGTHS))]
+    if version >= 2 and rng.random() < 0.3:
+        record.eligible_leader_replicas = ids()
+    if version >= 2 and rng.random() < 0.3:
+        record.last_known_elr = ids()
+    return record
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+@pytest.mark.parametrize("seed", seeds(8))
+def test_partitions_of_any_shape_are_encoded(seed: int, version: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(50):
+        entry = RecordAndVersion(random_partition(rng, version), version)
+        assert decode_metadata_record(encode_checked(entry, LEVELS[version])) == entry
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        pytest.param(PartitionRecord(leader=1 << 31), id="an-integer-that-does-not-fit"),
+        pytest.param(PartitionRecord(replicas=[1, 1 << 31]), id="a-replica-that-does-not-fit"),
+        pytest.param(PartitionRecord(topic_id=bytes(15)), id="a-short-id"),
+        pytest.param(PartitionRecord(directories=[bytes(17)]), id="a-long-directory"),
+    ],
+)
+def test_partitions_with_impossible_values_are_refused(record: PartitionRecord) -> None:
+    with pytest.raises(EncodeError):
+        encode_checked(RecordAndVersion(record, 2), features.LATEST_PRODUCTION)
