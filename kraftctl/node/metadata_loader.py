@@ -73,7 +73,9 @@ class MetadataLoader:
         if self._controller.active or self._snapshot is not None:
             return []
         self._log, self._log_file, self._log_position = event.data, event.file, 0
-        return self._halting_if_unusable(1)
+        todo = self._halting_if_unusable(1)
+        self._spent = 0  # in no turn
+        return todo
 
     def take_turn(self, units: int, now_ms: int) -> list[NodeEffect]:
         """Replay so many records, but a whole batch of the log: what is in the image ends with one."""

@@ -63,6 +63,14 @@ FAULTS = (
         "A batch of 8 MiB in a snapshot of Kafka keeps heartbeats waiting.",
     ),
     PlantedFault(
+        "waiting-for-a-read-counts-as-a-turn",
+        LOADER,
+        "        self._spent = 0  # in no turn\n",
+        "",
+        (f"{LOADING}::test_a_batch_of_the_log_is_in_the_image_as_a_whole_or_not_at_all",),
+        "Turns become short, because the time between two of them is taken for work.",
+    ),
+    PlantedFault(
         "a-whole-snapshot-is-kept-in-memory",
         SNAPSHOT,
         "or len(self._parts) >= PARTS_MAX:\n",

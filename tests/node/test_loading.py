@@ -29,14 +29,21 @@ from kraftctl.raft.log_state import LogState, SnapshotInfo
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import VoterSet
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.active_controller import BASE_PROPERTIES, ENDPOINTS, bootstrap_records
+from tests.support.active_controller import BASE_PROPERTIES, ENDPOINTS, bootstrap_records, registration
 from tests.support.raft_names import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
+from tests.support.simulator.lone_node import LoneNode
 
 FIRST_ID = OffsetAndEpoch(1_000, 3)
 LATER_ID = OffsetAndEpoch(2_000, 4)
@@ -278,3 +285,32 @@ def test_a_quick_load_is_not_named() -> None:
     standby = Standby(FIRST_ID)
     load(standby, FIRST_ID, [1])
     assert not [line for line in standby.notices if line.startswith("Load")]
+
+
+def test_a_batch_of_the_log_is_in_the_image_as_a_whole_or_not_at_all() -> None:
+    """Between two turns a snapshot may begin, and is of the offset at which a batch ends."""
+    node = LoneNode()
+    node.settle()
+    epoch = node.ask(registration(1), BrokerRegistrationResponse).broker_epoch
+    beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch, current_metadata_offset=1 << 40)
+    node.ask(beat, BrokerHeartbeatResponse)
+    for number in range(10):
+        topic = CreatableTopic(name=f"topic-{number}", num_partitions=PARTITIONS, replication_factor=1)
+        answer = node.ask(CreateTopicsRequest(topics=[topic]), CreateTopicsResponse)
+        assert answer.topics[0].error_code == Errors.NONE
+    node.lose_power()
+    turns: list[TakeTurn] = []
+    counts: set[int] = set()
+
+    def look(process: object, effect: NodeEffect) -> None:
+        if isinstance(effect, TakeTurn) and effect.work == LOADING:
+            turns.append(effect)
+        for found in node.controller.image.topics.topics.values():
+            counts.add(len(found.partitions))
+
+    node.process.on_effect = look
+    node.start()
+    node.settle()
+    assert counts == {PARTITIONS}
+    assert len(turns) > 5
+    assert turns[0].spent == 0, "the first batch is replayed in no turn"
