@@ -1,4 +1,4 @@
-"""A million partitions: time to decode and replay them, memory they take, pauses of the cyclic collector.
+"""A million partitions: time to decode and replay them, and to load them; memory, pauses of the collector.
 
 As a program (`replay.py TOPICS PARTITIONS`) it measures in this process and prints JSON.
 """
@@ -16,10 +16,13 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
+from kraftctl.controller.committed_replay import CommittedReplay
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
+from kraftctl.metadata import features
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch, read_batch_header
 from tests.bench.measure import resident_bytes
 from tests.bench.messages import partition_record
 from tests.bench.table import Row
@@ -28,6 +31,10 @@ TOPICS = 10_000
 PARTITIONS_PER_TOPIC = 100
 
 REPLAY_MAX_US = 0.64
+LOAD_MAX_US = 1.5
+"""A snapshot of 2 million partitions is replayed in 3 seconds, so that a restart takes less than 6."""
+
+LOAD_TURN_RECORDS = 5_000
 MEMORY_PER_PARTITION_MAX_BYTES = 176.0
 COLLECTOR_PAUSE_MAX_MS = 100.0
 """The memory of a dict of acyclic native objects when the design was chosen (ADR 0004)."""
@@ -87,6 +94,25 @@ def measure(topics: int, partitions: int) -> dict[str, float]:
     }
 
 
+def load_us(topics: int, partitions: int) -> float:
+    """Time per partition to replay the batches of a snapshot, in turns."""
+    image = MetadataImage()
+    image.journal.enabled = False
+    loading = CommittedReplay(image, features.supported_features(False))
+    load_s, offset = 0.0, 0
+    for number in range(1_000, 1_000 + topics):
+        values = topic_values(number, partitions)
+        batch = encode_batch(offset, 1, 0, values)
+        offset += len(values)
+        start = time.perf_counter()
+        loading.begin(batch, 0, read_batch_header(batch, 0), "a snapshot")
+        while not loading.replay_some(LOAD_TURN_RECORDS):
+            pass
+        load_s += time.perf_counter() - start
+    assert image.topics.partition_count == topics * partitions
+    return load_s / (topics * partitions) * 1e6
+
+
 def run() -> list[Row]:
     """Rows for the report; measured in a separate process, whose memory is then the image's."""
     command = [sys.executable, __file__, str(TOPICS), str(PARTITIONS_PER_TOPIC)]
@@ -96,6 +122,7 @@ def run() -> list[Row]:
     return [
         Row(f"decoding {count:,} PartitionRecords, each", measured["decode_us"], "us"),
         Row("replaying them, each", measured["replay_us"], "us", at_most=REPLAY_MAX_US),
+        Row("loading them from a snapshot, each", measured["load_us"], "us", at_most=LOAD_MAX_US),
         Row(
             "memory per partition (3 replicas)",
             measured["bytes_per_partition"],
@@ -118,4 +145,5 @@ def run() -> list[Row]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))
+    size = (int(sys.argv[1]), int(sys.argv[2]))
+    print(json.dumps(measure(*size) | {"load_us": load_us(*size)}))
