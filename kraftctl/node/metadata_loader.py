@@ -6,13 +6,13 @@ of bounded length, so that requests are answered, leaders elected and records re
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import Final
 
 from kraftctl.controller.committed_records import UnusableRecordError, undecodable_batch
 from kraftctl.controller.committed_replay import CommittedReplay
 from kraftctl.controller.notice_sources import LOADER
 from kraftctl.controller.quorum_controller import QuorumController
-from kraftctl.image.topics_image import TopicImage
 from kraftctl.node.events import LogRead, NodeEffect, ReadLog, SnapshotRead, TakeTurn
 from kraftctl.node.load_progress import LoadProgress
 from kraftctl.node.long_work import LOADING
@@ -44,8 +44,8 @@ class MetadataLoader:
         """In `_log`, which has been read and is not replayed yet from there on."""
         self._reading_log = False
         self._log_replay: CommittedReplay | None = None
-        self._replaced: list[TopicImage] = []
-        """Of an image that is no longer used: millions of objects, which are freed in turns, too."""
+        self._replaced: list[Sized] = []
+        """Of an image that is no longer used: partitions and entries of indexes, which are freed in turns."""
         self._turn_is_asked = False
         self._spent = 0
 
@@ -144,7 +144,9 @@ class MetadataLoader:
         spent = snapshot.replay_some(count_max)
         if snapshot.is_whole:
             self._snapshot = None
-            self._replaced = list(self._controller.image.topics.topics.values())
+            topics = self._controller.image.topics
+            self._replaced = [topic.partitions for topic in topics.topics.values()]
+            self._replaced += topics.isr_counts.values()
             self._controller.use_image(snapshot.image, snapshot.snapshot_id.offset)
         return spent
 
@@ -185,7 +187,7 @@ class MetadataLoader:
     def _free_some(self, units: int) -> None:
         self._spent = 0
         while self._replaced and self._spent < units:
-            self._spent += 1 + len(self._replaced.pop().partitions)
+            self._spent += 1 + len(self._replaced.pop())
 
     # How far it is.
 

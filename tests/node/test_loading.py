@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -41,7 +42,13 @@ from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
-from tests.support.active_controller import BASE_PROPERTIES, ENDPOINTS, bootstrap_records, registration
+from tests.support.active_controller import (
+    BASE_PROPERTIES,
+    ENDPOINTS,
+    NODE_ID,
+    bootstrap_records,
+    registration,
+)
 from tests.support.raft_names import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
 from tests.support.simulator.lone_node import LoneNode
 
@@ -287,9 +294,9 @@ def test_a_quick_load_is_not_named() -> None:
     assert not [line for line in standby.notices if line.startswith("Load")]
 
 
-def test_a_batch_of_the_log_is_in_the_image_as_a_whole_or_not_at_all() -> None:
-    """Between two turns a snapshot may begin, and is of the offset at which a batch ends."""
-    node = LoneNode()
+def restarted_with(snapshot_bytes: int, look: Callable[[LoneNode, NodeEffect], None]) -> LoneNode:
+    """It has ten topics to load; `look` is called before each effect meanwhile."""
+    node = LoneNode(snapshot_bytes=snapshot_bytes)
     node.settle()
     epoch = node.ask(registration(1), BrokerRegistrationResponse).broker_epoch
     beat = BrokerHeartbeatRequest(broker_id=1, broker_epoch=epoch, current_metadata_offset=1 << 40)
@@ -299,18 +306,45 @@ def test_a_batch_of_the_log_is_in_the_image_as_a_whole_or_not_at_all() -> None:
         answer = node.ask(CreateTopicsRequest(topics=[topic]), CreateTopicsResponse)
         assert answer.topics[0].error_code == Errors.NONE
     node.lose_power()
+    node.process.on_effect = lambda process, effect: look(node, effect)
+    node.start()
+    node.settle()
+    return node
+
+
+def test_a_batch_of_the_log_is_in_the_image_as_a_whole_or_not_at_all() -> None:
+    """Between two turns a snapshot may begin, and is of the offset at which a batch ends."""
     turns: list[TakeTurn] = []
     counts: set[int] = set()
 
-    def look(process: object, effect: NodeEffect) -> None:
+    def look(node: LoneNode, effect: NodeEffect) -> None:
         if isinstance(effect, TakeTurn) and effect.work == LOADING:
             turns.append(effect)
         for found in node.controller.image.topics.topics.values():
             counts.add(len(found.partitions))
 
-    node.process.on_effect = look
-    node.start()
-    node.settle()
+    restarted_with(1 << 30, look)
     assert counts == {PARTITIONS}
     assert len(turns) > 5
     assert turns[0].spent == 0, "the first batch is replayed in no turn"
+
+
+def test_a_leader_is_the_active_controller_when_all_is_loaded() -> None:
+    """It was elected long before: elections do not wait for turns."""
+    turns_as_leader = 0
+    topic_counts: set[int] = set()
+
+    def look(node: LoneNode, effect: NodeEffect) -> None:
+        nonlocal turns_as_leader
+        image = node.controller.image
+        if isinstance(effect, TakeTurn) and effect.work == LOADING and node.raft.leader_id == NODE_ID:
+            turns_as_leader += 1
+            topic_counts.add(len(image.topics.topics))
+        if node.controller.active:
+            assert image.topics.partition_count == 10 * PARTITIONS
+
+    node = restarted_with(20_000, look)
+    assert node.snapshot_ids()
+    assert node.controller.active
+    assert turns_as_leader > 20
+    assert topic_counts <= {0, *range(5, 11)}, "of the snapshot none is there, or all are"
