@@ -31,6 +31,7 @@ from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.record_batch import read_batches
 from tests.server.serving import run
 from tests.server.stalling_disk import Stage, stage
 from tests.storage.batches import batch
@@ -337,7 +338,7 @@ def test_a_log_is_read_up_to_where_it_was_committed(tmp_path: Path, monkeypatch:
                 await scene.node.until("LogRead")
                 read = scene.node.seen[-1]
                 assert isinstance(read, LogRead)
-                assert [one.header.base_offset for one in read.batches] == [2, 3, 4, 5]
+                assert [one.header.base_offset for one in read_batches(read.data)] == [2, 3, 4, 5]
             partition.close()
 
     run(life)
