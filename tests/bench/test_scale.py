@@ -43,7 +43,7 @@ def test_each_change_ends_whole_and_no_leader_is_lost(tmp_path: Path) -> None:
     assert [row.what for row in rows if row.failed] == [], text
     assert [row.what for row in rows if row.leader_kept is False] == [], text
     assert [row.what for row in rows if row.fenced] == [], text
-    assert len(rows) == 19, text
+    assert len(rows) == 20, text
     small_ones = [row.what for row in rows if row.what in FENCING and row.records < REPLICAS_MIN]
     assert small_ones == [], text
     assert min(row.heartbeats for row in rows if row.what in FENCING) > 0, text
