@@ -286,3 +286,16 @@ def test_few_of_very_many_partitions_cost_few_looks() -> None:
     results = run(state, BrokerFencing(state.controller, 1, EPOCH), 10)
     # 32 memberships and 3,168 other partitions, 16 of which count as one unit; and a last look at the index.
     assert len(results) in (24, 25)
+
+
+def test_with_elr_the_last_member_leaves_too() -> None:
+    """It was fenced before ELR was enabled, or its directory is offline: the ISR has it, nobody leads."""
+    for elr in (False, True):
+        state = MetadataState(elr=elr)
+        state.brokers(1, 2)
+        state.topic("t", *[partition_record([1], [1], leader=-1) for _ in range(5)])
+        results = run(state, BrokerFencing(state.controller, 1, EPOCH), 2)
+        assert len(results) == (4 if elr else 1)
+        assert {partition.isr for partition in state.image.topics.topics[uuid(1)].partitions.values()} == {
+            () if elr else (1,)
+        }

@@ -58,7 +58,7 @@ FAULTS = (
         f"{REPLICATION}/memberships.py",
         "        if image.features.elr_enabled and broker_id in",
         "        if not image.features.elr_enabled and broker_id in",
-        (IN_BETWEEN,),
+        (SLICED,),
         "KIP-966: a broker that was fenced before ELR was enabled stays in ISRs for ever.",
     ),
     PlantedFault(
