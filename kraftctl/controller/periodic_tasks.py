@@ -11,7 +11,8 @@
 | elect unclean leaders | every unclean.leader.election.interval.ms, where a topic allows it |
 
 When several are due, the first in this table runs first. A task that fails is retried after a growing pause.
-Fencing and elections of very many partitions go on in slices; elections that are due meanwhile are left out.
+Fencing and elections of very many partitions take several slices; elections that are due meanwhile are left
+out.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ class SliceBudget:
 
     @property
     def is_left(self) -> bool:
-        """Whether the slice goes on."""
+        """Whether the slice may do more."""
         return self.spent < self._units
 
     @property

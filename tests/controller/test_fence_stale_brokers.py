@@ -104,7 +104,7 @@ def test_a_broker_unregistered_between_two_slices_is_let_go(active: ActiveContro
 
 
 def test_a_leaving_broker_neither_joins_an_isr_nor_leads(active: ActiveController) -> None:
-    """It is unfenced in the log until the last slice: soft state tells the others."""
+    """It is unfenced in the log until the last slice: soft state has it."""
     fall_silent(active)
     image = active.controller.image
     topic, index, partition = next(

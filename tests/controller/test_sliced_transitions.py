@@ -132,7 +132,7 @@ def test_a_whole_transition_takes_topics_in_the_order_of_their_ids(elr: bool) ->
 
 
 def test_what_appears_behind_the_place_is_found() -> None:
-    """A topic that was passed already gets the broker back: the index has it, and the work goes on."""
+    """A topic that was passed already gets the broker back: the index has it, and the work continues."""
     state = cluster(elr=False)
     work = TRANSITIONS["fencing"](state)
     while BROKER in state.partition(1, uuid(1)).isr:
@@ -289,7 +289,7 @@ def test_few_of_very_many_partitions_cost_few_looks() -> None:
 
 
 def test_with_elr_the_last_member_leaves_too() -> None:
-    """It was fenced before ELR was enabled, or its directory is offline: the ISR has it, nobody leads."""
+    """It was fenced before ELR was enabled, or its directory is offline: the ISR has it, without a leader."""
     for elr in (False, True):
         state = MetadataState(elr=elr)
         state.brokers(1, 2)

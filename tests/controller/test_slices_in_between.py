@@ -1,7 +1,7 @@
 """Random transitions, and what may happen between two of their slices: the invariants hold.
 
-After a failover, which takes back what was not committed and drops all works, the next controller goes on
-from the log alone: it holds elections where there are none, and brokers and clients ask again.
+After a failover, which takes back what was not committed and drops all works, the next controller
+continues from the log alone: it holds elections where there are none, and brokers and clients ask again.
 """
 
 from __future__ import annotations

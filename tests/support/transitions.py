@@ -1,4 +1,4 @@
-"""Transitions of brokers as tests drive them: all records at once, or slice by slice as they are appended.
+"""Transitions of brokers as tests drive them: all records together, or slice by slice as they are appended.
 
 `records_for_...` return the records of a transition that is not cut, and change nothing.
 """

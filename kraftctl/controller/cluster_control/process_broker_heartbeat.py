@@ -1,8 +1,8 @@
 """BrokerHeartbeat (KIP-631, KIP-841, KIP-858, KIP-1066): liveness, fencing, shutdown, failed directories.
 
 A starting broker sends one every 10 ms. As long as nothing changes this reads a few dict entries and writes
-no record. A transition of a broker with very many partitions begins with one heartbeat and goes on in slices;
-no heartbeat waits for its end.
+no record. A transition of a broker with very many partitions begins with one heartbeat and continues in
+slices; no heartbeat waits for its end.
 """
 
 from __future__ import annotations

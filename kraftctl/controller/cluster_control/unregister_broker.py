@@ -43,8 +43,8 @@ class BrokerUnregistration(SlicedWork):
     """The broker leaves all ISRs, then its registration goes.
 
     It concerns the incarnation that was registered when the request came. If the broker has registered anew
-    meanwhile, it is back, and unregistering it now would stop it until its next restart: the client is told
-    that the broker it meant is not registered, and may ask again.
+    meanwhile, it is back, and unregistering it now would stop it until its next restart: the response
+    says that the broker which was meant is not registered, and the client may repeat the request.
     """
 
     def __init__(self, state: ControllerState, broker_id: int, broker_epoch: int) -> None:

@@ -20,8 +20,8 @@ from kraftctl_protocol.uuids import Uuid
 class PartitionUpdates:
     """Collects ISR, ELR and leader updates.
 
-    `removed` leaves ISR and leadership; `added` counts as unfenced; `unclean` leaves the ELR too. Nobody is
-    elected in a directory of `offline`. `to_preferred`: preferred replicas are elected where they can lead.
+    `removed` leaves ISR and leadership; `added` counts as unfenced; `unclean` leaves the ELR too. No replica
+    in a directory of `offline` is elected. `to_preferred`: the preferred replica is elected if it can lead.
     """
 
     def __init__(
