@@ -41,14 +41,12 @@ FAULTS = (
     PlantedFault(
         "stale-brokers-are-fenced-together",
         "kraftctl/controller/cluster_control/fence_stale_brokers.py",
-        "        records = records_for_fenced_broker(state.image, state.config, broker_id)\n"
-        "        return self._result(records, incarnation, None)\n",
-        "        records = records_for_fenced_broker(state.image, state.config, broker_id)\n"
-        "        state.heartbeats.end_session(*incarnation)\n"
-        "        while (other := self._next_stale(now_ms)) is not None:\n"
-        "            records += records_for_fenced_broker(state.image, state.config, other[0])\n"
-        "            state.heartbeats.end_session(*other)\n"
-        "        return self._result(records, incarnation, None)\n",
+        "        result = fencing.next_slice(moment)\n",
+        "        result = fencing.next_slice(moment)\n"
+        "        self._state.heartbeats.end_session(*incarnation)\n"
+        "        while (other := self._next_stale(moment.now_ms)) is not None:\n"
+        "            result.records += BrokerFencing(self._state, *other).next_slice(moment).records\n"
+        "            self._state.heartbeats.end_session(*other)\n",
         (f"{CONTROLLER}::test_brokers_whose_sessions_end_together_are_fenced_one_after_the_other",),
         "KAFKA-13173: of two brokers that stop together one leads what the other led.",
     ),

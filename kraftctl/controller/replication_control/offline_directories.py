@@ -27,8 +27,8 @@ from kraftctl_protocol.uuids import Uuid
 class OfflineDirectories(SlicedWork):
     """`directories` of one broker, looked for once in each of its partitions.
 
-    A replica cannot come back behind the place of the walk: none in such a directory is elected meanwhile, and
-    it does not fetch.
+    A replica cannot come back behind the place of the walk: none in such a directory is elected meanwhile,
+    and it does not fetch.
     """
 
     def __init__(
