@@ -16,6 +16,7 @@ from kraftctl.controller.replication_control.leader_elections import (
     preferred_elections,
     unclean_elections,
 )
+from kraftctl.controller.replication_control.memberships import TOPICS_PER_PLAN_MAX
 from kraftctl.controller.replication_control.offline_directories import OfflineDirectories
 from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_protocol.errors import Errors
@@ -286,6 +287,20 @@ def test_few_of_very_many_partitions_cost_few_looks() -> None:
     results = run(state, BrokerFencing(state.controller, 1, EPOCH), 10)
     # 32 memberships and 3,168 other partitions, 16 of which count as one unit; and a last look at the index.
     assert len(results) in (24, 25)
+
+
+def test_more_topics_than_are_planned_together() -> None:
+    """Then one slice does not take all of them, however much it may do."""
+    state = MetadataState(elr=True)
+    state.brokers(1, 2)
+    count = TOPICS_PER_PLAN_MAX + 10
+    for number in range(count):
+        alone = number >= TOPICS_PER_PLAN_MAX
+        record = partition_record([1], leader=-1) if alone else partition_record([1, 2])
+        state.topic(f"t{number}", record, number=number)
+    results = run(state, BrokerFencing(state.controller, 1, EPOCH), UNLIMITED)
+    assert [len(result.records) for result in results] == [TOPICS_PER_PLAN_MAX, 11]
+    assert {1} & {*state.image.topics.isr_counts, *state.image.topics.last_member_counts} == set()
 
 
 def test_with_elr_the_last_member_leaves_too() -> None:

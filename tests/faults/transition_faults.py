@@ -40,7 +40,7 @@ FAULTS = (
     PlantedFault(
         "work-resumes-at-a-stale-place",
         f"{REPLICATION}/memberships.py",
-        "        return in_one_slice\n",
+        "        return is_all\n",
         "        return True\n",
         (SLICED, IN_BETWEEN),
         "A broker is fenced although it came back into an ISR behind the place of the work.",
@@ -56,8 +56,8 @@ FAULTS = (
     PlantedFault(
         "last-members-stay-with-elr",
         f"{REPLICATION}/memberships.py",
-        "        if image.features.elr_enabled and broker_id in",
-        "        if not image.features.elr_enabled and broker_id in",
+        "        if image.features.elr_enabled:\n",
+        "        if not image.features.elr_enabled:\n",
         (SLICED,),
         "KIP-966: a broker that was fenced before ELR was enabled stays in ISRs for ever.",
     ),

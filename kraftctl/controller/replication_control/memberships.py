@@ -6,10 +6,17 @@ broker has come back into an ISR. Each slice changes what it finds so that it is
 
 from __future__ import annotations
 
+from itertools import islice
+from typing import Final
+
 from kraftctl.controller.replication_control.partition_updates import PartitionUpdates
 from kraftctl.controller.replication_control.partition_walk import ElrWalk, IsrWalk, PartitionWalk, in_order
 from kraftctl.controller.slice_budget import SliceBudget
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl_protocol.uuids import Uuid
+
+TOPICS_PER_PLAN_MAX: Final = 4_096
+"""Topics taken from an index together: a list of all would take too long where there are very many."""
 
 
 class Memberships:
@@ -18,30 +25,40 @@ class Memberships:
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
         self._walks: list[PartitionWalk] = []
+        self._planned_count = 0
 
     def take(
         self, image: MetadataImage, updates: PartitionUpdates, budget: SliceBudget, *, leaves_elrs: bool
     ) -> bool:
         """Add what changes in this slice to `updates`. True if nothing is left after them."""
-        in_one_slice = not self._walks
-        if in_one_slice:
-            self._walks = self._plan(image, leaves_elrs=leaves_elrs)
+        is_all = False
+        if not self._walks:
+            is_all = self._plan(image, leaves_elrs=leaves_elrs)
         while self._walks:
             if not self._walks[0].take(image.topics, updates, budget):
                 return False
             del self._walks[0]
-        # After several slices the next one looks at the indexes again, which usually are empty.
-        return in_one_slice
+        # If this took several slices, the next one looks at the indexes again, which usually are empty.
+        return is_all
 
-    def _plan(self, image: MetadataImage, *, leaves_elrs: bool) -> list[PartitionWalk]:
+    def _plan(self, image: MetadataImage, *, leaves_elrs: bool) -> bool:
+        """Walks through the first topics of the indexes. Whether these are all."""
         topics, broker_id = image.topics, self._broker_id
-        in_isrs = topics.isr_counts.get(broker_id, {})
-        if image.features.elr_enabled and broker_id in topics.last_member_counts:
-            in_isrs = in_isrs | topics.last_member_counts[broker_id]
-        walks: list[PartitionWalk] = []
+        self._planned_count = 0
+        in_isrs = self._first(topics.isr_counts.get(broker_id))
+        if image.features.elr_enabled:
+            in_isrs = in_isrs | self._first(topics.last_member_counts.get(broker_id))
         if in_isrs:
-            walks.append(IsrWalk(in_order(in_isrs), broker_id))
-        in_elrs = topics.elr_counts.get(broker_id)
-        if leaves_elrs and in_elrs is not None:
-            walks.append(ElrWalk(in_order(in_elrs), broker_id))
-        return walks
+            self._walks.append(IsrWalk(in_order(in_isrs), broker_id))
+        in_elrs = self._first(topics.elr_counts.get(broker_id)) if leaves_elrs else {}
+        if in_elrs:
+            self._walks.append(ElrWalk(in_order(in_elrs), broker_id))
+        return self._planned_count <= TOPICS_PER_PLAN_MAX
+
+    def _first(self, counts: dict[Uuid, int] | None) -> dict[Uuid, int]:
+        """The first topics of an index, which later slices remove from it: so the front is what is left."""
+        if counts is None:
+            return {}
+        room = max(0, TOPICS_PER_PLAN_MAX - self._planned_count)
+        self._planned_count += len(counts)
+        return counts if len(counts) <= room else dict(islice(counts.items(), room))
