@@ -18,8 +18,10 @@ LEVELS = {0: features.IBP_3_3_IV3, 1: features.IBP_3_9_IV0, 2: features.LATEST_P
 
 
 def random_partition(rng: random.Random, version: int) -> PartitionRecord:
+    lengths = rng.choice((LENGTHS[:3], LENGTHS))
+
     def ids() -> list[int]:
-        return [rng.randint(-(1 << 31), (1 << 31) - 1) for _ in range(rng.choice(LENGTHS))]
+        return [rng.randint(-(1 << 31), (1 << 31) - 1) for _ in range(rng.choice(lengths))]
 
     record = PartitionRecord(
         partition_id=rng.randint(0, 10_000),
@@ -34,7 +36,7 @@ def random_partition(rng: random.Random, version: int) -> PartitionRecord:
         partition_epoch=rng.randint(0, 5),
     )
     if version >= 1:
-        record.directories = [rng.randbytes(16) for _ in range(rng.choice(LENGTHS))]
+        record.directories = [rng.randbytes(16) for _ in range(rng.choice(lengths))]
     if version >= 2 and rng.random() < 0.3:
         record.eligible_leader_replicas = ids()
     if version >= 2 and rng.random() < 0.3:
