@@ -73,6 +73,23 @@ FAULTS = (
         "Whether two topics can be created together depends on how busy the controller is.",
     ),
     PlantedFault(
+        "half-a-topic-in-a-batch",
+        "kraftctl/controller/prepared_result.py",
+        "[len(values)] if result.is_atomic",
+        "[(len(values) + 1) // 2, len(values)] if result.is_atomic",
+        (f"{TESTS}::test_a_topic_is_in_one_batch",),
+        "After a failover there is a topic with half of its partitions, for ever.",
+    ),
+    PlantedFault(
+        "a-list-does-not-wait-for-what-it-saw",
+        "kraftctl/apis/api_table.py",
+        "        AclOperation.DESCRIBE,\n        forwardable=True,\n        size=PARTITIONS,\n",
+        "        AclOperation.DESCRIBE,\n        WaitsFor.NOTHING,\n        forwardable=True,\n"
+        "        size=PARTITIONS,\n",
+        ("tests/node/test_sliced_requests.py::test_a_list_waits_for_what_its_slices_saw",),
+        "A tool shows a reassignment that a failover has undone.",
+    ),
+    PlantedFault(
         "too-many-records-are-noticed-too-late",
         f"{REPLICATION}/create_topics.py",
         "rehearses=needed.may_exceed_a_batch(), atomicity",

@@ -6,11 +6,26 @@ import pytest
 
 from kraftctl.raft import events
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from kraftctl_protocol.generated.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+)
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
 from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from kraftctl_protocol.generated.delete_topics_response import DeleteTopicsResponse
+from kraftctl_protocol.generated.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
+from kraftctl_protocol.generated.list_partition_reassignments_response import (
+    ListPartitionReassignmentsResponse,
+)
 from kraftctl_protocol.uuids import ZERO_UUID
 from tests.node.audited_node import audited_node, lines
 from tests.support.active_controller import registration
@@ -63,6 +78,33 @@ def test_topics_are_deleted_in_slices() -> None:
     assert {topic.error_code for topic in answer.responses} == {0}
     image = node.controller.image.topics
     assert (image.topics, image.partition_count, image.isr_counts, image.leader_counts) == ({}, 0, {}, {})
+
+
+def test_a_list_waits_for_what_its_slices_saw() -> None:
+    """A reassignment that is begun between two slices is listed, and may still be lost."""
+    node = audited_node(1, 2)
+    node.ask(creation(), CreateTopicsResponse)
+    node.ask(registration(3), BrokerRegistrationResponse)
+    named = [
+        ListPartitionReassignmentsTopics(name=f"t{number}", partition_indexes=list(range(PARTITIONS)))
+        for number in range(TOPICS)
+    ]
+    started = [ReassignablePartition(partition_index=1, replicas=[3])]
+    first = AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(name="t0", partitions=started)])
+    later = AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(name="t59", partitions=started)])
+    first.allow_replication_factor_change = later.allow_replication_factor_change = True
+    node.ask(first, AlterPartitionReassignmentsResponse)
+    listing = node.send(ListPartitionReassignmentsRequest(topics=named * 11))
+    changing = node.send(later)
+    node.run_for(0)
+    assert not node.controller.has_work
+    assert listing not in node.answers
+    node.settle()
+    answer = node.answers[listing]
+    assert isinstance(answer, ListPartitionReassignmentsResponse)
+    assert [topic.name for topic in answer.topics].count("t0") == 11
+    assert "t59" in [topic.name for topic in answer.topics]
+    assert changing in node.answers
 
 
 def test_a_line_has_the_offsets_of_all_slices() -> None:
