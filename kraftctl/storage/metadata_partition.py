@@ -249,17 +249,18 @@ class MetadataPartition:
     ) -> Cleaned | None:
         """Apply metadata.max.retention.bytes and .ms (negative: unlimited); None when nothing is due.
 
-        The oldest snapshot goes while it is too old or everything together is too large, and with it the
-        log below the next one. The newest snapshot always stays, and one of those that are `held`.
+        The oldest snapshot goes while it is too old or everything together is too large. The newest always
+        stays, and one of those that are `held`. The log starts at the oldest that is left: after a start it
+        may begin before that, where the epoch of the record in front is not known.
         """
         deleted: list[OffsetAndEpoch] = []
         while len(ids := self.snapshots.ids()) >= 2:
             doomed = next_to_delete(ids, held)
             if doomed is None or not self._is_expired(ids[0], wall_ms, retention_bytes, retention_ms):
                 break
-            if doomed == ids[0]:
-                with self._cutting:
-                    self.log.delete_segments_before(ids[1].offset)
+            oldest = ids[1] if doomed == ids[0] else ids[0]
+            with self._cutting:
+                self.log.delete_segments_before(oldest.offset)
             self.snapshots.delete([doomed])
             deleted.append(doomed)
         return Cleaned(self.log.start_offset, deleted) if deleted else None

@@ -119,4 +119,12 @@ FAULTS = (
         ("tests/storage/test_retention.py",),
         "An observer that never comes to an end fills the disk of the leader.",
     ),
+    PlantedFault(
+        "the-log-behind-a-held-snapshot-is-cut",
+        "kraftctl/storage/metadata_partition.py",
+        "            oldest = ids[1] if doomed == ids[0] else ids[0]\n",
+        "            oldest = ids[-1]\n",
+        ("tests/storage/test_snapshots.py", DOWNLOADS),
+        "The replica that has fetched the snapshot has to fetch the next one, and so on.",
+    ),
 )

@@ -75,6 +75,7 @@ def test_a_slow_download_is_completed_while_newer_snapshots_appear() -> None:
         assert node.snapshot_ids() == [first, newest]
         assert node.raft.log_start_offset <= first.offset
         assert observer.fetch(10) == Errors.NONE
+    assert node.raft.log_start_offset == first.offset
     assert observer.fetch(1 << 20) == Errors.NONE
     with node.attached():
         path = node.process.partition.snapshots.path(first)

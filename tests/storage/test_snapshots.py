@@ -205,6 +205,18 @@ def test_retention_by_size_keeps_the_newest_snapshot(tmp_path: Path) -> None:
     assert open_partition(tmp_path).log.end_offset == 20
 
 
+def test_the_log_starts_at_the_snapshot_that_is_held(tmp_path: Path) -> None:
+    """After a start it begins with a segment, maybe before the snapshot: the epoch there is not known."""
+    partition = _partition_with_log(tmp_path)
+    for offset in (5, 10, 15):
+        partition.write_snapshot(OffsetAndEpoch(offset, 1), _content())
+    assert partition.log.start_offset == 0
+    cleaned = partition.clean(0, retention_bytes=1, retention_ms=-1, held=[OffsetAndEpoch(5, 1)])
+    assert cleaned == (5, [OffsetAndEpoch(10, 1)])
+    assert partition.snapshots.ids() == [OffsetAndEpoch(5, 1), OffsetAndEpoch(15, 1)]
+    assert (partition.log.start_offset, partition.log.epoch_at(4)) == (5, 1)
+
+
 def test_a_log_cut_back_to_its_start_ends_in_the_epoch_of_the_snapshot(tmp_path: Path) -> None:
     """Records that a deposed leader wrote after the snapshot are gone, and with them its epoch."""
     partition = open_partition(tmp_path)
