@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, Protocol
 
-from kraftctl.node.events import NodeEffect, NodeEvent
+from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft import events
 from kraftctl.server.executor_protocols import Clock, Network, RetentionDue, Scheduler, TimerHandle
 from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.waiting_requests import WaitingRequests, is_urgent
 
 UNREAD_MS_MAX: Final = 100
 """A deadline is not reported when the sockets were read longer ago than that: a disk was waited for, or a
@@ -88,6 +89,8 @@ class NodeLoop:
         self._on_end = on_end
         self._executor: Executor
         self._inbox: deque[NodeEvent | RetentionDue | DeadlineDue] = deque()
+        self._waiting = WaitingRequests()
+        self._turn_is_asked = False
         self._effects: Iterator[NodeEffect | RetentionDue] = iter(())
         self._draining = False
         self._timer: TimerHandle | None = None
@@ -104,9 +107,42 @@ class NodeLoop:
     # The inbox.
 
     def offer(self, event: NodeEvent | RetentionDue) -> None:
-        """Process `event` after those that are already waiting; nothing once processing has ended."""
-        if not self.ended:
+        """Process `event` after those that are already waiting; nothing once processing has ended.
+
+        Requests that may take long wait for their turn, and what is urgent overtakes them.
+        """
+        if self.ended:
+            return
+        if isinstance(event, ClientRequest) and not is_urgent(event):
+            self._offer_request(event)
+        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove(event.request_id):
             self._offer(event)
+
+    def _offer_request(self, request: ClientRequest) -> None:
+        if self._waiting.must_wait(busy=self._draining or self._executor.paused):
+            self._waiting.add(request)
+        else:
+            self._process(request)
+        self._ask_for_turn()
+
+    def _process(self, request: ClientRequest) -> None:
+        since_ns = self._clock.now_ns()
+        self._offer(request)
+        self._waiting.spent(self._clock.now_ns() - since_ns)
+
+    def _ask_for_turn(self) -> None:
+        """Once connections were served. While an effect is stored, what waits has no turn."""
+        if not self._turn_is_asked and not self._executor.paused:
+            self._turn_is_asked = True
+            self._scheduler.call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        self._turn_is_asked = False
+        self._waiting.begin_turn()
+        while not self._executor.paused and (request := self._waiting.take()) is not None:
+            self._process(request)
+        if self._waiting:
+            self._ask_for_turn()
 
     def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
         self._inbox.append(event)
@@ -118,6 +154,8 @@ class NodeLoop:
         if next_event is not None:
             self._inbox.appendleft(next_event)
         self._drain()
+        if self._waiting:
+            self._ask_for_turn()
 
     def _drain(self) -> None:
         self._draining = True
@@ -182,6 +220,7 @@ class NodeLoop:
     def _end(self, error: BaseException | None) -> None:
         self.ended = True
         self._inbox.clear()
+        self._waiting.clear()
         self._effects = iter(())
         self._network.cancel_all()
         self.stop_timer()

@@ -1,4 +1,4 @@
-"""Planted faults in what a controller does after it was held up: what waits is read before anything ends."""
+"""Planted faults in the fairness of the loop: what waits is read first, heartbeats do not wait."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ NODE_LOOP = "tests/server/test_node_loop.py"
 RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
 SOCKETS = "tests/server/test_sockets_first.py"
+WAITING = "tests/server/test_waiting_requests.py"
 
 FAULTS = (
     PlantedFault(
@@ -106,5 +107,46 @@ FAULTS = (
         "        return not self._unfinished\n",
         ("tests/storage/test_download_check.py", "tests/server/test_snapshot_downloads.py"),
         "A record that cannot be decoded takes the place of the log.",
+    ),
+    PlantedFault(
+        "requests-of-all-sockets-in-one-turn",
+        "kraftctl/server/waiting_requests.py",
+        "        has_turn = not busy and not self._requests and self._spent_ns < TURN_NS\n",
+        "        has_turn = True\n",
+        (WAITING,),
+        "KAFKA-17793: a heartbeat waits for the requests of a hundred brokers.",
+    ),
+    PlantedFault(
+        "heartbeats-wait-like-other-requests",
+        "kraftctl/server/waiting_requests.py",
+        "    return request.context.api.key in URGENT_API_KEYS\n",
+        "    return request.context.api.key in RAFT_API_KEYS\n",
+        (WAITING,),
+        "KAFKA-17793: they stand behind the requests of administrators.",
+    ),
+    PlantedFault(
+        "waiting-requests-overtake-each-other",
+        "kraftctl/server/waiting_requests.py",
+        "        has_turn = not busy and not self._requests and",
+        "        has_turn = not busy and",
+        (WAITING,),
+        "The one that has waited longest may wait for ever.",
+    ),
+    PlantedFault(
+        "waiting-requests-of-closed-connections-stay",
+        "kraftctl/server/node_loop.py",
+        "        elif not isinstance(event, events.RequestCancelled) or not self._waiting.remove("
+        "event.request_id):\n",
+        "        else:\n",
+        (WAITING,),
+        "A client that connects again and again fills the memory with requests.",
+    ),
+    PlantedFault(
+        "requests-that-waited-for-a-disk-have-no-turn",
+        "kraftctl/server/node_loop.py",
+        "        self._drain()\n        if self._waiting:\n            self._ask_for_turn()\n",
+        "        self._drain()\n",
+        (WAITING,),
+        "They wait until another request comes.",
     ),
 )
