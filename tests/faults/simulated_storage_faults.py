@@ -182,15 +182,15 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "snapshot-at-the-log-start-is-deleted",
         PARTITION,
-        "            self.snapshots.delete_before(following.offset)\n",
-        "            self.snapshots.delete_before(following.offset + 1)\n",
+        "            self.snapshots.delete([doomed])\n",
+        "            self.snapshots.delete([doomed, oldest])\n",
         "Off by one: nothing has the records below the start of the log.",
     ),
     planted(
         "log-is-cut-behind-its-snapshot",
         PARTITION,
-        "                self.log.delete_segments_before(following.offset)\n",
-        "                self.log.delete_segments_before(following.offset + 1)\n",
+        "                self.log.delete_segments_before(oldest.offset)\n",
+        "                self.log.delete_segments_before(oldest.offset + 1)\n",
         "Off by one: nothing has the first record above the snapshot.",
     ),
     planted(
