@@ -18,6 +18,7 @@ from kraftctl.image.undo_journal import JournalView
 from kraftctl.metadata import features
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.controller_registration import ControllerRegistration
+from kraftctl.metadata.partition_encoding import PartitionEncoder
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.generated.access_control_entry_record import AccessControlEntryRecord
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
@@ -27,31 +28,31 @@ from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.producer_ids_record import ProducerIdsRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.generated.user_scram_credential_record import UserScramCredentialRecord
-from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.metadata_record import RecordAndVersion, encode_metadata_record
 
 
 class ImageWriter:
     """Writes the image as it was before the record at `end_offset`.
 
-    Take slices with `next_records` until it returns an empty list, then `close`. Everything from
+    Take slices with `next_values` until it returns an empty list, then `close`. Everything from
     `end_offset` on must still be in the journal, so it is at least the high watermark of now.
     """
 
     def __init__(self, image: MetadataImage, end_offset: int) -> None:
         self._image = image
         self._view = image.journal.open_view(end_offset)
-        self._records = _records(image, self._view)
+        self._values = _values(image, self._view)
         self._closed = False
 
-    def next_records(self, count_max: int) -> list[RecordAndVersion]:
-        """Up to `count_max` further records; empty when all have been written."""
-        records: list[RecordAndVersion] = []
-        while len(records) < count_max:
-            record = next(self._records, None)
-            if record is None:
+    def next_values(self, count_max: int) -> list[bytes]:
+        """Up to `count_max` further records, encoded; empty when all have been written."""
+        values: list[bytes] = []
+        while len(values) < count_max:
+            value = next(self._values, None)
+            if value is None:
                 break
-            records.append(record)
-        return records
+            values.append(value)
+        return values
 
     def close(self) -> None:
         """Stop keeping old values for this writer; harmless when closed already."""
@@ -60,21 +61,26 @@ class ImageWriter:
             self._image.journal.close_view(self._view)
 
 
-def _records(image: MetadataImage, view: JournalView) -> Iterator[RecordAndVersion]:
+def _values(image: MetadataImage, view: JournalView) -> Iterator[bytes]:
     committed = image.features.in_view(view)
     metadata_version, finalized = committed.metadata_version, committed.levels
     elr_enabled = finalized.get(features.ELIGIBLE_LEADER_REPLICAS_VERSION, 0) >= 1
-    yield from _feature_records(metadata_version, finalized)
-    yield from _cluster_records(image, view, metadata_version)
+    for entry in _feature_records(metadata_version, finalized):
+        yield encode_metadata_record(entry.record, entry.version)
+    for entry in _cluster_records(image, view, metadata_version):
+        yield encode_metadata_record(entry.record, entry.version)
+    encoder = PartitionEncoder(metadata_version, elr_enabled=elr_enabled)
     for _, topic in view.items(image.topics.topics, image.topics.topics):
-        yield RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic.topic_id), 0)
+        topic_id = topic.topic_id
+        yield encode_metadata_record(TopicRecord(name=topic.name, topic_id=topic_id), 0)
         for index, partition in _partitions(image, view, topic):
-            yield partition.to_record(
-                topic.topic_id, index, metadata_version=metadata_version, elr_enabled=elr_enabled
-            )
-    yield from _config_records(image, view)
-    yield from _quota_records(image, view)
-    yield from _other_records(image, view, metadata_version)
+            yield encoder.encode(topic_id, index, partition)
+    for entry in _config_records(image, view):
+        yield encode_metadata_record(entry.record, entry.version)
+    for entry in _quota_records(image, view):
+        yield encode_metadata_record(entry.record, entry.version)
+    for entry in _other_records(image, view, metadata_version):
+        yield encode_metadata_record(entry.record, entry.version)
 
 
 def _feature_records(metadata_version: int, finalized: dict[str, int]) -> Iterator[RecordAndVersion]:

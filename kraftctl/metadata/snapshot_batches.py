@@ -49,10 +49,13 @@ class SnapshotBatches:
 
     def records(self, records: Iterable[RecordAndVersion]) -> Iterator[bytes]:
         """Data batches of at most RECORDS_PER_BATCH_MAX records and BATCH_BYTES_MAX bytes."""
+        return self.values([encode_metadata_record(each.record, each.version) for each in records])
+
+    def values(self, encoded: Iterable[bytes]) -> Iterator[bytes]:
+        """The same for records that are encoded already."""
         values: list[bytes] = []
         size_bytes = 0
-        for record in records:
-            value = encode_metadata_record(record.record, record.version)
+        for value in encoded:
             if values and (
                 len(values) == RECORDS_PER_BATCH_MAX or size_bytes + len(value) > BATCH_BYTES_MAX // 2
             ):

@@ -95,9 +95,9 @@ class SnapshotInProgress:
         if not self._begun:
             self._begun = True
             self._batches.append(self._encoder.header(self._wall_ms, self._kraft_version, self._voters))
-        records = self._writer.next_records(count_max)
-        if records:
-            self._batches += self._encoder.records(records)
+        values = self._writer.next_values(count_max)
+        if values:
+            self._batches += self._encoder.values(values)
             return False
         self._batches.append(self._encoder.footer())
         self.abandon()

@@ -79,15 +79,15 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "a-slice-of-a-snapshot-lacks-its-last-record",
         "kraftctl/node/snapshot_generation.py",
-        "            self._batches += self._encoder.records(records)\n",
-        "            self._batches += self._encoder.records(records[:-1])\n",
+        "            self._batches += self._encoder.values(values)\n",
+        "            self._batches += self._encoder.values(values[:-1])\n",
         "Once the log is trimmed, some partitions are gone.",
     ),
     planted(
         "snapshot-without-quotas",
         "kraftctl/image/image_writer.py",
-        "    yield from _quota_records(image, view)\n",
-        "",
+        "    for entry in _quota_records(image, view):\n",
+        "    for entry in list(_quota_records(image, view))[:0]:\n",
         "Once the log is trimmed, quotas are gone.",
     ),
     planted(

@@ -49,8 +49,8 @@ FAULTS = (
     PlantedFault(
         "a-slice-ends-with-a-topic-only",
         WRITER,
-        "        while len(records) < count_max:\n",
-        "        while len(records) < count_max or not isinstance(records[-1].record, TopicRecord):\n",
+        "        while len(values) < count_max:\n",
+        "        while len(values) < count_max or values[-1][1] != TopicRecord.API_KEY:\n",
         (SLICES,),
         "A topic of 200,000 partitions blocks the loop for a third of a second.",
     ),
@@ -126,5 +126,13 @@ FAULTS = (
         "            oldest = ids[-1]\n",
         ("tests/storage/test_snapshots.py", DOWNLOADS),
         "The replica that has fetched the snapshot has to fetch the next one, and so on.",
+    ),
+    PlantedFault(
+        "tagged-fields-of-partitions-are-left-out",
+        "kraftctl/metadata/partition_encoding.py",
+        "        if partition.leader_recovery_state != 0 or partition.elr or partition.last_known_elr:\n",
+        "        if partition.leader_recovery_state != 0:\n",
+        ("tests/image/test_partition_encoding.py",),
+        "KIP-966: once the log is trimmed, eligible leader replicas are gone.",
     ),
 )

@@ -18,6 +18,7 @@ from kraftctl_protocol.generated.end_transaction_record import EndTransactionRec
 from kraftctl_protocol.generated.remove_access_control_entry_record import RemoveAccessControlEntryRecord
 from kraftctl_protocol.message import Message
 from tests.support.effort import seeds
+from tests.support.image_records import next_records
 
 LITERAL, PREFIXED = 3, 4
 NAMES = ("", "*", "a", "ab", "abc", "b", "ba", "é", "*a")
@@ -114,7 +115,7 @@ def test_a_snapshot_has_the_entries_of_its_offset(seed: int, crowded: bool) -> N
     for offset in range(41, 80):
         replay(image, any_record(rng, image, crowded), offset)
     loaded = MetadataImage()
-    for entry in writer.next_records(1000):
+    for entry in next_records(writer, 1000):
         replay(loaded, entry.record, 40)
     writer.close()
     assert dict(loaded.acls.acls) == expected

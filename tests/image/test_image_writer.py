@@ -13,6 +13,7 @@ from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.generated.remove_topic_record import RemoveTopicRecord
 from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
+from tests.support.image_records import next_records
 
 GIANT, SMALL = b"z" * 16, b"a" * 16
 
@@ -55,7 +56,7 @@ def test_a_topic_is_cut_inside_and_nothing_is_sorted() -> None:
     image, end = two_topics()
     writer = ImageWriter(image, end)
     slices = []
-    while records := writer.next_records(7):
+    while records := next_records(writer, 7):
         slices.append([line(entry.record) for entry in records])
     assert [len(records) for records in slices] == [7] * 143 + [3]
     assert list(chain(*slices)) == expected_lines()
@@ -64,7 +65,7 @@ def test_a_topic_is_cut_inside_and_nothing_is_sorted() -> None:
 def test_topics_that_change_and_vanish_in_between_are_written_as_they_were() -> None:
     image, end = two_topics()
     writer = ImageWriter(image, end)
-    written = writer.next_records(500)
+    written = next_records(writer, 500)
     changes: list[Message] = [
         PartitionChangeRecord(partition_id=index, topic_id=GIANT, leader=-1) for index in range(400, 600)
     ]
@@ -77,7 +78,7 @@ def test_topics_that_change_and_vanish_in_between_are_written_as_they_were() -> 
     for offset, record in enumerate(changes, end):
         replay(image, record, offset)
     image.journal.commit_to(end + len(changes))
-    written += writer.next_records(1_000)
+    written += next_records(writer, 1_000)
     writer.close()
     assert [line(entry.record) for entry in written] == expected_lines()
     assert {entry.record.leader for entry in written if isinstance(entry.record, PartitionRecord)} == {1}
@@ -88,7 +89,7 @@ def test_a_giant_topic_that_vanishes_first_is_still_cut_inside() -> None:
     writer = ImageWriter(image, end)
     replay(image, RemoveTopicRecord(topic_id=GIANT), end)
     slices = []
-    while records := writer.next_records(100):
+    while records := next_records(writer, 100):
         slices.append([line(entry.record) for entry in records])
     assert max(map(len, slices)) == 100
     assert list(chain(*slices)) == [*expected_lines()[1001:], *expected_lines()[:1001]]

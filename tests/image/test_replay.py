@@ -21,7 +21,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 from tests.support.effort import seeds
-from tests.support.image_records import image_lines, image_records
+from tests.support.image_records import image_lines, image_records, next_records
 from tests.support.record_sequences import RecordSequence, fingerprint
 
 KAFKA_SNAPSHOT = (
@@ -130,7 +130,7 @@ def test_a_large_topic_is_removed_and_restored_as_a_whole(seed: int, end: str) -
     if end != "rolled back":
         replay(image, AbortTransactionRecord(reason="test"), len(log) + len(changes))
         assert fingerprint(image) == before
-    written = [entry.record for entry in writer.next_records(1_000)]
+    written = [entry.record for entry in next_records(writer, 1_000)]
     writer.close()
     assert sum(isinstance(record, PartitionRecord) for record in written) == 80
     if end == "abort rolled back":
@@ -236,7 +236,7 @@ def test_a_snapshot_is_consistent_while_the_image_changes(seed: int) -> None:
     written = []
     rng = random.Random(seed)
     offset = 200
-    while slice_ := writer.next_records(rng.randint(1, 20)):
+    while slice_ := next_records(writer, rng.randint(1, 20)):
         written += slice_
         for _ in range(rng.randint(0, 10)):
             replay(image, sequence.next(), offset)

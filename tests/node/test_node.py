@@ -40,6 +40,7 @@ from kraftctl_protocol.principal import ANONYMOUS, serialize_principal
 from kraftctl_protocol.requests import decode_response, encode_request
 from tests.support.active_controller import CLUSTER_ID, registration
 from tests.support.effort import seeds
+from tests.support.image_records import next_records
 from tests.support.simulator.lone_node import LoneNode
 from tests.support.wire import raft_requests
 
@@ -76,7 +77,7 @@ def heartbeat(node: LoneNode, epoch: int) -> BrokerHeartbeatRequest:
 def state_of(image: MetadataImage, end_offset: int) -> list[str]:
     """The image as snapshot records, sorted."""
     writer = ImageWriter(image, end_offset)
-    records = writer.next_records(1 << 30)
+    records = next_records(writer, 1 << 30)
     writer.close()
     return sorted(repr(entry.record) for entry in records)
 

@@ -108,10 +108,9 @@ class Generator:
         """A snapshot of the current state; not within a transaction."""
         end = self.history.end
         writer = ImageWriter(self._image, end)
-        entries = writer.next_records(1_000_000)
+        values = writer.next_values(1_000_000)
         writer.close()
         header = SnapshotHeaderRecord(last_contained_log_timestamp=time_of(end - 1))
-        values = [encode_metadata_record(entry.record, entry.version) for entry in entries]
         self.history.snapshots[end] = (
             _control(0, ControlRecordType.SNAPSHOT_HEADER, header)
             + encode_batch(1, EPOCH, time_of(end), values)

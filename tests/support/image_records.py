@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
+
+
+def next_records(writer: ImageWriter, count_max: int) -> list[RecordAndVersion]:
+    """The next slice, decoded."""
+    return [decode_metadata_record(value) for value in writer.next_values(count_max)]
 
 
 def image_records(image: MetadataImage) -> list[RecordAndVersion]:
     """The present state, committed or not, in one list, as a snapshot has it."""
     writer = ImageWriter(image, 1 << 62)
     records: list[RecordAndVersion] = []
-    while slice_ := writer.next_records(10_000):
+    while slice_ := next_records(writer, 10_000):
         records.extend(slice_)
     writer.close()
     return records

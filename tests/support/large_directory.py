@@ -22,6 +22,7 @@ from kraftctl_protocol.java_properties import parse_properties
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch, read_batches
+from tests.support.image_records import next_records
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 FIRST_BROKER_ID = 1
@@ -117,7 +118,7 @@ def _snapshot_of(image: MetadataImage, snapshot_id: OffsetAndEpoch) -> Iterator[
     encoder = SnapshotBatches(snapshot_id.epoch, wall_ms)
     writer = ImageWriter(image, snapshot_id.offset)
     yield encoder.header(wall_ms)
-    while records := writer.next_records(RECORDS_PER_BATCH_MAX):
+    while records := next_records(writer, RECORDS_PER_BATCH_MAX):
         yield from encoder.records(records)
     yield encoder.footer()
     writer.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.image.image_writer import ImageWriter
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
+from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
 
 RECORDS_MAX = 1 << 40
@@ -15,10 +15,10 @@ def encoded_image(image: MetadataImage, end_offset: int) -> list[bytes]:
     sorted: equal images may have come about in different orders."""
     writer = ImageWriter(image, end_offset)
     try:
-        records = writer.next_records(RECORDS_MAX)
+        values = writer.next_values(RECORDS_MAX)
     finally:
         writer.close()
-    return sorted(encode_metadata_record(entry.record, entry.version) for entry in records)
+    return sorted(values)
 
 
 def snapshot_values(data: bytes) -> list[bytes]:
