@@ -86,7 +86,7 @@ class JournalView:
         those that are not there any more.
 
         The dict is `container` itself, or a part of one that restores it. It may change in between. The
-        first step lists the keys: 16 ms for a million.
+        first step lists the keys: 36 ms for 500,000 of them.
         """
         changes = self.changes(container)
         removed = [key for key in changes if key not in entries]
