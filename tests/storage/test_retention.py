@@ -18,7 +18,7 @@ def snapshot_id(offset: int) -> OffsetAndEpoch:
     [
         pytest.param([], [], [], id="none"),
         pytest.param([5], [], [], id="the-newest"),
-        pytest.param([5, 10, 15], [], [5, 10], id="nobody-fetches"),
+        pytest.param([5, 10, 15], [], [5, 10], id="no-fetch"),
         pytest.param([5, 10], [10], [5], id="the-newest-is-fetched"),
         pytest.param([5, 10], [5], [], id="the-older-of-two-is-fetched"),
         pytest.param([5, 10, 15], [5], [10], id="the-oldest-is-fetched"),
