@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -118,14 +119,13 @@ async def reassign(cluster: Cluster, replicas: list[int], other: int) -> Measure
 
 
 async def elect_all(cluster: Cluster) -> Measured:
-    """The preferred leaders of all partitions."""
+    """The preferred leaders of all partitions. Refused when there are more results than an answer may have."""
     request = ElectLeadersRequest(election_type=PREFERRED, topic_partitions=None, timeout_ms=TIMEOUT_MS)
     async with cluster.measuring("ElectLeaders of all partitions") as window:
         answer = await cluster.ask(request, 2, ElectLeadersResponse)
-        refuse_errors([answer.error_code], "ElectLeaders")
+        results = sum(len(each.partition_result) for each in answer.replica_election_results)
+        window.measured.note = f"{Errors(answer.error_code).name}, {results:,} results"
         await until_settled(cluster, window)
-    results = sum(len(each.partition_result) for each in answer.replica_election_results)
-    window.measured.note = f"{results:,} results"
     return window.measured
 
 

@@ -220,7 +220,8 @@ class Cluster:
             window.measured.leader_kept = None
         try:
             yield window
-        except TimeoutError as error:
+        except (TimeoutError, ValueError) as error:
+            # A change that is refused or does not end: the row says so, and others follow.
             window.measured.failed = str(error) or "no answer"
         window.until_s = window.until_s or self.now()
         await self._fill(window, leader, log_from)

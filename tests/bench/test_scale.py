@@ -32,18 +32,30 @@ FENCING = (
 """Each replica leaves its ISR, with a record."""
 
 
-@pytest.mark.slow
-def test_each_change_ends_whole_and_no_leader_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "rows_count"),
+    [
+        pytest.param(["creation", "requests", "quorum"], 15, id="three-voters", marks=pytest.mark.slow),
+        pytest.param(
+            ["creation", "brokers", "restarts", "silence", "sessions"],
+            18,
+            id="one-voter",
+            marks=[pytest.mark.slow, pytest.mark.long],
+        ),
+    ],
+)
+def test_each_change_ends_whole_and_no_leader_is_lost(
+    tmp_path: Path, names: list[str], rows_count: int
+) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     small = scale.Scale(PARTITIONS, BROKERS, tmp_path / "saved", scratch, SETTINGS)
-    names = ["creation", "requests", "restarts", "silence", "quorum"]
     rows = uvloop.run(scale.run(small, names, lambda row: None))
     text = "\n".join(" | ".join(cells(row)) for row in rows)
     assert [row.what for row in rows if row.failed] == [], text
     assert [row.what for row in rows if row.leader_kept is False] == [], text
     assert [row.what for row in rows if row.fenced] == [], text
-    assert len(rows) == 20, text
+    assert len(rows) == rows_count, text
     small_ones = [row.what for row in rows if row.what in FENCING and row.records < REPLICAS_MIN]
     assert small_ones == [], text
     assert min(row.heartbeats for row in rows if row.what in FENCING) > 0, text
