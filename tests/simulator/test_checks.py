@@ -25,6 +25,7 @@ from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeat
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.simulator.long_work_violations import LONG_WORK_VIOLATIONS
 from tests.simulator.partition_violations import PARTITION_VIOLATIONS
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
 from tests.simulator.timely_violations import TIMELY_VIOLATIONS
@@ -95,7 +96,13 @@ END_VIOLATIONS: list[tuple[str, Violation]] = [
     ("EventuallyMetadataConverges", end_with_a_broker_behind),
 ]
 
-VIOLATIONS = QUORUM_VIOLATIONS + PARTITION_VIOLATIONS + TIMELY_VIOLATIONS + END_VIOLATIONS
+VIOLATIONS = [
+    *QUORUM_VIOLATIONS,
+    *PARTITION_VIOLATIONS,
+    *TIMELY_VIOLATIONS,
+    *LONG_WORK_VIOLATIONS,
+    *END_VIOLATIONS,
+]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ CHANNELS = 3
 TRY_TIMEOUT_US = 3_000_000
 TRIES_MAX = 6
 BACKOFF_US = 100_000
-PARTITIONS_MAX = 6
 RETENTION_MS = "retention.ms"
 PRINCIPAL = serialize_principal(ANONYMOUS)
 
@@ -88,7 +87,9 @@ class ModelAdmin:
             "alter_scram": self._alter_scram,
             "create_acls": self._create_acls,
             "reassign": self._reassign,
+            "reassign_topic": self._reassign_topic,
             "cancel_reassignment": self._cancel_reassignment,
+            "elect_everything": self._elect_everything,
             "elect_preferred": self._elect_preferred,
             "elect_unclean": self._elect_unclean,
             "update_features": self._update_features,
@@ -133,8 +134,9 @@ class ModelAdmin:
         self._drawn += 1
         name = f"topic-{self._drawn}"
         broker_ids = [broker.broker_id for broker in self._brokers]
-        partitions = rng.randint(1, PARTITIONS_MAX)
-        replication_factor = rng.randint(1, min(3, len(broker_ids)))
+        mix = self._world.mix
+        partitions = rng.randint(mix.partitions_min, mix.partitions_max)
+        replication_factor = rng.randint(mix.replication_factor_min, min(3, len(broker_ids)))
         assignments: list[list[int]] = []
         if rng.random() < 0.2:
             assignments = [rng.sample(broker_ids, replication_factor) for _ in range(partitions)]
@@ -167,7 +169,7 @@ class ModelAdmin:
 
     def _create_partitions(self) -> None:
         name = self._topic()
-        if name is not None and self._topics[name] < PARTITIONS_MAX:
+        if name is not None and self._topics[name] < self._world.mix.partitions_max:
             self._topics[name] += 1
             count = self._topics[name]
             self._perform("create_partitions", name, count, admin_requests.create_partitions(name, count))
@@ -204,6 +206,21 @@ class ModelAdmin:
             self._reassigned = (name, index)
             request = admin_requests.reassign(name, index, replicas)
             self._perform("reassign", (name, index, self._requests), None, request)
+
+    def _reassign_topic(self) -> None:
+        """All of its partitions; some of them move."""
+        name = self._topic()
+        if name is not None:
+            rng = self._rng
+            broker_ids = [broker.broker_id for broker in self._brokers]
+            replicas = [rng.sample(broker_ids, min(3, len(broker_ids))) for _ in range(self._topics[name])]
+            self._reassigned = (name, rng.randrange(self._topics[name]))
+            request = admin_requests.reassign_all(name, replicas)
+            self._perform("reassign_topic", (name, self._requests), None, request)
+
+    def _elect_everything(self) -> None:
+        request = admin_requests.elect_everything()
+        self._perform("elect_everything", self._requests, None, request)
 
     def _cancel_reassignment(self) -> None:
         """Of the newest one: older ones have mostly completed."""

@@ -143,6 +143,20 @@ def elect(topic: str, indexes: list[int], *, unclean: bool) -> ElectLeadersReque
     )
 
 
+def reassign_all(topic: str, replicas: list[list[int]]) -> AlterPartitionReassignmentsRequest:
+    """`replicas` has those of each partition of the topic."""
+    partitions = [
+        ReassignablePartition(partition_index=index, replicas=each) for index, each in enumerate(replicas)
+    ]
+    topics = [ReassignableTopic(name=topic, partitions=partitions)]
+    return AlterPartitionReassignmentsRequest(timeout_ms=TIMEOUT_MS, topics=topics)
+
+
+def elect_everything() -> ElectLeadersRequest:
+    """Preferred leaders of all partitions."""
+    return ElectLeadersRequest(election_type=0, topic_partitions=None, timeout_ms=TIMEOUT_MS)
+
+
 def update_feature(feature: str, level: int, upgrade_type: int) -> UpdateFeaturesRequest:
     """Type 1 is an upgrade, 2 a safe downgrade."""
     update = FeatureUpdateKey(feature=feature, max_version_level=level, upgrade_type=upgrade_type)

@@ -36,6 +36,7 @@ class ModelBroker:
         image = BrokerImage(broker_id, world.data.changed)
         self.disk = BrokerDisk(broker_id, profile, directories, image, rack)
         self._has_fates = True
+        self._stays_away = False
         self.process: BrokerProcess | None = None
 
     @property
@@ -55,7 +56,7 @@ class ModelBroker:
 
     def calm(self) -> None:
         """Nothing happens to it any more; what has ended, or lost a directory, comes back."""
-        self._has_fates = False
+        self._has_fates = self._stays_away = False
         self._world.mix.end_delays()
         process = self.process
         if process is None:
@@ -74,6 +75,13 @@ class ModelBroker:
         if down_us is None:
             down_us = self._rng.randint(DOWN_US_MIN, self._world.mix.down_us_max)
         self._world.time.call_after(down_us, self._begin)
+
+    def stay_away(self) -> None:
+        """The process is gone until `calm` is called; nothing else happens to it."""
+        self._has_fates = False
+        self._stays_away = True
+        if self.process is not None:
+            self._end()
 
     def shut_down(self) -> None:
         """Controlled: once the controller lets it go. It comes back afterwards."""
@@ -111,7 +119,7 @@ class ModelBroker:
             self._world.counts["log_copies_lost"] += 1
 
     def _begin(self) -> None:
-        if self.process is not None:
+        if self.process is not None or self._stays_away:
             return
         self.disk.lives += 1
         self.process = BrokerProcess(self._world, self.disk, self._rng, self._has_shut_down)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from kraftctl.node.events import (
-    AbandonSnapshot,
-    ReadLog,
-    ReadSnapshot,
-    TakeTurn,
-    WriteSnapshot,
-    WriteSnapshotPart,
-)
 from kraftctl.raft import effects
 from tests.support.simulator.cluster import Cluster
 from tests.support.simulator.disk import Failing
 from tests.support.simulator.operator import Operator
+from tests.support.simulator.places_of_faults import (
+    CUTS,
+    EFFECT_KINDS,
+    PROMISES,
+    RARE_EFFECTS,
+    ROTTING,
+    SEGMENTS,
+)
 from tests.support.simulator.plan import FIRST_BROKER_ID, Happening, Plan
 from tests.support.simulator.process import LOST_POWER, ControllerProcess
 from tests.support.simulator.rare_sequences import RareSequences, Steps
@@ -25,66 +25,21 @@ from tests.support.simulator.rot import Rot
 from tests.support.simulator.watching import PlannedEnd
 from tests.support.simulator.wire import Place
 
-EFFECT_KINDS: tuple[type[object] | None, ...] = (
-    None,
-    None,
-    None,
-    effects.WriteQuorumState,
-    effects.AppendBatch,
-    effects.FlushLog,
-    effects.TruncateLog,
-    effects.SaveSnapshotSlice,
-    effects.FinishSnapshot,
-    effects.StartOver,
-    effects.SendRequest,
-    effects.Respond,
-    effects.RespondFetch,
-    effects.NoteRecovered,
-    ReadLog,
-    ReadSnapshot,
-    TakeTurn,
-    WriteSnapshotPart,
-    WriteSnapshot,
-    AbandonSnapshot,
-)
-"""Before or after which a process ends; None is any effect."""
-
-RARE_EFFECTS: tuple[type[object], ...] = (
-    effects.TruncateLog,
-    effects.TruncateLog,
-    effects.FinishSnapshot,
-    effects.StartOver,
-    effects.NoteRecovered,
-    WriteSnapshotPart,
-    WriteSnapshot,
-)
-"""After which much is written that is not forced to the disk yet, or forced in a certain order."""
-
-CUTS = (effects.TruncateLog, effects.StartOver)
-"""During which log, snapshots and recovery point disagree."""
-
-ROTTING = (
-    ".log",
-    *(f"{digit}.checkpoint" for digit in range(10)),
-    "quorum-state",
-    "leader-epoch-checkpoint",
-)
-"""How the names of files end that may be damaged: not those that only `kraftctl format` writes."""
-
-SEGMENTS = (".log",)
-
-PROMISES = "metadata-recovery-point"
-"""Damaged as well, except on a static voter: there is no safe way to replace that without a backup."""
-
 DISK_FULL_BYTES_MAX = 4_000
 
 REFUSALS_APART_US = 250_000
 
 
 class Chaos:
-    """`happen` injects one fault, or something that the cluster has to do."""
+    """`happen` injects one fault, or something that the cluster has to do. `more` has other happenings."""
 
-    def __init__(self, plan: Plan, cluster: Cluster, operator: Operator) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        cluster: Cluster,
+        operator: Operator,
+        more: Mapping[str, Callable[[random.Random], bool]],
+    ) -> None:
         self._plan = plan
         self._cluster = cluster
         self._operator = operator
@@ -135,6 +90,11 @@ class Chaos:
             "leader lacks records": lambda: self._sequences.leader_lacks_records(self._rng),
         }
         self._happenings |= self._injuries(Rot(cluster, operator))
+        for kind, begin in more.items():
+            self._happenings[kind] = partial(self._begin_of, begin)
+
+    def _begin_of(self, begin: Callable[[random.Random], bool]) -> bool:
+        return begin(self._rng)
 
     def _injuries(self, rot: Rot) -> dict[str, Callable[[], bool]]:
         return {

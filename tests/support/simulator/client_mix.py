@@ -51,6 +51,9 @@ class ClientMix:
     forwarded_share: float = 0.5
     """Of admin requests, sent through a broker in an envelope."""
     topics_max: int = 12
+    partitions_min: int = 1
+    partitions_max: int = 6
+    replication_factor_min: int = 1
     isr_delay_us_max: int = 0
     """How late a leader's AlterPartition may be: meanwhile its replicas restart, or are fenced."""
     metadata_delay_us_max: int = 0
@@ -97,6 +100,34 @@ class ClientMix:
         self.producing_share = 0.1
         self.isr_delay_us_max = 1_000_000
         self.leaders_are_hasty = True
+
+    def enlarge_brokers(self, rng: random.Random) -> None:
+        """A few topics of many partitions each; brokers that come and go; users who change everything."""
+        self.partitions_min, self.partitions_max = 20, 60
+        self.replication_factor_min = 3
+        self.topics_max = rng.choice((2, 3, 5))
+        self.admin_interval_us = rng.choice((100_000, 400_000))
+        self.operations = dict.fromkeys(ADMIN_OPERATIONS, 0.0) | {
+            "create_topic": 4.0,
+            "delete_topic": rng.choice((0.0, 1.0)),
+            "create_partitions": 0.5,
+            "reassign_topic": rng.choice((0.0, 1.0)),
+            "cancel_reassignment": 0.2,
+            "elect_everything": rng.choice((0.0, 1.0)),
+            "unregister_broker": rng.choice((0.0, 0.5)),
+            "update_features": rng.choice((0.0, 0.2)),
+        }
+        self.fates = {
+            "kill": 2.0,
+            "kill_and_return_at_once": 2.0,
+            "shut_down": 2.0,
+            "pause": 0.5,
+            "lose_directory": rng.choice((0.0, 0.5)),
+        }
+        self.fate_interval_us = rng.choice((3_000_000, 8_000_000))
+        self.down_us_max = rng.choice((500_000, 5_000_000))
+        self.replication_interval_us = 300_000
+        self.producing_share = 0.1
 
     def end_delays(self) -> None:
         """From now on nothing is late."""

@@ -193,6 +193,7 @@ class Cluster:
             process.heal_disk()
             process.release_flushes()
             process.forge = None
+            process.turn_us_max = 0
             if process.lifetime is not None:
                 process.watched.planned_end = None
                 process.resume()

@@ -37,7 +37,10 @@ INVARIANTS: Final[dict[str, str]] = {
     "AllCommittedImagesAgree": "images at one offset are equal, and equal to a replay of the log",
     "SnapshotEqualsLog": "a snapshot has the state of the records that it replaces",
     # Partitions and brokers: the model of KIP-966, KIP-497, KIP-704.
-    "ValidControllerState": "no inactive broker leads, or is in an ISR unless it is the only member",
+    "ValidControllerState": (
+        "no inactive broker leads, or is in an ISR unless it is the only member; one that shuts down neither"
+        " joins nor is elected"
+    ),
     "ValidControllerIsrAndElr": "ISR and ELR are disjoint; the ELR is empty while the ISR has its minimum",
     "IsrIsSubsetOfReplicas": "ISR, ELR, adding and removing replicas are replicas",
     "LeaderIsInIsr": "a leader is in its ISR",
@@ -49,6 +52,11 @@ INVARIANTS: Final[dict[str, str]] = {
     "UncleanElectionIsAllowed": "only topics that allow it, and administrators, elect a replica without data",
     "OldIsrChangeIsRefused": "an ISR is changed with present epochs only, and to active replicas",
     "BrokerEpochOnlyRises": "a broker epoch is the offset of its registration",
+    "EventuallyFenced": "once faults end, silent brokers are fenced, and in no ISR unless they are all of it",
+    "EventuallyReleased": "once faults end, brokers that shut down may stop",
+    "EventuallyLed": "once faults end, partitions have a leader if an active replica has all their data",
+    "EventuallyAnswered": "once faults end, every request is answered",
+    "EventuallyIdle": "once faults end, all long work ends, and no broker is leaving any more",
     "FeaturesAreSupported": "all registered nodes support the finalized levels",
     # What brokers see.
     "BrokersSeeCommittedData": "brokers are sent committed records, in order and unchanged",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from kraftctl.metadata import features
 from tests.support.simulator.broker_profiles import KAFKA_3_9, KAFKA_4_0, KAFKA_4_3, BrokerProfile
 from tests.support.simulator.disks import DiskSpeed, fast_disk, slow_disk, stalling_disk
+from tests.support.simulator.small_turns import FEW
 from tests.support.simulator.wire import LinkFaults, Place
 
 FIRST_BROKER_ID = 101
@@ -59,6 +60,9 @@ class Plan:
     old_releases: tuple[int, ...]
     broker_profiles: tuple[BrokerProfile, ...]
     properties: dict[str, str]
+    large_brokers: bool = False
+    turn_units: tuple[int, ...] = FEW
+    turn_us_max: int = 0
     happenings: tuple[Happening, ...] = field(default=())
 
     @property
@@ -108,6 +112,11 @@ class Profile:
     """A static quorum is raised to kraft.version 1; after that its voters may change."""
     joins: float = 0.0
     """How often controllers make themselves voters."""
+    large_brokers: bool = False
+    """Each broker has many more partitions than a turn has units, and turns of long work take time."""
+    durations_ms: tuple[int, ...] = RUN_MS
+    extra: dict[str, int] = field(default_factory=dict)
+    """Weights of what some runs have in addition."""
 
 
 ALWAYS = {"restart": 6, "join": 4}
@@ -155,12 +164,33 @@ SEQUENCES = {
 }
 """Of rare events; see `rare_sequences`."""
 
+BETWEEN_SLICES = {
+    "kill between slices": 6,
+    "stop between slices": 3,
+    "isolate between slices": 4,
+    "freeze between slices": 2,
+    "kill while it loads": 1,
+    "kill while it writes a snapshot": 1,
+}
+"""See `slice_happenings`."""
+TOGETHER = {"kill brokers": 4, "shut down brokers": 2, "cut off brokers": 2}
+
 FAULTS = PROCESSES | NETWORK | BROKERS | CLOCKS | DISKS | DESTRUCTION | MEMBERSHIP | LOAD
 
 PROFILES = {
-    "mixed": Profile((0, 0, 3, 3, 4), FAULTS, 0.4, 0.3),
+    "mixed": Profile((0, 0, 3, 3, 4), FAULTS, 0.4, 0.3, extra={"lose power in a flush": 1}),
     "quorum": Profile((0,), FAULTS, 0.4, 0.3),
     "brokers": Profile((3, 4, 5), PROCESSES | NETWORK | BROKERS | LOAD, 0.0, 0.1),
+    "slices": Profile(
+        (4, 5, 6),
+        BETWEEN_SLICES | TOGETHER | BROKERS | LOAD | {"isolate leader": 1, "lose power everywhere": 1},
+        0.0,
+        0.1,
+        voter_counts=(1, 2, 3, 3, 3, 3, 5),
+        properties={"broker.session.timeout.ms": "2000"},
+        large_brokers=True,
+        durations_ms=(8_000, 12_000, 20_000),
+    ),
     "disks": Profile((0, 3), PROCESSES | DISKS | DESTRUCTION | LOAD, 0.8, 0.0),
     "rot": Profile(
         (0,),
@@ -227,6 +257,13 @@ PROFILES = {
 
 AUTO_JOIN = {"controller.quorum.auto.join.enable": "true"}
 
+LARGE_BROKERS_UNITS = ((1, 2), (1, 2, 3, 5, 8), (3, 5, 8, 13))
+LARGE_BROKERS_TURN_US = (0, 5_000, 20_000)
+"""At most, drawn for each turn: meanwhile everything else happens."""
+
+EXTRA_SHARE = 0.15
+EXTRA_PAUSE_MS = 600
+
 DISK_SPEEDS: dict[str, DiskSpeed] = {ALL_FAST: fast_disk, ALL_SLOW: slow_disk, STALLING: stalling_disk}
 
 
@@ -248,7 +285,7 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
     if upgrades:
         dynamic = False
     destroys_disks = not changes_voters and rng.random() < profile.destroys_disks
-    duration_ms = rng.choice(RUN_MS)
+    duration_ms = rng.choice(profile.durations_ms)
     broker_count = rng.choice(profile.brokers)
     plan = Plan(
         seed=seed,
@@ -273,7 +310,15 @@ def draw_plan(seed: int, profile_name: str = "mixed") -> Plan:
         broker_profiles=_draw_broker_profiles(rng, broker_count),
         properties=_draw_properties(rng) | profile.properties | (AUTO_JOIN if joins else {}),
     )
-    return replace(plan, happenings=_draw_happenings(rng, plan, profile))
+    if profile.large_brokers:
+        plan = replace(
+            plan,
+            large_brokers=True,
+            turn_units=rng.choice(LARGE_BROKERS_UNITS),
+            turn_us_max=rng.choice(LARGE_BROKERS_TURN_US),
+        )
+    happenings = _draw_happenings(rng, plan, profile) + _draw_extra(plan, profile)
+    return replace(plan, happenings=tuple(sorted(happenings, key=_time_of)))
 
 
 def _draw_broker_profiles(rng: random.Random, count: int) -> tuple[BrokerProfile, ...]:
@@ -326,7 +371,7 @@ def _draw_properties(rng: random.Random) -> dict[str, str]:
     return properties
 
 
-def _draw_happenings(rng: random.Random, plan: Plan, profile: Profile) -> tuple[Happening, ...]:
+def _draw_happenings(rng: random.Random, plan: Plan, profile: Profile) -> list[Happening]:
     """Faults, and beside them the ways back, each at a rate of its own."""
     weights: dict[str, int] = {}
     for kind, weight in profile.weights.items():
@@ -336,8 +381,15 @@ def _draw_happenings(rng: random.Random, plan: Plan, profile: Profile) -> tuple[
             continue
         weights[kind] = weight * (1 if kind in LOAD else rng.choice((0, 0, 1, 2, 3)))
     happenings = _draw_stream(rng, plan, weights, rng.choice(FAULTS_PAUSES_MS))
-    happenings += _draw_stream(rng, plan, ALWAYS, rng.choice(WAYS_BACK_PAUSES_MS))
-    return tuple(sorted(happenings, key=_time_of))
+    return happenings + _draw_stream(rng, plan, ALWAYS, rng.choice(WAYS_BACK_PAUSES_MS))
+
+
+def _draw_extra(plan: Plan, profile: Profile) -> list[Happening]:
+    """From a generator of its own: the other runs, and the rest of these, stay as they are without it."""
+    rng = random.Random(f"in addition {plan.seed}")
+    if not profile.extra or rng.random() >= EXTRA_SHARE:
+        return []
+    return _draw_stream(rng, plan, profile.extra, EXTRA_PAUSE_MS)
 
 
 def _draw_stream(rng: random.Random, plan: Plan, weights: dict[str, int], pause_ms: int) -> list[Happening]:

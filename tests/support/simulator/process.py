@@ -16,6 +16,7 @@ from kraftctl.controller.audit.audit_trail import COMMITTED, NO_OFFSET, AuditEnt
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.node.events import AuthorizerLines, NodeEffect, RequestFailed
+from kraftctl.node.long_work import SLICES
 from kraftctl.raft import effects, events
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.replica_key import ReplicaKey
@@ -45,7 +46,7 @@ from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.lifetime import Lifetime
 from tests.support.simulator.peers import SimulatedPeers
 from tests.support.simulator.signs_of_life import SignsOfLife
-from tests.support.simulator.small_turns import SmallTurns
+from tests.support.simulator.small_turns import FEW, SmallTurns
 from tests.support.simulator.storage_call import watch_locks
 from tests.support.simulator.threads import SimulatedThreads
 from tests.support.simulator.watching import WatchedExecutor, WatchedNode
@@ -90,6 +91,10 @@ class ControllerProcess:
         self.clock_percent = 100
         self.wall_ahead_ms = 0
         self.versions_max: dict[int, int] = {}
+        self.turns_seed = 0
+        self.turn_units: tuple[int, ...] = FEW
+        self.turn_us_max = 0
+        """How long it takes at most until a turn that was asked for comes."""
         self.never_loses_power = False
         self.trace: list[str] | None = None
         """If not None: the lines of everything that happens to it, and all that it does."""
@@ -186,8 +191,12 @@ class ControllerProcess:
         signs = SignsOfLife(self, fetch_timeout_ms)
         elections = EarlyElectionChecks(self, fetch_timeout_ms)
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
+        turns = SmallTurns(f"{self.turns_seed} {self.node_id} {self.life}", self.turn_units)
+        # So much is done of what a request or timer begins: without this no slice would ever be cut.
+        self.node._work_units = turns.begin(SLICES)
+        self._watched_node = WatchedNode(self, self.node, self.checks, signs, elections)
         self.loop = NodeLoop(
-            WatchedNode(self, self.node, self.checks, signs, elections),
+            self._watched_node,
             clock=self.clock,
             scheduler=self._threads,
             network=self._network,
@@ -204,7 +213,7 @@ class ControllerProcess:
             notices=self,
             inbox=self.loop,
             probe=probe,
-            pace=SmallTurns(self.node_id),
+            pace=turns,
             retention_bytes=self.config.metadata_max_retention_bytes,
             retention_ms=self.config.metadata_max_retention_ms,
         )
@@ -232,6 +241,13 @@ class ControllerProcess:
         """Of the disk, from the next call on."""
         self.speed = speed
 
+    def take_turn_later(self, take: Callable[[], None]) -> None:
+        """The loop is busy for a while, unless turns take no time."""
+        if self.turn_us_max == 0 or self.lifetime is None:
+            take()
+        else:
+            self.lifetime.after(self.rng.randint(0, self.turn_us_max), take)
+
     def hold_flushes(self) -> None:
         """Flushes of this process and the next ones begin, and end when `end_flush` says so."""
         self._holds_flushes = True
@@ -246,6 +262,11 @@ class ControllerProcess:
         self._holds_flushes = False
         if self.lifetime is not None:
             self._threads.release_flushes()
+
+    @property
+    def open_requests(self) -> set[tuple[int, int]]:
+        """(life, request id) of those that are not answered yet."""
+        return set() if self.lifetime is None else {(self.life, request_id) for request_id in self._requests}
 
     def refused(self, error: BaseException) -> None:
         """It could not start: what it had opened is closed."""
@@ -314,6 +335,7 @@ class ControllerProcess:
         self.lifetime = None
         lifetime.end()
         self.why_down = how
+        self._watched_node.ends()
         self.note(how)
         self.loop.end()
         self._peers.end()

@@ -16,10 +16,12 @@ from tests.support.simulator.brokers import ModelBroker
 from tests.support.simulator.chaos import Chaos
 from tests.support.simulator.client_mix import ClientMix
 from tests.support.simulator.cluster import CLUSTER_ID, Cluster
+from tests.support.simulator.departures import Departures
 from tests.support.simulator.operator import Operator
 from tests.support.simulator.plan import DISK_SPEEDS, FIRST_BROKER_ID, PROFILES, Happening, Plan
 from tests.support.simulator.process import ControllerProcess
 from tests.support.simulator.replication_settled import can_run, why_not_settled
+from tests.support.simulator.slice_happenings import SliceHappenings
 from tests.support.simulator.timely_ends import LOOK_US, TimelyEnds
 
 CHECKPOINT_MS = 5_000
@@ -39,6 +41,8 @@ def _mix(plan: Plan, rng: random.Random) -> ClientMix:
     mix = ClientMix.draw(rng)
     if PROFILES[plan.profile].stresses_isrs:
         mix.stress_isrs()
+    if plan.large_brokers:
+        mix.enlarge_brokers(rng)
     if plan.broker_count == 0:
         mix.forwarded_share = 0.0
         mix.operations = {name: float(name in WITHOUT_BROKERS) for name in mix.operations}
@@ -79,7 +83,9 @@ class Simulation:
             for broker_id, profile in enumerate(plan.broker_profiles, FIRST_BROKER_ID)
         ]
         self.admin = ModelAdmin(self._world, self.brokers, random.Random(rng.getrandbits(64)))
-        self.chaos = Chaos(plan, self.cluster, self.operator)
+        more = SliceHappenings(self.cluster, self.brokers).table()
+        self.chaos = Chaos(plan, self.cluster, self.operator, more)
+        self._departures = Departures(self.cluster, self.brokers)
         self._timely_ends = TimelyEnds(self.cluster, self.brokers)
         self.checks.partitions.may_ask_for_unclean = mix.operations["elect_unclean"] > 0
         self._prepare()
@@ -110,6 +116,8 @@ class Simulation:
         for node_id, process in cluster.processes.items():
             process.set_speed(DISK_SPEEDS[plan.disks[node_id]])
             process.clock_percent = plan.clock_percents.get(node_id, 100)
+            process.turns_seed = plan.seed
+            process.turn_units, process.turn_us_max = plan.turn_units, plan.turn_us_max
             process.wall_ahead_ms = plan.wall_ahead_ms.get(node_id, 0)
             process.versions_max = self._versions_max(node_id)
             process.on_failure = self.operator.failed
@@ -180,6 +188,8 @@ class Simulation:
         self.operator.replace_rotten_disks()
         for broker in self.brokers:
             broker.calm()
+        if self.plan.large_brokers:
+            self._departures.begin(random.Random(self.plan.seed))
         self.admin.stop()
         committed = self.checks.committed_end
         cluster.run_until(self._all_follow, LIVENESS_MS, "EventuallyLeaderElected")
@@ -188,6 +198,7 @@ class Simulation:
         if self.plan.joins:
             cluster.run_until(self._all_vote, LIVENESS_MS, "ReconfigurationNotStuck")
         cluster.run_until(lambda: self.admin.is_idle, LIVENESS_MS, "EventuallyAnswered")
+        self._departures.settle()
         self._settle_brokers()
         wanted = max([committed + 1, *[process.raft.end_offset for process in cluster.running()]])
         cluster.run_until(lambda: self._all_have(wanted), LIVENESS_MS, "ValuesEventuallyAcked")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from kraftctl.node.events import TakeTurn
 
@@ -10,13 +11,14 @@ FEW = (1, 1, 2, 3, 5, 8, 13, 40)
 
 
 class SmallTurns:
-    """Draws the units of each turn."""
+    """Draws the units of each turn from `units`."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | str, units: Sequence[int] = FEW) -> None:
         self._rng = random.Random(f"turns {seed}")
+        self._units = units
 
     def begin(self, work: str) -> int:
-        return self._rng.choice(FEW)
+        return self._rng.choice(self._units)
 
     def asked(self, effect: TakeTurn) -> None:
         """Nothing is measured: time is virtual."""

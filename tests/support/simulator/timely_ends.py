@@ -118,13 +118,15 @@ class TimelyEnds:
         for each in image.cluster.brokers.values():
             # KAFKA-18138: with the time of long ago, any session is valid.
             has_session = heartbeats.has_valid_session(each.id, each.epoch, LONG_AGO_MS)
-            if not each.fenced and not has_session:
+            if not each.fenced and not has_session and not heartbeats.leaving.has(each.id, each.epoch):
                 broken("SilentBrokerIsFenced", f"node {process.node_id} has no session of {each!r}")
         for (broker_id, _), silent_since_us in self._silent_since_us.items():
             since_us = max(silent_since_us, self._active_since_us)
             registration = image.cluster.broker(broker_id)
             if registration is None or registration.fenced or now_us - since_us <= timeout_us:
                 continue
+            if heartbeats.leaving.has(broker_id, registration.epoch):
+                continue  # slice by slice; EventuallyFenced says that this ends
             broken(
                 "SilentBrokerIsFenced",
                 f"broker {broker_id} is silent since {silent_since_us // 1000} ms, node {process.node_id}"

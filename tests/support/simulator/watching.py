@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from kraftctl.node.controller_node import ControllerNode
-from kraftctl.node.events import CloseConnection, NodeEffect, NodeEvent
+from kraftctl.node.events import CloseConnection, NodeEffect, NodeEvent, TakeTurn
 from kraftctl.raft import effects, events
 from kraftctl.server.effect_executor import EffectExecutor
 from kraftctl.server.executor_protocols import RetentionDue
@@ -16,6 +17,7 @@ from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.effect_lines import effect_line, event_line
 from tests.support.simulator.process_view import ProcessView
 from tests.support.simulator.signs_of_life import SignsOfLife
+from tests.support.simulator.slices_seen import SlicesSeen
 
 ANSWERS = (effects.Respond, effects.RespondFetch, effects.RespondFetchSnapshot, CloseConnection)
 
@@ -37,6 +39,8 @@ class Watched(ProcessView, Protocol):
     def on_effect(self) -> Callable[[Any, NodeEffect], None] | None: ...
 
     def note(self, line: str) -> None: ...
+
+    def take_turn_later(self, take: Callable[[], None]) -> None: ...
 
 
 class PlannedEnd:
@@ -79,6 +83,11 @@ class WatchedNode:
         self._checks = checks
         self._signs = signs
         self._elections = elections
+        self._slices = SlicesSeen(node.controller, process.counts)
+
+    def ends(self) -> None:
+        """The process does."""
+        self._slices.lost()
 
     @property
     def next_deadline_ms(self) -> int | None:
@@ -95,7 +104,9 @@ class WatchedNode:
         if kind in COUNTED:
             self._process.counts[COUNTED[kind]] += 1
         self._signs.before_step(event, now_ms)
+        self._slices.before_step(event)
         wanted = self._node.step(event, now_ms, wall_ms)
+        self._slices.after_step()
         self._checks.stepped(self._process, event)
         self._signs.after_step(now_ms)
         self._elections.after_step(now_ms)
@@ -139,7 +150,10 @@ class WatchedExecutor:
         if isinstance(effect, ANSWERS):
             self._signs.answered(effect)
             self._note_answer(effect.request_id)
-        self._executor.execute(effect)
+        if isinstance(effect, TakeTurn):
+            self._process.take_turn_later(partial(self._executor.execute, effect))
+        else:
+            self._executor.execute(effect)
         if isinstance(effect, effects.WriteQuorumState) and effect.state.leader_id == self._process.node_id:
             self._process.on_election()
         if planned is not None and planned.is_due(effect, before=False):
