@@ -48,7 +48,7 @@ def _one_controller() -> Iterator[tuple[Cluster, ControllerProcess]]:
 
 
 def _departures(cluster: Cluster, broker: DepartingBroker) -> Departures:
-    return Departures(cluster, [cast("Any", broker)])
+    return Departures(cluster, [cast("Any", broker)], lambda: True)
 
 
 def _register(cluster: Cluster, process: ControllerProcess) -> None:

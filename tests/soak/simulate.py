@@ -130,6 +130,7 @@ SLICED = (
     "failovers during BrokerUnfencing",
     "failovers during BrokerRegistering",
     "failovers during ControlledShutdown",
+    "kill while a first broker returns",
 )
 """What a long series of runs with large brokers reaches."""
 

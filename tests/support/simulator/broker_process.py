@@ -132,6 +132,15 @@ class BrokerProcess:
             self._counts["controlled_shutdowns_begun"] += 1
             self._heartbeat_now()
 
+    def ask_to_be_fenced(self, duration_us: int) -> None:
+        """As a broker does that is not ready to serve any more; afterwards it wants to be unfenced again."""
+        if self.state is BrokerState.RUNNING:
+            self.state = BrokerState.RECOVERY
+            self._ready_to_unfence = False
+            self._counts["asked to be fenced"] += 1
+            self._heartbeat_now()
+            self._time.call_after(duration_us, self._recovered)
+
     def lose_directory(self, directory: Uuid) -> None:
         """An IO error: everything in this log directory is offline, as the next heartbeat says."""
         replicas = self.replicas

@@ -83,6 +83,12 @@ class ModelBroker:
         if self.process is not None:
             self._end()
 
+    def stop_and_stay_away(self) -> None:
+        """Controlled, and until `calm` is called; nothing else happens to it."""
+        self._has_fates = False
+        self._stays_away = True
+        self.shut_down()
+
     def shut_down(self) -> None:
         """Controlled: once the controller lets it go. It comes back afterwards."""
         if self.process is not None:
@@ -156,6 +162,8 @@ class ModelBroker:
                     self.lose_directory()
                 case "pause":
                     self.pause()
+                case "ask_to_be_fenced":
+                    process.ask_to_be_fenced(self._rng.randint(DOWN_US_MIN, PAUSE_US_MAX))
                 case "lose_log_copy":
                     self.lose_log_copy()
         self._next_fate()

@@ -122,6 +122,7 @@ class ClientMix:
             "kill_and_return_at_once": 2.0,
             "shut_down": 2.0,
             "pause": 0.5,
+            "ask_to_be_fenced": 1.0,
             "lose_directory": rng.choice((0.0, 0.5)),
         }
         self.fate_interval_us = rng.choice((3_000_000, 8_000_000))

@@ -1,10 +1,16 @@
-"""When all faults have ended, some brokers stay away and others shut down; all that follows has to end."""
+"""When all faults have ended, some brokers stay away and others shut down; all that follows has to end.
+
+Then all shut down, so that no partition has a leader, and one returns. The controller that makes it a leader
+ends between two slices, and the next one has to find what is left.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from kraftctl.node.long_work import SLICES
 from tests.support.simulator.broker_process import BrokerProcess, BrokerState
 from tests.support.simulator.brokers import ModelBroker
 from tests.support.simulator.cluster import Cluster
@@ -16,15 +22,19 @@ from tests.support.simulator.long_work_settled import (
     why_work_is_left,
 )
 from tests.support.simulator.process import ControllerProcess
+from tests.support.simulator.slice_happenings import TURNS, PlannedTurn
 
 WITHIN_MS = 60_000
+LEADERS_ELECTED_MS = 2_000
 
 
 class Departures:
     """`begin` when faults end, `settle` once there is an active controller. Then all brokers are back."""
 
-    def __init__(self, cluster: Cluster, brokers: Sequence[ModelBroker]) -> None:
+    def __init__(self, cluster: Cluster, brokers: Sequence[ModelBroker], restart: Callable[[], bool]) -> None:
         self._cluster = cluster
+        self._restart = restart
+        """Starts controllers that are down. Whether all run."""
         self._brokers = brokers
         self._silent: list[ModelBroker] = []
         self._stopping: list[tuple[int, BrokerProcess]] = []
@@ -55,6 +65,35 @@ class Departures:
         for broker in self._silent:
             broker.calm()
 
+    def return_after_all_have_left(self, rng: random.Random) -> None:
+        """All brokers run when this begins, and come back at its end."""
+        for broker in self._brokers:
+            broker.stop_and_stay_away()
+        self._await("EventuallyReleased", lambda active: self._why_some_run())
+        for process in self._cluster.running():
+            end = partial(self._kill, process)
+            process.watched.planned_end = PlannedTurn(SLICES, rng.choice(TURNS), end)
+        first = rng.choice(list(self._brokers))
+        first.calm()
+        self._await("EventuallyReleased", lambda active: None if first.is_running else "does not run again")
+        self._cluster.run_for(LEADERS_ELECTED_MS)
+        for process in self._cluster.running():
+            process.watched.planned_end = None
+        self._await("EventuallyLed", lambda active: why_not_led(active.controller.image))
+        self._await("EventuallyIdle", _why_not_idle)
+        for broker in self._brokers:
+            broker.calm()
+
+    def _kill(self, process: ControllerProcess) -> None:
+        for other in self._cluster.running():
+            other.watched.planned_end = None
+        self._cluster.counts["kill while a first broker returns"] += 1
+        process.kill()
+
+    def _why_some_run(self) -> str | None:
+        running = [broker.broker_id for broker in self._brokers if broker.process is not None]
+        return f"{running} do not stop" if running else None
+
     def _why_not_released(self, active: ControllerProcess) -> str | None:
         for broker_id, process in self._stopping:
             if process.state is BrokerState.STOPPING:
@@ -73,7 +112,7 @@ class Departures:
         while True:
             active = self._cluster.active()
             missing = "no active controller" if active is None else why_not(active)
-            if missing is None:
+            if self._restart() and missing is None:
                 return
             if self._cluster.time.now_us >= until_us:
                 broken(name, f"not within {WITHIN_MS} ms: {missing}")

@@ -85,7 +85,7 @@ class Simulation:
         self.admin = ModelAdmin(self._world, self.brokers, random.Random(rng.getrandbits(64)))
         more = SliceHappenings(self.cluster, self.brokers).table()
         self.chaos = Chaos(plan, self.cluster, self.operator, more)
-        self._departures = Departures(self.cluster, self.brokers)
+        self._departures = Departures(self.cluster, self.brokers, self._all_run)
         self._timely_ends = TimelyEnds(self.cluster, self.brokers)
         self.checks.partitions.may_ask_for_unclean = mix.operations["elect_unclean"] > 0
         self._prepare()
@@ -200,6 +200,9 @@ class Simulation:
         cluster.run_until(lambda: self.admin.is_idle, LIVENESS_MS, "EventuallyAnswered")
         self._departures.settle()
         self._settle_brokers()
+        if self.plan.large_brokers and all(broker.is_running for broker in self.brokers):
+            self._departures.return_after_all_have_left(random.Random(self.plan.seed))
+            self._settle_brokers()
         wanted = max([committed + 1, *[process.raft.end_offset for process in cluster.running()]])
         cluster.run_until(lambda: self._all_have(wanted), LIVENESS_MS, "ValuesEventuallyAcked")
         cluster.run_until(lambda: self._brokers_have(wanted), LIVENESS_MS, "EventuallyMetadataConverges")
