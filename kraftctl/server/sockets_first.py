@@ -13,7 +13,7 @@ from typing import Final
 
 TURNS: Final = 3
 """uvloop runs the first call before it polls the sockets, and the second one after that. Tasks that wait for
-what was read go on before the third."""
+what was read continue before the third."""
 
 
 def call_after_sockets(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:

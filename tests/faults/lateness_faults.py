@@ -58,7 +58,7 @@ FAULTS = (
         "            if event.repeats_left > 0 and unread_ms",
         "            if unread_ms",
         (NODE_LOOP,),
-        "A loop that is always busy fences nobody.",
+        "A loop that is always busy fences no broker.",
     ),
     PlantedFault(
         "one-turn-of-uvloop",

@@ -158,7 +158,7 @@ def test_a_snapshot_of_any_size_is_written_and_read() -> None:
 
 
 def test_no_batch_of_a_snapshot_is_larger_than_a_reader_s_buffer() -> None:
-    """KAFKA-14222: however many records are written at once, and however long they are."""
+    """KAFKA-14222: however many records are written together, and however long they are."""
     value = "v" * 30_000
     record = ConfigRecord(resource_type=config_resource.BROKER, resource_name="", name="k", value=value)
     records = [RecordAndVersion(record, 0)] * 1_500

@@ -45,7 +45,7 @@ def describe_quorum() -> DescribeQuorumRequest:
 
 
 def suspended_leader(quorum: Quorum) -> tuple[ControllerProcess, list[FetchRequest]]:
-    """Nobody reaches it any more. Returns what its followers might have sent, too."""
+    """No message reaches it any more. Returns what its followers might have sent, too."""
     leader = quorum.led()
     quorum.run_for(1_000)
     quorum.isolate(leader.node_id)

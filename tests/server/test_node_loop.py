@@ -88,7 +88,7 @@ class World:
         self.after_sockets.append(call)
 
     def read_sockets(self, *found: events.LogFlushed) -> None:
-        """`found` is in them; what waits for that goes on."""
+        """`found` is in them; what waits for that continues."""
         for event in found:
             self.loop.offer(event)
         calls, self.after_sockets = self.after_sockets, []

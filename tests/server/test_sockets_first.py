@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
+import threading
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 
@@ -41,7 +41,7 @@ class Sockets(ExitStack):
         asyncio.get_running_loop().call_later(HELD_UP_SECONDS / 2, timer)
         for far in self.far_ends:
             far.send(b"x")
-        time.sleep(HELD_UP_SECONDS)
+        threading.Event().wait(HELD_UP_SECONDS)
         self.order.append("held up")
 
 

@@ -1,9 +1,9 @@
-"""A controller is suspended for longer than a session, as by a pause of its machine: nobody is fenced."""
+"""A controller is suspended for longer than a session, as by a pause of its machine: no broker is fenced."""
 
 from __future__ import annotations
 
 import re
-import time
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def test_heartbeats_that_wait_in_sockets_keep_their_sessions(tmp_path: Path) -> 
         node.pause()
         for broker in brokers:
             broker.send_heartbeat()
-        time.sleep(1.5 * SESSION_MS / 1000)
+        threading.Event().wait(1.5 * SESSION_MS / 1000)
         node.resume()
         assert [broker.broker_id for broker in brokers if broker.receive_heartbeat().is_fenced] == []
         node.await_log(f"The session of broker {silent.broker_id} at epoch .* has timed out")
