@@ -163,6 +163,12 @@ def leader_outside_of_the_isr(quorum: ScriptedQuorum) -> None:
     quorum.commit(*partition([1, 2], [2], 1))
 
 
+def partition_changed_twice_in_the_same_way(quorum: ScriptedQuorum) -> None:
+    brokers(quorum)
+    quorum.commit(*partition([1, 2], [1, 2], leader=1))
+    quorum.commit(change(isr=[1]), change(isr=[1]))
+
+
 def partition_created_twice(quorum: ScriptedQuorum) -> None:
     brokers(quorum)
     quorum.commit(*partition([1, 2], [1, 2], 1))
@@ -281,6 +287,7 @@ PARTITION_VIOLATIONS: list[tuple[str, Violation]] = [
     ("IsrIsSubsetOfReplicas", isr_with_a_stranger),
     ("LeaderIsInIsr", leader_outside_of_the_isr),
     ("PartitionEpochOnlyRises", partition_created_twice),
+    ("PartitionEpochOnlyRises", partition_changed_twice_in_the_same_way),
     ("RecoveringPartitionHasIsrOfOne", recovering_leader_with_followers),
     ("MinIsrRecoveryQuorum", forgotten_last_leader),
     ("LeaderCandidateCompleteness", leader_that_may_lack_data),

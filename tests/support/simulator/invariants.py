@@ -44,7 +44,7 @@ INVARIANTS: Final[dict[str, str]] = {
     "ValidControllerIsrAndElr": "ISR and ELR are disjoint; the ELR is empty while the ISR has its minimum",
     "IsrIsSubsetOfReplicas": "ISR, ELR, adding and removing replicas are replicas",
     "LeaderIsInIsr": "a leader is in its ISR",
-    "PartitionEpochOnlyRises": "each change of a partition is one partition epoch more",
+    "PartitionEpochOnlyRises": "a change of a partition changes something, and is one partition epoch more",
     "RecoveringPartitionHasIsrOfOne": "while its leader recovers, a partition has no other replica in sync",
     "MinIsrRecoveryQuorum": "a partition that loses its leader remembers it as the last known one",
     "LeaderCandidateCompleteness": "an election that is not unclean chooses a replica with everything",

@@ -118,6 +118,8 @@ def check_change(
     """One PartitionChangeRecord."""
     if after.partition_epoch != before.partition_epoch + 1:
         broken("PartitionEpochOnlyRises", f"{name}: {before.partition_epoch}, then {after.partition_epoch}")
+    if _what_changes(before) == _what_changes(after):
+        broken("PartitionEpochOnlyRises", f"{name}: nothing but epochs changes: {after!r}")
     rises = int(after.leader_epoch) - int(before.leader_epoch)
     must_rise = after.leader != before.leader or not set(before.replicas) <= set(after.replicas)
     if rises not in (0, 1) or (must_rise and rises != 1):
@@ -128,6 +130,21 @@ def check_change(
         _check_election(name, before, after)
     if elr_enabled:
         _check_last_known(name, before, after)
+
+
+def _what_changes(partition: PartitionRegistration) -> tuple[object, ...]:
+    """All but the epochs."""
+    return (
+        partition.replicas,
+        partition.directories,
+        partition.isr,
+        partition.removing_replicas,
+        partition.adding_replicas,
+        partition.elr,
+        partition.last_known_elr,
+        partition.leader,
+        partition.leader_recovery_state,
+    )
 
 
 def _check_election(name: str, before: PartitionRegistration, after: PartitionRegistration) -> None:
