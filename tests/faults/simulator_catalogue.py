@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.faults import simulated_controller_faults, simulated_raft_faults, simulated_storage_faults
+from tests.faults import (
+    simulated_controller_faults,
+    simulated_raft_faults,
+    simulated_slice_faults,
+    simulated_storage_faults,
+)
 from tests.faults.simulated_fault import SimulatedFault
 
 SIMULATED: tuple[SimulatedFault, ...] = (
     *simulated_raft_faults.FAULTS,
     *simulated_storage_faults.FAULTS,
     *simulated_controller_faults.FAULTS,
+    *simulated_slice_faults.FAULTS,
 )
 
 NOT_SIMULATED: Final[dict[str, str]] = {
