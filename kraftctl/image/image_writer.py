@@ -60,6 +60,10 @@ class ImageWriter:
             self._closed = True
             self._image.journal.close_view(self._view)
 
+    def free_some(self, count_max: int) -> bool:
+        """After `close`: free about so many old values. Returns whether any are left."""
+        return self._view.free_some(count_max)
+
 
 def _values(image: MetadataImage, view: JournalView) -> Iterator[bytes]:
     committed = image.features.in_view(view)

@@ -81,6 +81,17 @@ class JournalView:
             self._groups[identity] = groups
         return groups
 
+    def free_some(self, count_max: int) -> bool:
+        """Forget about so many old values: to free all of a large view in one step takes long. The view is
+        closed. Returns whether any are left."""
+        for groups in self._groups.values():
+            while groups:
+                _, members = groups.popitem()
+                count_max -= len(members)
+                if count_max <= 0:
+                    return True
+        return False
+
     def items(self, container: object, entries: dict[Any, Any]) -> Iterator[tuple[Any, Any]]:
         """The entries of a dict as they are in the view, in the order in which they came into it, and then
         those that are not there any more.

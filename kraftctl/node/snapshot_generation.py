@@ -99,8 +99,10 @@ class SnapshotInProgress:
         if values:
             self._batches += self._encoder.values(values)
             return False
-        self._batches.append(self._encoder.footer())
         self.abandon()
+        if self._writer.free_some(count_max):
+            return False
+        self._batches.append(self._encoder.footer())
         return True
 
     def take_part(self) -> tuple[int, list[bytes]]:
@@ -194,7 +196,8 @@ class SnapshotGenerator:
         position, batches = snapshot.take_part()
         if not complete:
             self._turn_is_asked = True
-            return [WriteSnapshotPart(snapshot.snapshot_id, batches, position), TakeTurn(SNAPSHOT, units)]
+            turn = TakeTurn(SNAPSHOT, units)
+            return [WriteSnapshotPart(snapshot.snapshot_id, batches, position), turn] if batches else [turn]
         self._is_encoded = True
         self._policy.succeeded()
         return [

@@ -15,6 +15,14 @@ TURNS = "tests/server/test_turn_pace.py"
 
 FAULTS = (
     PlantedFault(
+        "old-values-are-freed-in-one-turn",
+        "kraftctl/image/undo_journal.py",
+        "                if count_max <= 0:\n                    return True\n",
+        "",
+        ("tests/image/test_image_writer.py",),
+        "The end of a snapshot of millions of partitions that have changed meanwhile holds up heartbeats.",
+    ),
+    PlantedFault(
         "a-turn-takes-no-share-of-the-time",
         PACE,
         "        return min(max(minimum_ns, share_ns), TURN_NS_MAX)\n",

@@ -93,3 +93,19 @@ def test_a_giant_topic_that_vanishes_first_is_still_cut_inside() -> None:
         slices.append([line(entry.record) for entry in records])
     assert max(map(len, slices)) == 100
     assert list(chain(*slices)) == [*expected_lines()[1001:], *expected_lines()[:1001]]
+
+
+def test_old_values_are_freed_in_slices() -> None:
+    image = MetadataImage()
+    topics = [bytes([number]) * 16 for number in range(1, 21)]
+    records = [record for topic_id in topics for record in topic(topic_id, 10)]
+    for offset, record in enumerate(records):
+        replay(image, record, offset)
+    image.journal.commit_to(len(records))
+    writer = ImageWriter(image, len(records))
+    for topic_id in topics:
+        for index in range(10):
+            change = PartitionChangeRecord(partition_id=index, topic_id=topic_id, leader=-1)
+            replay(image, change, len(records))
+    writer.close()
+    assert [writer.free_some(25) for _ in range(8)] == [True] * 6 + [False] * 2
