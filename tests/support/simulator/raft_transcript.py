@@ -13,6 +13,7 @@ from kraftctl.raft.effects import (
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import DeadlineReached, ResignRequested, ShutdownRequested
 from kraftctl.raft.raft_node import RaftNode
+from kraftctl.server.snapshot_reads import READING_MS
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
@@ -149,7 +150,9 @@ class RaftTranscript:
         self.replica.write_snapshot(snapshot_id, _checkpoint(snapshot_id.epoch))
 
     def _log_start(self, offset: str) -> None:
-        """Retention deletes what is older than the newest snapshot, which ends at `offset`."""
+        """Retention deletes what is older than the newest snapshot, which ends at `offset`, once no other is
+        being fetched."""
+        self.replica.pass_time(READING_MS + 1)
         self.replica.clean()
         assert self.replica.partition.log.start_offset == int(offset)
 
