@@ -152,7 +152,7 @@ FAULTS = (
     PlantedFault(
         "followers-do-not-count-what-they-read",
         "kraftctl/node/metadata_loader.py",
-        "                self._generator.note(header.size_bytes)\n",
+        "                    self._generator.note(header.size_bytes)\n",
         "",
         (f"{NODE}::test_voters_that_lead_in_turn_all_take_snapshots",),
         "KAFKA-14300: a voter that seldom leads keeps its whole log.",

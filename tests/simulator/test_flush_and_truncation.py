@@ -13,7 +13,10 @@ from tests.support.simulator.simulation import Simulation
 def test_no_log_is_truncated_while_a_flush_runs() -> None:
     """A Fetch leaves only when everything is flushed, and only the answer to one truncates."""
     truncations: list[bool] = []
-    for seed in seeds(12):
+    few = seeds(12)
+    for seed in range(few.start, few.start + 100):
+        if seed not in few and truncations:
+            break
         simulation = Simulation(draw_plan(seed, "quorum"))
         checks = simulation.checks
 
