@@ -39,7 +39,10 @@ class WaitsFor:
     """Every record appended before: the rule for requests in Kafka's controller queue."""
 
     READS: Final = 2
-    """Changes of what the handler reads, up to a timeout. Kafka answers these outside its queue."""
+    """Changes of what the handler reads. Kafka answers requests that only read outside its queue; they wait
+    up to a timeout. A heartbeat waits for changes of registrations, its own included: in Kafka it waits for
+    all before it, and so for the disk while a large broker is fenced.
+    """
 
     NOTHING: Final = 3
     """The handler reads committed state only, or the raft layer decides when to answer.

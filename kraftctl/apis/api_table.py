@@ -102,7 +102,7 @@ ROWS: Final[list[Api]] = [
     Api(ApiKey.FETCH_SNAPSHOT, 0, 1, Owner.RAFT, AclOperation.CLUSTER_ACTION, WaitsFor.NOTHING),
     Api(ApiKey.DESCRIBE_CLUSTER, 0, 2, Owner.EVERY, AclOperation.ALTER, WaitsFor.READS),
     Api(ApiKey.BROKER_REGISTRATION, 0, 4, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=REGISTRATION),
-    Api(ApiKey.BROKER_HEARTBEAT, 0, 2, Owner.ACTIVE, AclOperation.CLUSTER_ACTION),
+    Api(ApiKey.BROKER_HEARTBEAT, 0, 2, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, WaitsFor.READS),
     Api(ApiKey.UNREGISTER_BROKER, 0, 0, Owner.ACTIVE, AclOperation.ALTER, forwardable=True),
     Api(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, forwardable=True),
     Api(ApiKey.CONTROLLER_REGISTRATION, 0, 0, Owner.ACTIVE, AclOperation.CLUSTER_ACTION, size=REGISTRATION),

@@ -424,15 +424,14 @@ class QuorumController:
             return False
         if not self.active or self._last_change_offset <= stable_offset:
             return False
-        reads_only = api.waits_for == WaitsFor.READS
-        if reads_only:
+        if api.waits_for == WaitsFor.READS:
             reads = READS[api.key](self.image)
             if not self.image.journal.has_changes(reads, stable_offset + 1):
                 return False
         offset = max(self._last_change_offset, self._deferred.highest_pending_offset or 0)
         parked = ParkedResponse(request_id, context, request, response)
         self._deferred.add(offset, parked)
-        if reads_only:
+        if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:
             self._reads_with_deadline.append((now_ms + self._read_wait_ms, parked))
         return True
 

@@ -57,6 +57,10 @@ def _acls(image: MetadataImage) -> list[object]:
     return [image.acls]
 
 
+def _registrations(image: MetadataImage) -> list[object]:
+    return [image.cluster.brokers]
+
+
 def _controllers(image: MetadataImage) -> list[object]:
     return [image.cluster.controllers, image.features, image.acls]
 
@@ -97,6 +101,7 @@ HANDLERS: Final[dict[int, Handler]] = {
 """One per row with owner ACTIVE or EVERY."""
 
 READS: Final[dict[int, Reads]] = {
+    ApiKey.BROKER_HEARTBEAT: _registrations,
     ApiKey.DESCRIBE_ACLS: _acls,
     ApiKey.DESCRIBE_CONFIGS: _configs,
     ApiKey.DESCRIBE_CLUSTER: _controllers,

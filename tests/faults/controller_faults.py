@@ -8,6 +8,14 @@ NODE = "tests/node/test_node.py"
 
 FAULTS = (
     PlantedFault(
+        "heartbeats-announce-what-is-not-committed",
+        "kraftctl/controller/request_handlers.py",
+        "    return [image.cluster.brokers]\n",
+        "    return []\n",
+        ("tests/node/test_what_waits.py",),
+        "A broker begins to serve clients, and the next controller has it fenced.",
+    ),
+    PlantedFault(
         "slices-of-one-work-follow-each-other",
         "kraftctl/controller/sliced_works.py",
         "self._works.append(work)",

@@ -153,9 +153,10 @@ def test_answered_while_something_else_is_not_committed(node, request_):
     assert node.send(request_) in node.answers
 
 
-def test_only_what_kafka_answers_outside_its_queue_does_not_wait():
+def test_only_heartbeats_and_what_kafka_answers_outside_its_queue_do_not_wait():
     controllers = [api for api in API_TABLE.values() if api.owner not in (Owner.RAFT, Owner.NODE)]
     assert {ApiKey(api.key) for api in controllers if api.waits_for != WaitsFor.ALL_BEFORE} == {
+        ApiKey.BROKER_HEARTBEAT,
         ApiKey.API_VERSIONS,
         ApiKey.SASL_HANDSHAKE,
         ApiKey.SASL_AUTHENTICATE,
@@ -276,3 +277,37 @@ def test_a_read_that_waited_too_long_is_not_refused_again_with_the_leadership(no
     assert write not in node.answers
     resign(node)
     assert write in node.answers
+
+
+def heartbeat(node: LoneNode, broker_id: int, *, fence: bool = False) -> BrokerHeartbeatRequest:
+    return BrokerHeartbeatRequest(
+        broker_id=broker_id,
+        broker_epoch=node.controller.image.cluster.brokers[broker_id].epoch,
+        current_metadata_offset=node.raft.end_offset,
+        want_fence=fence,
+    )
+
+
+def test_a_heartbeat_that_changes_nothing_waits_for_no_topic(node):
+    node.ask(registration(1), BrokerRegistrationResponse)
+    assert not node.ask(heartbeat(node, 1), BrokerHeartbeatResponse).is_fenced
+    pending(node, CREATE_TOPIC)
+    beat = node.send(heartbeat(node, 1))
+    assert node.answers[beat] == BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
+
+
+def test_a_heartbeat_waits_for_changes_of_registrations_however_long_that_takes(node):
+    node.ask(registration(1), BrokerRegistrationResponse)
+    unfencing = pending(node, heartbeat(node, 1))
+    second = pending(node, heartbeat(node, 1))
+    node.run_for(10 * READ_WAIT_MS)
+    assert not {unfencing, second} & set(node.answers)
+    node.settle()
+    assert [node.answers[beat].is_fenced for beat in (unfencing, second)] == [False, False]
+
+
+def test_an_unfencing_that_is_lost_with_the_leadership_was_never_announced(node):
+    node.ask(registration(1), BrokerRegistrationResponse)
+    beats = [pending(node, heartbeat(node, 1)) for _ in range(2)]
+    resign(node)
+    assert [node.answers[beat].error_code for beat in beats] == [Errors.NOT_CONTROLLER] * 2

@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.alter_partition_reassignments_response import (
 )
 from kraftctl_protocol.generated.alter_partition_request import AlterPartitionRequest
 from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_request import BrokerRegistrationRequest
 from kraftctl_protocol.generated.broker_registration_response import BrokerRegistrationResponse
@@ -106,7 +107,9 @@ def requested(replica: CheckedReplica, event: NodeEvent) -> None:
         if type(request) is VoteRequest:
             replica.votes_asked[event.request_id] = request
     elif request.API_KEY in ACKNOWLEDGED_KEYS:
-        replica.asked[event.request_id] = replica.last_change_end
+        of_heartbeat = type(request) is BrokerHeartbeatRequest
+        seen = replica.last_registration_end if of_heartbeat else replica.last_change_end
+        replica.asked[event.request_id] = seen
         if type(request) is AlterPartitionRequest:
             image = replica.controller.image
             reasons = isr_change_checks.reasons_to_refuse(image, request, event.context.version)

@@ -321,8 +321,7 @@ class QuorumChecks:
             )
         batch = self._batch(replica, effect, previous)
         log.append(batch)
-        if batch.messages and batch.changes_metadata():
-            replica.last_change_end = batch.end
+        replica.note_changes(batch)
         if replica.step_request >= 0 and not batch.is_control:
             acknowledgements.appended(replica, batch.end)
         if replica.owed_commit >= 0 and log.end >= replica.owed_commit:
@@ -406,7 +405,7 @@ class QuorumChecks:
         if not may_cut and self.history.is_committed(replica.log.batches[count]):
             broken("Durability", f"{replica.name} truncates the committed {replica.log.batches[count]}")
         replica.log.truncate_to(count)
-        replica.last_change_end = min(replica.last_change_end, replica.log.end)
+        replica.forget_changes()
         replica.storing = effect
 
     def _load_snapshot(self, replica: CheckedReplica, effect: NodeEffect) -> None:
@@ -423,7 +422,7 @@ class QuorumChecks:
         snapshot_id = effect.snapshot_id
         count = self._check_snapshot_id(replica, snapshot_id)
         replica.log.replace(self.history.committed[:count])
-        replica.last_change_end = min(replica.last_change_end, replica.log.end)
+        replica.forget_changes()
         replica.newest_snapshot = snapshot_id
         if replica.owed_commit >= 0:
             self.commits.commit(replica, replica.owed_commit)
