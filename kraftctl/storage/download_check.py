@@ -47,7 +47,7 @@ class DownloadCheck:
 
 
 def _batch_end(buffer: bytes, position: int) -> int | None:
-    """None when the batch goes on. Raises DecodeError for a size that no batch has."""
+    """None when the batch is not whole yet. Raises DecodeError for a size that no batch has."""
     if len(buffer) - position < HEADER_BYTES:
         return None
     size_bytes = batch_size(buffer, position)

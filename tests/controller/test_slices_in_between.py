@@ -133,7 +133,7 @@ class Life:
         elif not registration.fenced:
             kinds += [ControlledShutdown(controller, broker_id, epoch)] * 2
             if len(registration.directories) == 2:
-                # A broker that loses its last directory stops, and the log goes on naming the directory.
+                # A broker that loses its last directory stops, and the log keeps the name of the directory.
                 kinds += [OfflineDirectories(controller, broker_id, epoch, registration.directories[:1])]
         self.works.append(self.rng.choice(kinds))
 

@@ -1,5 +1,5 @@
 // What Kafka's controller makes of a reassignment: for each line "replicas TAB target TAB isr", lists of brokers
-// with commas, prints "removing TAB adding TAB replicas TAB completed". `completed` is "-" while it goes on, else
+// with commas, prints "removing TAB adding TAB replicas TAB completed". `completed` is "-" until it is complete, else
 // "replicas;isr".
 
 import java.io.BufferedReader;
