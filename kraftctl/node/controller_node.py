@@ -49,6 +49,11 @@ from kraftctl_protocol.requests import RequestHead
 
 NO_EPOCH = -1
 
+UNCOMMITTED_RECORDS_MAX = 4096
+"""No slice begins behind so many records: half a megabyte, which disks and followers take in milliseconds.
+
+More would not make the work faster, and every answer that waits for a commit would wait for all of them."""
+
 
 class ControllerNode:
     """Routes events and effects; it makes no decisions itself.
@@ -434,10 +439,14 @@ class ControllerNode:
                 self._answer(waiting, piece.response, now_ms)
 
     def _ask_for_a_turn(self) -> None:
-        if self._controller.has_work and not self._turn_is_asked:
-            self._turn_is_asked = True
-            self._effects.append(TakeTurn(SLICES, self._work_spent))
-            self._work_spent = 0
+        if self._turn_is_asked or not self._controller.has_work:
+            return
+        if self._raft.end_offset - self._raft.high_watermark > UNCOMMITTED_RECORDS_MAX:
+            self._work_spent = 0  # the time until the next turn is not the time that the last one took
+            return
+        self._turn_is_asked = True
+        self._effects.append(TakeTurn(SLICES, self._work_spent))
+        self._work_spent = 0
 
     def _notice(self, source: str, text: str) -> None:
         self._effects.append(effects.Notice(source, effects.INFO, text))

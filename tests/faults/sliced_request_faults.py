@@ -10,6 +10,14 @@ TESTS = "tests/controller/test_sliced_requests.py"
 
 FAULTS = (
     PlantedFault(
+        "slices-outrun-the-commits",
+        "kraftctl/node/controller_node.py",
+        "        if self._raft.end_offset - self._raft.high_watermark > UNCOMMITTED_RECORDS_MAX:\n",
+        "        if self._raft.end_offset - self._raft.high_watermark > 100 * UNCOMMITTED_RECORDS_MAX:\n",
+        ("tests/node/test_sliced_requests.py::test_no_slice_begins_behind_many_uncommitted_records",),
+        "The heartbeat that waits for the last record of a shutdown waits for the flush of all of them.",
+    ),
+    PlantedFault(
         "an-answer-before-the-last-slice",
         SLICED,
         "        while self.rehearsing or self.has_next():\n",

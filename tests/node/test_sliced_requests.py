@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX
 from kraftctl.raft import events
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.alter_partition_reassignments_request import (
@@ -35,11 +36,11 @@ PARTITIONS = 20
 RESIGNATION_MS = 3_000
 
 
-def creation() -> CreateTopicsRequest:
+def creation(topics: int = TOPICS) -> CreateTopicsRequest:
     return CreateTopicsRequest(
         topics=[
             CreatableTopic(name=f"t{number}", num_partitions=PARTITIONS, replication_factor=2)
-            for number in range(TOPICS)
+            for number in range(topics)
         ]
     )
 
@@ -68,6 +69,22 @@ def test_no_topic_is_created_by_halves(flushed: bool) -> None:
     line = lines(node)[0]
     assert line["outcome"] == "lost"
     assert line["first_offset"] is not None
+
+
+def test_no_slice_begins_behind_many_uncommitted_records() -> None:
+    """Whatever else waits for a commit, waits for these records as well."""
+    node = audited_node(1, 2)
+    topics = UNCOMMITTED_RECORDS_MAX // PARTITIONS + 100
+    request_id = node.send(creation(topics))
+    node.run_for(0)
+    uncommitted = node.raft.end_offset - node.raft.high_watermark
+    assert UNCOMMITTED_RECORDS_MAX < uncommitted < UNCOMMITTED_RECORDS_MAX + 100 * PARTITIONS
+    assert node.controller.has_work
+    node.settle()
+    answer = node.answers[request_id]
+    assert isinstance(answer, CreateTopicsResponse)
+    assert {topic.error_code for topic in answer.topics} == {0}
+    assert node.controller.image.topics.partition_count == topics * PARTITIONS
 
 
 def test_topics_are_deleted_in_slices() -> None:
