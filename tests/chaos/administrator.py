@@ -35,6 +35,10 @@ class Administrator:
             {"bootstrap.servers": bootstrap_servers, "socket.timeout.ms": 5000, **QUIET}
         )
 
+    def close(self) -> None:
+        """Here and not in the collector: librdkafka still calls back while a client is destroyed."""
+        self._admin.__exit__(None, None, None)
+
     def change_something(self) -> None:
         """Returns when the outcome is known, or known to be open."""
         names = self.ledger.sure()

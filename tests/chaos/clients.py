@@ -61,6 +61,8 @@ class Clients:
         self.end()
         for thread in self._threads:
             thread.join(90.0)
+        for administrator in self.administrators:
+            administrator.close()
         self.check()
 
     def check(self) -> None:
@@ -80,8 +82,14 @@ class Clients:
             administrator.change_something()
 
     def _produce(self, topic: str) -> None:
-        producer = self._producer()
         number = 0
+        while not self._ended.is_set():
+            with self._producer() as producer:
+                number = self._produce_with(producer, topic, number)
+                producer.flush(60.0)
+
+    def _produce_with(self, producer: Producer, topic: str, number: int) -> int:
+        """Until the end, or a fatal error of this producer. Returns the number of the last record."""
         while not self._ended.wait(PRODUCE_INTERVAL_S):
             number += 1
             try:
@@ -92,8 +100,8 @@ class Clients:
             except KafkaException as error:
                 if not error.args[0].fatal():
                     raise
-                producer = self._producer()
-        producer.flush(60.0)
+                break
+        return number
 
     def _producer(self) -> Producer:
         return Producer(

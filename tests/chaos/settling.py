@@ -86,7 +86,8 @@ def compare_acknowledged(cluster: ChaosCluster, watch: Watch, clients: Clients) 
         def seen(broker: Node = broker) -> bool:
             nonlocal problems
             try:
-                problems = clients.topic_problems(topics_of(admin_client(broker.address)))
+                with admin_client(broker.address) as admin:
+                    problems = clients.topic_problems(topics_of(admin))
             except KafkaException as error:
                 problems = [repr(error)]
             return problems == []
