@@ -10,6 +10,7 @@ import pytest
 from kraftctl.controller.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.moment import Moment
 from kraftctl.controller.request_handlers import HANDLERS
+from kraftctl.node.controller_node import UNCOMMITTED_RECORDS_MAX, UNITS_BESIDE_WORK
 from kraftctl.raft import events
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
@@ -38,6 +39,7 @@ class Counting(SlicedWork):
         self.response = response
         self.slices: list[int] = []
         self.failures = 0
+        self.units_at_first = 0
 
     def next_slice(self, moment: Moment) -> ControllerResult:
         records: list[RecordAndVersion] = []
@@ -69,6 +71,7 @@ def works() -> Iterator[list[Counting]]:
         count = abs(request.broker_id)
         bad = count // 2 if request.broker_id < 0 else -1
         begun.append(Counting(f"t{len(begun)}", count, bad, UnregisterBrokerResponse()))
+        begun[-1].units_at_first = moment.units
         return begun[-1].next_slice(Moment(moment.now_ms, moment.wall_ms, moment.next_offset, 3))
 
     HANDLERS[int(ApiKey.UNREGISTER_BROKER)] = handler
@@ -102,6 +105,31 @@ def test_a_request_is_answered_when_its_last_slice_is_committed(works: list[Coun
     node.settle()
     assert node.answers[request_id] == UnregisterBrokerResponse()
     assert not node.controller.has_work
+
+
+def test_the_last_slice_before_a_wait_for_commits_is_measured_too(works: list[Counting]) -> None:
+    """It is followed by a request for a turn that says what it spent, before the wait, and not after it."""
+    node = serving()
+    request_id = begin(node, UNCOMMITTED_RECORDS_MAX + 500)
+    node.run_for(0)
+    assert node.controller.has_work
+    _, *later = works[0].slices
+    assert node.process.turns.spent == sum(later)
+    node.settle()
+    assert node.answers[request_id] == UnregisterBrokerResponse()
+    assert sum(works[0].slices) == UNCOMMITTED_RECORDS_MAX + 500
+
+
+def test_what_begins_beside_long_work_does_little_at_first(works: list[Counting]) -> None:
+    """A hundred requests that all begin long work are one turn of the loop."""
+    node = serving()
+    node.process.node._work_units = 10_000
+    for _ in range(3):
+        begin(node, 500)
+    assert [work.units_at_first for work in works] == [10_000, UNITS_BESIDE_WORK, UNITS_BESIDE_WORK]
+    node.settle()
+    begin(node, 500)
+    assert works[-1].units_at_first == node.process.node._work_units
 
 
 def test_others_are_answered_between_slices(works: list[Counting]) -> None:

@@ -191,7 +191,7 @@ class ControllerProcess:
         signs = SignsOfLife(self, fetch_timeout_ms)
         elections = EarlyElectionChecks(self, fetch_timeout_ms)
         probe = TurnProbe(silent_logger, lambda: self.wire.time.now_us / 1e6)
-        turns = SmallTurns(f"{self.turns_seed} {self.node_id} {self.life}", self.turn_units)
+        self.turns = turns = SmallTurns(f"{self.turns_seed} {self.node_id} {self.life}", self.turn_units)
         # So much is done of what a request or timer begins: without this no slice would ever be cut.
         self.node._work_units = turns.begin(SLICES)
         self._watched_node = WatchedNode(self, self.node, self.checks, signs, elections)

@@ -16,9 +16,12 @@ class SmallTurns:
     def __init__(self, seed: int | str, units: Sequence[int] = FEW) -> None:
         self._rng = random.Random(f"turns {seed}")
         self._units = units
+        self.spent = 0
+        """What turns have reported so far."""
 
     def begin(self, work: str) -> int:
         return self._rng.choice(self._units)
 
     def asked(self, effect: TakeTurn) -> None:
         """Nothing is measured: time is virtual."""
+        self.spent += effect.spent
