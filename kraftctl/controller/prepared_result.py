@@ -8,7 +8,7 @@ from __future__ import annotations
 from kraftctl.controller.activation_records import feature_level
 from kraftctl.controller.batch_limits import batch_ends, why_batch_too_large
 from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
-from kraftctl.controller.record_checks import encode_checked
+from kraftctl.controller.record_checks import RecordEncoder
 from kraftctl.controller.record_notices import record_notices
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.metadata import features
@@ -77,11 +77,11 @@ def prepare_result(image: MetadataImage, result: ControllerResult) -> PreparedRe
 
 def encode_records(records: list[RecordAndVersion], metadata_version: int) -> list[bytes]:
     """The checked values. `metadata_version` is the level before the first record, 0 in an empty log."""
-    level = metadata_version or feature_level(records, features.METADATA_VERSION)
+    encoder = RecordEncoder(metadata_version or feature_level(records, features.METADATA_VERSION))
     values: list[bytes] = []
     for entry in records:
-        values.append(encode_checked(entry, level))
+        values.append(encoder.encode(entry))
         record = entry.record
         if isinstance(record, FeatureLevelRecord) and record.name == features.METADATA_VERSION:
-            level = record.feature_level
+            encoder.follow_level(record.feature_level)
     return values

@@ -3,25 +3,45 @@
 A broker halts on a record it cannot decode, and again at each restart. So the bytes are decoded again before
 the append, and a record type or version that the finalized metadata.version lacks is a bug on our side.
 
-Of a new partition, of which one request may write 10,000, the length is compared instead: all its fields have
-fixed sizes, and the codec refuses values that do not fit, so that bytes of the right length can be decoded.
+Of partitions that are new or change, of which one request may write 10,000, the length is compared instead:
+all their fields have fixed sizes, and the codec refuses values that do not fit, so that bytes of the right
+length can be decoded.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import i64
+
 from kraftctl.metadata import features
+from kraftctl.metadata.leader_recovery_state import NO_CHANGE
+from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import (
     RecordAndVersion,
     decode_metadata_record,
-    encode_metadata_record,
+    encode_framed,
+    frame_of,
 )
 from kraftctl_protocol.uuids import UUID_SIZE
 
 SHORT_LIST_MAX: Final = 126
 """The length of a list is written as an unsigned varint, one higher: so far it is one byte."""
+
+SHORT_TAG_MAX: Final = 31
+"""So many replicas make a tagged field whose size is written as one byte."""
+
+NO_TAGS_BYTES: Final = 3 + UUID_SIZE + 4 + 1
+"""A PartitionChangeRecord in which nothing changes: frame, topic, partition, number of tagged fields."""
+
+UNKNOWN_SIZE: Final = -1
+"""Of a record that has to be decoded."""
+
+LONG_TAG: Final = 1 << 16
+"""More than a record of short lists takes."""
 
 MIN_VERSION: Final = features.MINIMUM_METADATA_VERSION
 
@@ -66,25 +86,92 @@ ALLOWED_SINCE: Final[dict[str, tuple[int, ...]]] = {
 """Record -> for each of its versions, from 0 on, the metadata.version that allows it."""
 
 
-def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
-    """The encoded record. `metadata_version` is the level that is finalized when it is appended."""
-    name = entry.record.NAME
-    since = ALLOWED_SINCE.get(name)
-    assert since is not None, f"{name} is never written"
-    assert 0 <= entry.version < len(since), f"{name} has no version {entry.version}"
-    assert metadata_version >= since[entry.version], (
-        f"{name} version {entry.version} is not for metadata.version {metadata_version}"
-    )
-    record = entry.record
-    value = encode_metadata_record(record, entry.version)
-    if isinstance(record, PartitionRecord) and _is_plain(record):
-        size = _plain_size(record, entry.version)
-        assert len(value) == size, f"{name} does not survive encoding: {len(value)} bytes, not {size}"
+class RecordEncoder:
+    """Encodes and checks records in the order in which they are appended.
+
+    `metadata_version` is the level that is finalized when the next one is. Whether it allows a type and
+    version is looked up once for a run of them.
+    """
+
+    def __init__(self, metadata_version: int) -> None:
+        self._metadata_version = metadata_version
+        self._kind: type[Message] | None = None
+        self._version = -1
+        self._frame = b""
+
+    def follow_level(self, metadata_version: int) -> None:
+        """The record before sets it, up or down."""
+        self._metadata_version = metadata_version
+        self._kind = None
+
+    def encode(self, entry: RecordAndVersion) -> bytes:
+        """The encoded record. Raises what encoding raises, and AssertionError for a bug."""
+        record = entry.record
+        version = entry.version
+        kind = type(record)
+        if kind is not self._kind or version != self._version:
+            self._begin_run(record, version)
+        value = encode_framed(self._frame, record, version)
+        size: i64 = UNKNOWN_SIZE
+        if isinstance(record, PartitionChangeRecord):
+            size = _size_of_change(record)
+        elif isinstance(record, PartitionRecord) and _is_plain(record):
+            size = _plain_size(record, version)
+        if size == UNKNOWN_SIZE:
+            _check_decoded(record, version, value)
+        else:
+            assert len(value) == size, (
+                f"{record.NAME} does not survive encoding: {len(value)} bytes, not {size}"
+            )
         return value
+
+    def _begin_run(self, record: Message, version: int) -> None:
+        name = record.NAME
+        since = ALLOWED_SINCE.get(name)
+        assert since is not None, f"{name} is never written"
+        assert 0 <= version < len(since), f"{name} has no version {version}"
+        assert self._metadata_version >= since[version], (
+            f"{name} version {version} is not for metadata.version {self._metadata_version}"
+        )
+        self._kind = type(record)
+        self._version = version
+        self._frame = frame_of(record.API_KEY, version)
+
+
+def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
+    """One encoded record. `metadata_version` is the level that is finalized when it is appended."""
+    return RecordEncoder(metadata_version).encode(entry)
+
+
+def _check_decoded(record: Message, version: int, value: bytes) -> None:
     decoded = decode_metadata_record(value)
-    assert decoded.version == entry.version, f"{name} does not survive encoding"
-    assert decoded.record.API_KEY == record.API_KEY, f"{name} does not survive encoding"
-    return value
+    assert decoded.version == version, f"{record.NAME} does not survive encoding"
+    assert decoded.record.API_KEY == record.API_KEY, f"{record.NAME} does not survive encoding"
+
+
+def _size_of_change(record: PartitionChangeRecord) -> i64:
+    """The frame, a UUID, an integer, tagged fields; UNKNOWN_SIZE with directories, or a long list."""
+    if record.directories is not None or record.unknown_tagged_fields is not None:
+        return UNKNOWN_SIZE
+    size: i64 = NO_TAGS_BYTES
+    if record.leader != NO_LEADER_CHANGE:
+        size += 2 + 4
+    if record.leader_recovery_state != NO_CHANGE:
+        size += 2 + 1
+    size += _size_of_tag(record.isr)
+    size += _size_of_tag(record.replicas)
+    size += _size_of_tag(record.removing_replicas)
+    size += _size_of_tag(record.adding_replicas)
+    size += _size_of_tag(record.eligible_leader_replicas)
+    size += _size_of_tag(record.last_known_elr)
+    return size if size < LONG_TAG else UNKNOWN_SIZE
+
+
+def _size_of_tag(replicas: list[int] | None) -> i64:
+    if replicas is None:
+        return 0
+    count: i64 = len(replicas)
+    return 3 + 4 * count if count <= SHORT_TAG_MAX else LONG_TAG
 
 
 def _is_plain(record: PartitionRecord) -> bool:

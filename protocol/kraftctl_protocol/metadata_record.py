@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from mypy_extensions import mypyc_attr
 
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer, write_uvarint
 
-FRAME_VERSION = 1
+FRAME_VERSION: Final = 1
 
 
 @mypyc_attr(acyclic=True)
@@ -42,10 +44,22 @@ class UnknownRecordError(DecodeError):
 
 def encode_metadata_record(record: Message, version: int) -> bytes:
     """The value under which `record` goes into a data batch; EncodeError if `version` cannot express it."""
+    return encode_framed(frame_of(record.API_KEY, version), record, version)
+
+
+def frame_of(record_type: int, version: int) -> bytes:
+    """What is before each record of this type and version."""
     writer = Writer()
     write_uvarint(writer, FRAME_VERSION)
-    write_uvarint(writer, record.API_KEY)
+    write_uvarint(writer, record_type)
     write_uvarint(writer, version)
+    return writer.getvalue()
+
+
+def encode_framed(frame: bytes, record: Message, version: int) -> bytes:
+    """As `encode_metadata_record`; `frame` is that of the record's type and version."""
+    writer = Writer()
+    writer.write(frame)
     try:
         record.write(writer, version)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -155,6 +155,22 @@ FAULTS = (
         "A PartitionRecord with eligible leader replicas cannot be written.",
     ),
     PlantedFault(
+        "a-level-is-remembered-for-the-records-behind-another",
+        "kraftctl/controller/record_checks.py",
+        "        self._metadata_version = metadata_version\n        self._kind = None\n",
+        "        self._metadata_version = metadata_version\n",
+        ("tests/controller/test_record_checks.py::test_a_level_applies_to_a_run_of_one_type",),
+        "Records that the finalized metadata.version lacks are appended behind a downgrade.",
+    ),
+    PlantedFault(
+        "long-lists-of-changes-are-measured-as-short-ones",
+        "kraftctl/controller/record_checks.py",
+        "    return 3 + 4 * count if count <= SHORT_TAG_MAX else LONG_TAG\n",
+        "    return 3 + 4 * count\n",
+        ("tests/controller/test_record_checks.py::test_changes_of_any_shape_are_encoded",),
+        "A partition with 32 replicas cannot change.",
+    ),
+    PlantedFault(
         "members-of-a-removed-topic-are-still-counted",
         "kraftctl/image/topics_image.py",
         "        for members in (self.isr_counts, self.last_member_counts, self.elr_counts):\n",
