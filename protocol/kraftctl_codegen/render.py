@@ -76,7 +76,6 @@ def render_imports(body: str) -> str:
         "write_nullable_bytes",
         "write_nullable_string",
         "write_string",
-        "write_tagged_fields",
         "write_uint16",
         "write_uint32",
         "write_uuid",
@@ -95,6 +94,9 @@ def render_imports(body: str) -> str:
         lines.insert(-1, f"from kraftctl_protocol.codec_errors import {', '.join(sorted(errors & words))}")
     lines.append("from kraftctl_protocol.primitives import (")
     lines += [f"    {name}," for name in sorted(ours & words)] + [")"]
+    tags = {"begin_tag", "begin_tags", "end_tag", "end_tags", "write_tagged_fields"}
+    if tags & words:
+        lines.append(f"from kraftctl_protocol.tagged_fields import {', '.join(sorted(tags & words))}")
     if "ZERO_UUID" in words:
         lines.append("from kraftctl_protocol.uuids import ZERO_UUID")
     return "\n".join(lines)
@@ -265,10 +267,10 @@ class StructCode:
         nothing += [_in_and(is_unset(f"self.{self.names[field.name]}", field)) for field in tagged]
         write = ["write_tagged_fields(writer, [], self.unknown_tagged_fields)"]
         if tagged:
-            write = ["known: list[tuple[int, bytes]] = []"]
+            write = ["start = begin_tags(writer)", "count: i64 = 0"]
             for field in tagged:
                 write += self._write_tag(field, flexible & self.reachable)
-            write.append("write_tagged_fields(writer, known, self.unknown_tagged_fields)")
+            write.append("end_tags(writer, start, count, self.unknown_tagged_fields)")
         simple = [f"if {' and '.join(nothing)}:", "    writer.append(0)", "else:", *indent(write)]
         return choose_lines(flexible, self.reachable, simple, refused)
 
@@ -279,13 +281,12 @@ class StructCode:
         write = write_statements(
             field,
             value,
-            "body",
+            "writer",
             self._flexible(field),
             versions & reachable,
             never_null=field.default is None,
         )
-        body = ["body = Writer()", *write]
-        body.append(f"known.append(({field.tag}, body.getvalue()))")
+        body = [f"at = begin_tag(writer, {field.tag})", *write, "end_tag(writer, at)", "count += 1"]
         return [f"if {' and '.join(tests)}:", *indent(body)]
 
     def _local(self, field: FieldSpec) -> str:

@@ -482,19 +482,3 @@ def write_compact_nullable_bytes(out: Writer, value: bytes | None) -> None:
         out.append(0)
     else:
         write_compact_bytes(out, value)
-
-
-def write_tagged_fields(
-    out: Writer, known: list[tuple[int, bytes]], unknown: list[tuple[int, bytes]] | None
-) -> None:
-    """The tagged section: both lists together in the order of their tags, each tag once."""
-    fields = known if unknown is None else sorted(known + unknown)
-    write_uvarint(out, len(fields))
-    previous: i64 = -1
-    for tag, value in fields:
-        if tag <= previous:
-            raise EncodeError(f"tag {tag} is there twice")
-        previous = tag
-        write_uvarint(out, tag)
-        write_uvarint(out, len(value))
-        out.write(value)

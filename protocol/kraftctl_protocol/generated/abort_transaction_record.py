@@ -12,8 +12,8 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -40,12 +40,14 @@ class AbortTransactionRecord(Message):
         if self.unknown_tagged_fields is None and self.reason is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if self.reason is not None:
-                body = Writer()
-                write_compact_string(body, self.reason)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                at = begin_tag(writer, 0)
+                write_compact_string(writer, self.reason)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> AbortTransactionRecord:

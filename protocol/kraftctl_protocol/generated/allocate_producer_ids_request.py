@@ -12,8 +12,8 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     Reader,
     Writer,
-    write_tagged_fields,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)

@@ -14,9 +14,9 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 
 
 @mypyc_attr(acyclic=True)
@@ -209,28 +209,33 @@ class ApiVersionsResponse(Message):
             if self.unknown_tagged_fields is None and not self.supported_features and self.finalized_features_epoch == -1 and not self.finalized_features and not self.zk_migration_ready:
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if self.supported_features:
-                    body = Writer()
-                    write_uvarint(body, len(self.supported_features) + 1)
+                    at = begin_tag(writer, 0)
+                    write_uvarint(writer, len(self.supported_features) + 1)
                     for supported_features_item in self.supported_features:
-                        supported_features_item.write(body, version)
-                    known.append((0, body.getvalue()))
+                        supported_features_item.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
                 if self.finalized_features_epoch != -1:
-                    body = Writer()
-                    write_i64_be(body, self.finalized_features_epoch)
-                    known.append((1, body.getvalue()))
+                    at = begin_tag(writer, 1)
+                    write_i64_be(writer, self.finalized_features_epoch)
+                    end_tag(writer, at)
+                    count += 1
                 if self.finalized_features:
-                    body = Writer()
-                    write_uvarint(body, len(self.finalized_features) + 1)
+                    at = begin_tag(writer, 2)
+                    write_uvarint(writer, len(self.finalized_features) + 1)
                     for finalized_features_item in self.finalized_features:
-                        finalized_features_item.write(body, version)
-                    known.append((2, body.getvalue()))
+                        finalized_features_item.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
                 if self.zk_migration_ready:
-                    body = Writer()
-                    body.append(1 if self.zk_migration_ready else 0)
-                    known.append((3, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    at = begin_tag(writer, 3)
+                    writer.append(1 if self.zk_migration_ready else 0)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

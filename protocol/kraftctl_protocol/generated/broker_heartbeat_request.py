@@ -13,10 +13,10 @@ from kraftctl_protocol.primitives import (
     EMPTY,
     Reader,
     Writer,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -71,20 +71,23 @@ class BrokerHeartbeatRequest(Message):
         if self.unknown_tagged_fields is None and not self.offline_log_dirs and self.cordoned_log_dirs is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if version >= 1 and self.offline_log_dirs:
-                body = Writer()
-                write_uvarint(body, len(self.offline_log_dirs) + 1)
+                at = begin_tag(writer, 0)
+                write_uvarint(writer, len(self.offline_log_dirs) + 1)
                 for offline_log_dirs_item in self.offline_log_dirs:
-                    write_uuid(body, offline_log_dirs_item)
-                known.append((0, body.getvalue()))
+                    write_uuid(writer, offline_log_dirs_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.cordoned_log_dirs is not None:
-                body = Writer()
-                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                at = begin_tag(writer, 1)
+                write_uvarint(writer, len(self.cordoned_log_dirs) + 1)
                 for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                    write_uuid(body, cordoned_log_dirs_item)
-                known.append((1, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    write_uuid(writer, cordoned_log_dirs_item)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerHeartbeatRequest:

@@ -14,10 +14,10 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_int8,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)
@@ -67,28 +67,33 @@ class BrokerRegistrationChangeRecord(Message):
         if self.unknown_tagged_fields is None and self.fenced == 0 and self.in_controlled_shutdown == 0 and not self.log_dirs and self.cordoned_log_dirs is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if self.fenced != 0:
-                body = Writer()
-                write_int8(body, self.fenced)
-                known.append((0, body.getvalue()))
+                at = begin_tag(writer, 0)
+                write_int8(writer, self.fenced)
+                end_tag(writer, at)
+                count += 1
             if version >= 1 and self.in_controlled_shutdown != 0:
-                body = Writer()
-                write_int8(body, self.in_controlled_shutdown)
-                known.append((1, body.getvalue()))
+                at = begin_tag(writer, 1)
+                write_int8(writer, self.in_controlled_shutdown)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.log_dirs:
-                body = Writer()
-                write_uvarint(body, len(self.log_dirs) + 1)
+                at = begin_tag(writer, 2)
+                write_uvarint(writer, len(self.log_dirs) + 1)
                 for log_dirs_item in self.log_dirs:
-                    write_uuid(body, log_dirs_item)
-                known.append((2, body.getvalue()))
+                    write_uuid(writer, log_dirs_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 3 and self.cordoned_log_dirs is not None:
-                body = Writer()
-                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                at = begin_tag(writer, 3)
+                write_uvarint(writer, len(self.cordoned_log_dirs) + 1)
                 for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                    write_uuid(body, cordoned_log_dirs_item)
-                known.append((3, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    write_uuid(writer, cordoned_log_dirs_item)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> BrokerRegistrationChangeRecord:

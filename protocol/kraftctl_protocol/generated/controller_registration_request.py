@@ -14,11 +14,11 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
     write_uint16,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 

@@ -18,10 +18,10 @@ from kraftctl_protocol.primitives import (
     write_int8,
     write_nullable_string,
     write_string,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -140,12 +140,14 @@ class CreatableTopicResult(Message):
             if self.unknown_tagged_fields is None and self.topic_config_error_code == 0:
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if self.topic_config_error_code != 0:
-                    body = Writer()
-                    write_i16_be(body, self.topic_config_error_code)
-                    known.append((0, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    at = begin_tag(writer, 0)
+                    write_i16_be(writer, self.topic_config_error_code)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

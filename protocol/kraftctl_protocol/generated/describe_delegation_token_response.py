@@ -17,9 +17,9 @@ from kraftctl_protocol.primitives import (
     write_compact_bytes,
     write_compact_string,
     write_string,
-    write_tagged_fields,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 
 
 @mypyc_attr(acyclic=True)

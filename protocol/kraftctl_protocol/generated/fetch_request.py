@@ -16,10 +16,10 @@ from kraftctl_protocol.primitives import (
     write_compact_string,
     write_int8,
     write_string,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -118,16 +118,19 @@ class FetchPartition(Message):
             if self.unknown_tagged_fields is None and self.replica_directory_id == ZERO_UUID and self.high_watermark == 9223372036854775807:
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if version >= 17 and self.replica_directory_id != ZERO_UUID:
-                    body = Writer()
-                    write_uuid(body, self.replica_directory_id)
-                    known.append((0, body.getvalue()))
+                    at = begin_tag(writer, 0)
+                    write_uuid(writer, self.replica_directory_id)
+                    end_tag(writer, at)
+                    count += 1
                 if version >= 18 and self.high_watermark != 9223372036854775807:
-                    body = Writer()
-                    write_i64_be(body, self.high_watermark)
-                    known.append((1, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    at = begin_tag(writer, 1)
+                    write_i64_be(writer, self.high_watermark)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)
@@ -395,16 +398,19 @@ class FetchRequest(Message):
             if self.unknown_tagged_fields is None and self.cluster_id is None and self.replica_state.is_default():
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if self.cluster_id is not None:
-                    body = Writer()
-                    write_compact_string(body, self.cluster_id)
-                    known.append((0, body.getvalue()))
+                    at = begin_tag(writer, 0)
+                    write_compact_string(writer, self.cluster_id)
+                    end_tag(writer, at)
+                    count += 1
                 if version >= 15 and not self.replica_state.is_default():
-                    body = Writer()
-                    self.replica_state.write(body, version)
-                    known.append((1, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    at = begin_tag(writer, 1)
+                    self.replica_state.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

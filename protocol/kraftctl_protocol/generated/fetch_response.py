@@ -18,10 +18,10 @@ from kraftctl_protocol.primitives import (
     write_compact_string,
     write_nullable_bytes,
     write_string,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -285,20 +285,24 @@ class PartitionData(Message):
             if self.unknown_tagged_fields is None and self.diverging_epoch.is_default() and self.current_leader.is_default() and self.snapshot_id.is_default():
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if not self.diverging_epoch.is_default():
-                    body = Writer()
-                    self.diverging_epoch.write(body, version)
-                    known.append((0, body.getvalue()))
+                    at = begin_tag(writer, 0)
+                    self.diverging_epoch.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
                 if not self.current_leader.is_default():
-                    body = Writer()
-                    self.current_leader.write(body, version)
-                    known.append((1, body.getvalue()))
+                    at = begin_tag(writer, 1)
+                    self.current_leader.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
                 if not self.snapshot_id.is_default():
-                    body = Writer()
-                    self.snapshot_id.write(body, version)
-                    known.append((2, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    at = begin_tag(writer, 2)
+                    self.snapshot_id.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)
@@ -514,14 +518,16 @@ class FetchResponse(Message):
             if self.unknown_tagged_fields is None and not self.node_endpoints:
                 writer.append(0)
             else:
-                known: list[tuple[int, bytes]] = []
+                start = begin_tags(writer)
+                count: i64 = 0
                 if version >= 16 and self.node_endpoints:
-                    body = Writer()
-                    write_uvarint(body, len(self.node_endpoints) + 1)
+                    at = begin_tag(writer, 0)
+                    write_uvarint(writer, len(self.node_endpoints) + 1)
                     for node_endpoints_item in self.node_endpoints:
-                        node_endpoints_item.write(body, version)
-                    known.append((0, body.getvalue()))
-                write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                        node_endpoints_item.write(writer, version)
+                    end_tag(writer, at)
+                    count += 1
+                end_tags(writer, start, count, self.unknown_tagged_fields)
         else:
             if self.unknown_tagged_fields:
                 raise missing_field("unknown tagged fields", version)

@@ -14,10 +14,10 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -99,12 +99,14 @@ class PartitionSnapshot(Message):
         if self.unknown_tagged_fields is None and self.replica_directory_id == ZERO_UUID:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if version >= 1 and self.replica_directory_id != ZERO_UUID:
-                body = Writer()
-                write_uuid(body, self.replica_directory_id)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                at = begin_tag(writer, 0)
+                write_uuid(writer, self.replica_directory_id)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionSnapshot:
@@ -216,12 +218,14 @@ class FetchSnapshotRequest(Message):
         if self.unknown_tagged_fields is None and self.cluster_id is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if self.cluster_id is not None:
-                body = Writer()
-                write_compact_string(body, self.cluster_id)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                at = begin_tag(writer, 0)
+                write_compact_string(writer, self.cluster_id)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> FetchSnapshotRequest:

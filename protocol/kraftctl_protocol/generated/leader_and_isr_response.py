@@ -15,10 +15,10 @@ from kraftctl_protocol.primitives import (
     Writer,
     write_compact_string,
     write_string,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 

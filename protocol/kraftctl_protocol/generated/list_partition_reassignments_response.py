@@ -15,9 +15,9 @@ from kraftctl_protocol.primitives import (
     Writer,
     write_compact_nullable_string,
     write_compact_string,
-    write_tagged_fields,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 
 
 @mypyc_attr(acyclic=True)

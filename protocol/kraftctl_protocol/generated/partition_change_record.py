@@ -13,10 +13,10 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_int8,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -82,58 +82,68 @@ class PartitionChangeRecord(Message):
         if self.unknown_tagged_fields is None and self.isr is None and self.leader == -2 and self.replicas is None and self.removing_replicas is None and self.adding_replicas is None and self.leader_recovery_state == -1 and self.eligible_leader_replicas is None and self.last_known_elr is None and self.directories is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if self.isr is not None:
-                body = Writer()
-                write_uvarint(body, len(self.isr) + 1)
+                at = begin_tag(writer, 0)
+                write_uvarint(writer, len(self.isr) + 1)
                 for isr_item in self.isr:
-                    write_i32_be(body, isr_item)
-                known.append((0, body.getvalue()))
+                    write_i32_be(writer, isr_item)
+                end_tag(writer, at)
+                count += 1
             if self.leader != -2:
-                body = Writer()
-                write_i32_be(body, self.leader)
-                known.append((1, body.getvalue()))
+                at = begin_tag(writer, 1)
+                write_i32_be(writer, self.leader)
+                end_tag(writer, at)
+                count += 1
             if self.replicas is not None:
-                body = Writer()
-                write_uvarint(body, len(self.replicas) + 1)
+                at = begin_tag(writer, 2)
+                write_uvarint(writer, len(self.replicas) + 1)
                 for replicas_item in self.replicas:
-                    write_i32_be(body, replicas_item)
-                known.append((2, body.getvalue()))
+                    write_i32_be(writer, replicas_item)
+                end_tag(writer, at)
+                count += 1
             if self.removing_replicas is not None:
-                body = Writer()
-                write_uvarint(body, len(self.removing_replicas) + 1)
+                at = begin_tag(writer, 3)
+                write_uvarint(writer, len(self.removing_replicas) + 1)
                 for removing_replicas_item in self.removing_replicas:
-                    write_i32_be(body, removing_replicas_item)
-                known.append((3, body.getvalue()))
+                    write_i32_be(writer, removing_replicas_item)
+                end_tag(writer, at)
+                count += 1
             if self.adding_replicas is not None:
-                body = Writer()
-                write_uvarint(body, len(self.adding_replicas) + 1)
+                at = begin_tag(writer, 4)
+                write_uvarint(writer, len(self.adding_replicas) + 1)
                 for adding_replicas_item in self.adding_replicas:
-                    write_i32_be(body, adding_replicas_item)
-                known.append((4, body.getvalue()))
+                    write_i32_be(writer, adding_replicas_item)
+                end_tag(writer, at)
+                count += 1
             if self.leader_recovery_state != -1:
-                body = Writer()
-                write_int8(body, self.leader_recovery_state)
-                known.append((5, body.getvalue()))
+                at = begin_tag(writer, 5)
+                write_int8(writer, self.leader_recovery_state)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.eligible_leader_replicas is not None:
-                body = Writer()
-                write_uvarint(body, len(self.eligible_leader_replicas) + 1)
+                at = begin_tag(writer, 6)
+                write_uvarint(writer, len(self.eligible_leader_replicas) + 1)
                 for eligible_leader_replicas_item in self.eligible_leader_replicas:
-                    write_i32_be(body, eligible_leader_replicas_item)
-                known.append((6, body.getvalue()))
+                    write_i32_be(writer, eligible_leader_replicas_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.last_known_elr is not None:
-                body = Writer()
-                write_uvarint(body, len(self.last_known_elr) + 1)
+                at = begin_tag(writer, 7)
+                write_uvarint(writer, len(self.last_known_elr) + 1)
                 for last_known_elr_item in self.last_known_elr:
-                    write_i32_be(body, last_known_elr_item)
-                known.append((7, body.getvalue()))
+                    write_i32_be(writer, last_known_elr_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 1 and self.directories is not None:
-                body = Writer()
-                write_uvarint(body, len(self.directories) + 1)
+                at = begin_tag(writer, 8)
+                write_uvarint(writer, len(self.directories) + 1)
                 for directories_item in self.directories:
-                    write_uuid(body, directories_item)
-                known.append((8, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    write_uuid(writer, directories_item)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionChangeRecord:

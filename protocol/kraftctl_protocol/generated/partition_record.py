@@ -14,10 +14,10 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_int8,
-    write_tagged_fields,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -108,24 +108,28 @@ class PartitionRecord(Message):
         if self.unknown_tagged_fields is None and self.leader_recovery_state == 0 and self.eligible_leader_replicas is None and self.last_known_elr is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if self.leader_recovery_state != 0:
-                body = Writer()
-                write_int8(body, self.leader_recovery_state)
-                known.append((0, body.getvalue()))
+                at = begin_tag(writer, 0)
+                write_int8(writer, self.leader_recovery_state)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.eligible_leader_replicas is not None:
-                body = Writer()
-                write_uvarint(body, len(self.eligible_leader_replicas) + 1)
+                at = begin_tag(writer, 1)
+                write_uvarint(writer, len(self.eligible_leader_replicas) + 1)
                 for eligible_leader_replicas_item in self.eligible_leader_replicas:
-                    write_i32_be(body, eligible_leader_replicas_item)
-                known.append((1, body.getvalue()))
+                    write_i32_be(writer, eligible_leader_replicas_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 2 and self.last_known_elr is not None:
-                body = Writer()
-                write_uvarint(body, len(self.last_known_elr) + 1)
+                at = begin_tag(writer, 2)
+                write_uvarint(writer, len(self.last_known_elr) + 1)
                 for last_known_elr_item in self.last_known_elr:
-                    write_i32_be(body, last_known_elr_item)
-                known.append((2, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    write_i32_be(writer, last_known_elr_item)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> PartitionRecord:

@@ -15,11 +15,11 @@ from kraftctl_protocol.primitives import (
     Writer,
     write_compact_nullable_string,
     write_compact_string,
-    write_tagged_fields,
     write_uint16,
     write_uuid,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 
@@ -191,20 +191,23 @@ class RegisterBrokerRecord(Message):
         if self.unknown_tagged_fields is None and not self.log_dirs and self.cordoned_log_dirs is None:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if version >= 3 and self.log_dirs:
-                body = Writer()
-                write_uvarint(body, len(self.log_dirs) + 1)
+                at = begin_tag(writer, 0)
+                write_uvarint(writer, len(self.log_dirs) + 1)
                 for log_dirs_item in self.log_dirs:
-                    write_uuid(body, log_dirs_item)
-                known.append((0, body.getvalue()))
+                    write_uuid(writer, log_dirs_item)
+                end_tag(writer, at)
+                count += 1
             if version >= 4 and self.cordoned_log_dirs is not None:
-                body = Writer()
-                write_uvarint(body, len(self.cordoned_log_dirs) + 1)
+                at = begin_tag(writer, 1)
+                write_uvarint(writer, len(self.cordoned_log_dirs) + 1)
                 for cordoned_log_dirs_item in self.cordoned_log_dirs:
-                    write_uuid(body, cordoned_log_dirs_item)
-                known.append((1, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    write_uuid(writer, cordoned_log_dirs_item)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> RegisterBrokerRecord:

@@ -11,9 +11,9 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.primitives import (
     Reader,
     Writer,
-    write_tagged_fields,
     write_uuid,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 from kraftctl_protocol.uuids import ZERO_UUID
 
 

@@ -13,8 +13,8 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_nullable_string,
-    write_tagged_fields,
 )
+from kraftctl_protocol.tagged_fields import write_tagged_fields
 
 
 @mypyc_attr(acyclic=True, free_list_len=1)

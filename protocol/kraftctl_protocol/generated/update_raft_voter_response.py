@@ -13,8 +13,8 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 
 
 @mypyc_attr(acyclic=True)
@@ -105,12 +105,14 @@ class UpdateRaftVoterResponse(Message):
         if self.unknown_tagged_fields is None and self.current_leader.is_default():
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if not self.current_leader.is_default():
-                body = Writer()
-                self.current_leader.write(body, version)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                at = begin_tag(writer, 0)
+                self.current_leader.write(writer, version)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> UpdateRaftVoterResponse:

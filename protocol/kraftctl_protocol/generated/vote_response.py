@@ -14,10 +14,10 @@ from kraftctl_protocol.primitives import (
     Reader,
     Writer,
     write_compact_string,
-    write_tagged_fields,
     write_uint16,
     write_uvarint,
 )
+from kraftctl_protocol.tagged_fields import begin_tag, begin_tags, end_tag, end_tags, write_tagged_fields
 
 
 @mypyc_attr(acyclic=True)
@@ -191,14 +191,16 @@ class VoteResponse(Message):
         if self.unknown_tagged_fields is None and not self.node_endpoints:
             writer.append(0)
         else:
-            known: list[tuple[int, bytes]] = []
+            start = begin_tags(writer)
+            count: i64 = 0
             if version >= 1 and self.node_endpoints:
-                body = Writer()
-                write_uvarint(body, len(self.node_endpoints) + 1)
+                at = begin_tag(writer, 0)
+                write_uvarint(writer, len(self.node_endpoints) + 1)
                 for node_endpoints_item in self.node_endpoints:
-                    node_endpoints_item.write(body, version)
-                known.append((0, body.getvalue()))
-            write_tagged_fields(writer, known, self.unknown_tagged_fields)
+                    node_endpoints_item.write(writer, version)
+                end_tag(writer, at)
+                count += 1
+            end_tags(writer, start, count, self.unknown_tagged_fields)
 
     @staticmethod
     def read(reader: Reader, version: i64) -> VoteResponse:
