@@ -18,6 +18,8 @@ What must hold, in Kafka's order, and what is answered otherwise:
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl.controller.cluster_control.broker_epoch import why_epoch_stale
 from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
@@ -51,10 +53,10 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid, uuid_to_string
 
-TOPIC_IDS_SINCE = 2
+TOPIC_IDS_SINCE: Final = 2
 """Versions below name topics, and know neither INELIGIBLE_REPLICA nor NEW_LEADER_ELECTED."""
 
-BROKER_EPOCHS_SINCE = 3
+BROKER_EPOCHS_SINCE: Final = 3
 """Versions below send broker ids without epochs."""
 
 
@@ -66,6 +68,16 @@ def alter_partition(
     if not request.topics:
         return ControllerResult.of([], AlterPartitionResponse())
     return _Alteration(state, context, request).next_slice(moment)
+
+
+class _TopicRun:
+    """What all partitions of a topic have in common, looked up once; `seen` are those that had their turn."""
+
+    def __init__(self, topic: TopicImage, changes: PartitionChanges, seen: set[int]) -> None:
+        self.topic = topic
+        self.min_isr = changes.settings.min_isr(topic)
+        self.election = changes.automatic_election(topic)
+        self.seen = seen
 
 
 class _Alteration(SlicedRequest):
@@ -83,7 +95,7 @@ class _Alteration(SlicedRequest):
         self._version = context.version
         self._broker_id = request.broker_id
         self._runs = Runs([len(topic.partitions) for topic in request.topics])
-        self._seen: set[tuple[Uuid, int]] = set()
+        self._seen: dict[Uuid, set[int]] = {}
         self._response = AlterPartitionResponse()
         self._records: list[RecordAndVersion] = []
         self._refusals = RefusalLines()
@@ -123,34 +135,41 @@ class _Alteration(SlicedRequest):
 
     def _alter_run(self, data: TopicData, first: int, end: int, result: TopicResult) -> None:
         topic = _find_topic(self._image.topics, data, self._version)
-        for position in range(first, end):
-            partition_data = data.partitions[position]
-            if topic is None:
-                named = uuid_to_string(data.topic_id) if self._version >= TOPIC_IDS_SINCE else data.topic_name
+        if topic is None:
+            named = uuid_to_string(data.topic_id) if self._version >= TOPIC_IDS_SINCE else data.topic_name
+            for position in range(first, end):
                 unknown = ApiError(Errors.UNKNOWN_TOPIC_ID)
-                result.partitions.append(self._refused(named, partition_data.partition_index, unknown))
-            else:
-                result.partitions.append(self._alter(topic, partition_data))
+                index = data.partitions[position].partition_index
+                result.partitions.append(self._refused(named, index, unknown))
+            return
+        seen = self._seen.get(topic.topic_id)
+        if seen is None:
+            seen = set()
+            self._seen[topic.topic_id] = seen
+        run = _TopicRun(topic, self._changes, seen)
+        for position in range(first, end):
+            result.partitions.append(self._alter(run, data.partitions[position]))
 
-    def _alter(self, topic: TopicImage, data: PartitionData) -> PartitionResult:
-        index = data.partition_index
+    def _alter(self, run: _TopicRun, data: PartitionData) -> PartitionResult:
+        topic, index = run.topic, data.partition_index
         partition = topic.partitions.get(index)
         if partition is None:
             return self._refused(topic.name, index, ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION))
-        if (topic.topic_id, index) in self._seen:
+        if index in run.seen:
             # Its record would be computed from the state before the first one.
             error = ApiError(Errors.INVALID_REQUEST, "the request names the partition twice")
             return self._refused(topic.name, index, error)
-        self._seen.add((topic.topic_id, index))
-        new_isr = _new_isr(data, self._version, len(partition.replicas) + 1)
+        run.seen.add(index)
+        members = _new_isr(data, self._version, len(partition.replicas) + 1)
+        isr = [member.broker_id for member in members]
         refusal = why_alteration_refused(
-            self._image.cluster, self._leaving, self._broker_id, partition, data, new_isr
+            self._image.cluster, self._leaving, self._broker_id, partition, data, members, isr
         )
         if refusal is not None:
             return self._refused(topic.name, index, refusal)
-        builder = self._changes.builder(topic, index, partition)
-        builder.election = self._changes.automatic_election(topic)
-        builder.target_isr = tuple([member.broker_id for member in new_isr])
+        builder = self._changes.builder_for(topic, index, partition, run.min_isr)
+        builder.election = run.election
+        builder.target_isr = self._image.topics.tuples.brokers(isr)
         builder.target_leader_recovery_state = data.leader_recovery_state
         record = builder.build()
         if record is not None:
@@ -187,9 +206,13 @@ def why_alteration_refused(
     broker_id: int,
     partition: PartitionRegistration,
     data: PartitionData,
-    new_isr: list[BrokerState],
+    members: list[BrokerState],
+    isr: list[int],
 ) -> ApiError | None:
-    """Checks 4 to 11 of the list above, in that order; None when the change may be made."""
+    """Checks 4 to 11 of the list above, in that order; None when the change may be made.
+
+    `isr` are the ids of `members`, the ISR that is asked for.
+    """
     if data.leader_epoch > partition.leader_epoch or data.partition_epoch > partition.partition_epoch:
         return ApiError(Errors.NOT_CONTROLLER, f"{_epochs(partition, data)}: this controller may be behind")
     if data.leader_epoch < partition.leader_epoch:
@@ -198,13 +221,12 @@ def why_alteration_refused(
         return ApiError(Errors.INVALID_REQUEST, f"the leader is {partition.leader}")
     if data.partition_epoch < partition.partition_epoch:
         return ApiError(Errors.INVALID_UPDATE_VERSION, _epochs(partition, data))
-    isr = [member.broker_id for member in new_isr]
     if not is_valid_isr(partition, isr):
         reason = f"{isr} is not a set of replicas with the leader {partition.leader}"
         return ApiError(Errors.INVALID_REQUEST, reason)
     return why_recovery_state_refused(
-        partition, requested_state=data.leader_recovery_state, new_isr_size=len(new_isr)
-    ) or why_ineligible(cluster, leaving, new_isr)
+        partition, requested_state=data.leader_recovery_state, new_isr_size=len(isr)
+    ) or why_ineligible(cluster, leaving, members)
 
 
 def _epochs(partition: PartitionRegistration, data: PartitionData) -> str:
@@ -216,12 +238,12 @@ def _epochs(partition: PartitionRegistration, data: PartitionData) -> str:
 
 def is_valid_isr(partition: PartitionRegistration, new_isr: list[int]) -> bool:
     """A non-empty set of replicas that has the leader."""
-    return (
-        len(new_isr) > 0
-        and len(set(new_isr)) == len(new_isr)
-        and all(member in partition.replicas for member in new_isr)
-        and int(partition.leader) in new_isr
-    )
+    found = 0
+    for replica in partition.replicas:
+        if replica in new_isr:
+            found += 1
+    # A member that is no replica, or is there twice, was not found.
+    return found > 0 and found == len(new_isr) and int(partition.leader) in new_isr
 
 
 def _find_topic(topics: TopicsImage, data: TopicData, version: int) -> TopicImage | None:
@@ -233,7 +255,8 @@ def _find_topic(topics: TopicsImage, data: TopicData, version: int) -> TopicImag
 def _new_isr(data: PartitionData, version: int, count_max: int) -> list[BrokerState]:
     """No more members than show that there are too many: a request may name a million."""
     if version >= BROKER_EPOCHS_SINCE:
-        return data.new_isr_with_epochs[:count_max]
+        asked = data.new_isr_with_epochs
+        return asked if len(asked) <= count_max else asked[:count_max]
     members = data.new_isr[:count_max]
     return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in members]
 

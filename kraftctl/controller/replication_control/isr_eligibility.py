@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
@@ -16,7 +15,7 @@ UNKNOWN_BROKER_EPOCH: Final = -1
 
 
 def why_ineligible(
-    cluster: ClusterImage, leaving: LeavingBrokers, new_isr: Iterable[BrokerState]
+    cluster: ClusterImage, leaving: LeavingBrokers, new_isr: list[BrokerState]
 ) -> ApiError | None:
     """INELIGIBLE_REPLICA when members of `new_isr` would break durability; each is named with the reason.
 
@@ -24,14 +23,19 @@ def why_ineligible(
     that the controller has already fenced (KIP-841), or one that was restarted with an empty disk since the
     leader last heard of it (KIP-903).
     """
-    ineligible: list[str] = []
+    for member in new_isr:
+        if _why_member_ineligible(cluster, leaving, member) is not None:
+            return _ineligible(cluster, leaving, new_isr)
+    return None
+
+
+def _ineligible(cluster: ClusterImage, leaving: LeavingBrokers, new_isr: list[BrokerState]) -> ApiError:
+    named: list[str] = []
     for member in new_isr:
         reason = _why_member_ineligible(cluster, leaving, member)
         if reason is not None:
-            ineligible.append(f"{member.broker_id} ({reason})")
-    if not ineligible:
-        return None
-    return ApiError(Errors.INELIGIBLE_REPLICA, f"not eligible for the ISR: {', '.join(ineligible)}")
+            named.append(f"{member.broker_id} ({reason})")
+    return ApiError(Errors.INELIGIBLE_REPLICA, f"not eligible for the ISR: {', '.join(named)}")
 
 
 def _why_member_ineligible(cluster: ClusterImage, leaving: LeavingBrokers, member: BrokerState) -> str | None:
