@@ -252,7 +252,8 @@ class TopicsImage(Restorable):
         _add_members(self._isr_index(partition), topic_id, partition.isr, step)
         _add_members(self.elr_counts, topic_id, partition.elr, step)
         self._update_leader(topic_id, int(partition.leader), step)
-        self._update_flags(topic_id, partition, step)
+        self._update_imbalanced(topic_id, partition, step)
+        self._update_reassigning(topic_id, partition, step)
 
     def _count_difference(
         self, topic_id: Uuid, old: PartitionRegistration, new: PartitionRegistration
@@ -264,8 +265,15 @@ class TopicsImage(Restorable):
         if old.leader != new.leader:
             self._update_leader(topic_id, int(old.leader), -1)
             self._update_leader(topic_id, int(new.leader), 1)
-        self._update_flags(topic_id, old, -1)
-        self._update_flags(topic_id, new, 1)
+        if old.leader != new.leader or old.replicas is not new.replicas:
+            self._update_imbalanced(topic_id, old, -1)
+            self._update_imbalanced(topic_id, new, 1)
+        if (
+            old.removing_replicas is not new.removing_replicas
+            or old.adding_replicas is not new.adding_replicas
+        ):
+            self._update_reassigning(topic_id, old, -1)
+            self._update_reassigning(topic_id, new, 1)
 
     def _isr_index(self, partition: PartitionRegistration) -> dict[int, dict[Uuid, int]]:
         """The one that counts the members of its ISR."""
@@ -291,9 +299,11 @@ class TopicsImage(Restorable):
         else:
             self.leader_counts[leader] = count
 
-    def _update_flags(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
+    def _update_imbalanced(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.leader != partition.preferred_replica:
             _add(self.imbalanced_counts, topic_id, step)
+
+    def _update_reassigning(self, topic_id: Uuid, partition: PartitionRegistration, step: int) -> None:
         if partition.reassigning:
             _add(self.reassigning_counts, topic_id, step)
 
