@@ -37,12 +37,12 @@ def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> lis
     new_partitions = 0
     for entry in records:
         record = entry.record
-        if isinstance(record, PartitionRecord):
-            new_partitions += 1
-        elif isinstance(record, PartitionChangeRecord):
+        if isinstance(record, PartitionChangeRecord):
             partition_changes += 1
             if partition_changes <= PARTITIONS_NAMED_MAX:
                 notices += _partition_change(image, record)
+        elif isinstance(record, PartitionRecord):
+            new_partitions += 1
         else:
             notices += _broker_or_topic(image, record)
     if new_partitions:

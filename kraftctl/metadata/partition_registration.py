@@ -87,11 +87,6 @@ class PartitionRegistration:
         removing, adding = change.removing_replicas, change.adding_replicas
         elr, known = change.eligible_leader_replicas, change.last_known_elr
         replicas = self.replicas if change.replicas is None else tuples.brokers(change.replicas)
-        leader = self.leader
-        leader_epoch = self.leader_epoch
-        if change.leader != NO_LEADER_CHANGE:
-            leader = change.leader
-            leader_epoch += 1
         return PartitionRegistration(
             replicas=replicas,
             directories=self._merged_directories(change, len(replicas), tuples),
@@ -100,13 +95,25 @@ class PartitionRegistration:
             adding_replicas=self.adding_replicas if adding is None else tuples.brokers(adding),
             elr=self.elr if elr is None else tuples.brokers(elr),
             last_known_elr=self.last_known_elr if known is None else tuples.brokers(known),
-            leader=leader,
-            leader_recovery_state=change_leader_recovery_state(
-                self.leader_recovery_state, change.leader_recovery_state
-            ),
-            leader_epoch=leader_epoch,
+            leader=self.leader_after(change),
+            leader_recovery_state=self.leader_recovery_state_after(change),
+            leader_epoch=self.leader_epoch_after(change),
             partition_epoch=self.partition_epoch + 1,
         )
+
+    def leader_after(self, change: PartitionChangeRecord) -> i32:
+        """The leader in the next state."""
+        if change.leader == NO_LEADER_CHANGE:
+            return self.leader
+        return change.leader
+
+    def leader_epoch_after(self, change: PartitionChangeRecord) -> i32:
+        """Also a record that repeats the leader raises it."""
+        return self.leader_epoch if change.leader == NO_LEADER_CHANGE else self.leader_epoch + 1
+
+    def leader_recovery_state_after(self, change: PartitionChangeRecord) -> u8:
+        """RECOVERED or RECOVERING, in the next state."""
+        return change_leader_recovery_state(self.leader_recovery_state, change.leader_recovery_state)
 
     def _merged_directories(
         self, change: PartitionChangeRecord, replica_count: int, tuples: InternedTuples

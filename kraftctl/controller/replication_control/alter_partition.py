@@ -172,17 +172,17 @@ class _Alteration(SlicedRequest):
         builder.target_isr = self._image.topics.tuples.brokers(isr)
         builder.target_leader_recovery_state = data.leader_recovery_state
         record = builder.build()
-        if record is not None:
-            self._records.append(record)
-            change = record.record
-            assert isinstance(change, PartitionChangeRecord)
-            partition = partition.merge(change, self._image.topics.tuples)
-            if change.leader != NO_LEADER_CHANGE and change.leader != self._broker_id:
-                # The only error that comes with a record: this ISR completed a reassignment that
-                # takes the sender out of the replicas. It has to look at the metadata log.
-                reason = f"the completed reassignment moves the leader to {change.leader}"
-                return self._refused(topic.name, index, ApiError(Errors.NEW_LEADER_ELECTED, reason))
-        return _granted(index, partition)
+        if record is None:
+            return _unchanged(index, partition)
+        self._records.append(record)
+        change = record.record
+        assert isinstance(change, PartitionChangeRecord)
+        if change.leader != NO_LEADER_CHANGE and change.leader != self._broker_id:
+            # The only error that comes with a record: this ISR completed a reassignment that
+            # takes the sender out of the replicas. It has to look at the metadata log.
+            reason = f"the completed reassignment moves the leader to {change.leader}"
+            return self._refused(topic.name, index, ApiError(Errors.NEW_LEADER_ELECTED, reason))
+        return _granted(index, partition, change)
 
     def _refused(self, topic: str, index: int, error: ApiError) -> PartitionResult:
         self._refusals.add(f"to alter partition {topic}-{index} for broker {self._broker_id}", error)
@@ -261,8 +261,21 @@ def _new_isr(data: PartitionData, version: int, count_max: int) -> list[BrokerSt
     return [BrokerState(broker_id=member, broker_epoch=UNKNOWN_BROKER_EPOCH) for member in members]
 
 
-def _granted(index: int, partition: PartitionRegistration) -> PartitionResult:
-    """The state after the change, or the present one if nothing had to change."""
+def _granted(index: int, partition: PartitionRegistration, change: PartitionChangeRecord) -> PartitionResult:
+    """The state after the change: only replay makes a registration of it."""
+    return PartitionResult(
+        partition_index=index,
+        error_code=0,
+        leader_id=int(partition.leader_after(change)),
+        leader_epoch=int(partition.leader_epoch_after(change)),
+        isr=list(partition.isr) if change.isr is None else change.isr,
+        leader_recovery_state=int(partition.leader_recovery_state_after(change)),
+        partition_epoch=int(partition.partition_epoch) + 1,
+    )
+
+
+def _unchanged(index: int, partition: PartitionRegistration) -> PartitionResult:
+    """The present state: nothing had to change."""
     return PartitionResult(
         partition_index=index,
         error_code=0,
