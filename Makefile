@@ -40,7 +40,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol protocol/kraftctl_s
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean
+.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-core bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -134,8 +134,13 @@ generate: $(STAMPS)/dev
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl_codegen
 	PYTHONPATH=$(SOURCES) $(BIN)/python -m kraftctl.dev.api_table README.md
 
+# Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
 bench: setup
-	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/run.py
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/run.py $(BENCH_ARGS)
+
+# Codec and image, without a controller.
+bench-core: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/core.py
 
 bench-failover: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/failover.py $(BENCH_ARGS)

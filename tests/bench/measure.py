@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 import timeit
 from pathlib import Path
 
 ROUNDS = 7
 ROUND_S = 0.12
+
+CPUCLOCK_SCHED = 2
+"""Linux: the clock id of a process is its complement, three bits further left, and this kind."""
 
 
 def best_time_s(statement: str, names: dict[str, object]) -> float:
@@ -24,13 +28,20 @@ def best_time_s(statement: str, names: dict[str, object]) -> float:
 
 def resident_bytes() -> int:
     """Physical memory of this process."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return resident_bytes_of(os.getpid())
+
+
+def resident_bytes_of(pid: int) -> int:
+    """Physical memory of process `pid`."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def processor_time_s(pid: int) -> float:
-    """Processor time that process `pid` has used, in user and kernel mode, over all of its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Processor time that process `pid` has used, in user and kernel mode, over all of its threads.
+
+    That of /proc/PID/stat, in nanoseconds instead of ticks: a tick is as long as hundreds of requests.
+    """
+    return time.clock_gettime((~pid << 3) | CPUCLOCK_SCHED)
 
 
 def percentile(values: list[float], fraction: float) -> float:

@@ -23,7 +23,7 @@ from kraftctl_protocol.metadata_record import decode_metadata_record, encode_met
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch, read_batches
 from tests.support.image_records import next_records
-from tests.support.wire.controller_client import ControllerClient, StandInBroker
+from tests.support.wire.controller_client import ControllerClient, StandInBroker, log_directory_of
 
 FIRST_BROKER_ID = 1
 RECORDS_PER_BATCH_MAX = 10_000
@@ -49,7 +49,7 @@ def topic_values(number: int, partitions: int, brokers: int, replication_factor:
             leader=replicas[0],
             leader_epoch=0,
             partition_epoch=0,
-            directories=[bytes([100 + replica]) * 16 for replica in replicas],
+            directories=[log_directory_of(replica) for replica in replicas],
         )
         values.append(encode_metadata_record(record, PARTITION_RECORD_VERSION))
     return values

@@ -116,6 +116,11 @@ class ControllerClient:
         return bytes(parts)
 
 
+def log_directory_of(broker_id: int) -> bytes:
+    """The id of the only log directory of a stand-in broker."""
+    return (100 + broker_id).to_bytes(2, "big") * 8
+
+
 class StandInBroker:
     """Registers and sends heartbeats like a broker."""
 
@@ -130,14 +135,14 @@ class StandInBroker:
         request = BrokerRegistrationRequest(
             broker_id=self.broker_id,
             cluster_id=self._cluster_id,
-            incarnation_id=bytes([self.broker_id]) * 16,
+            incarnation_id=self.broker_id.to_bytes(2, "big") * 8,
             listeners=[Listener(name="PLAINTEXT", host="localhost", port=9_000 + self.broker_id)],
             features=[
                 Feature(name=name, min_supported_version=low, max_supported_version=high)
                 for name, (low, high) in FEATURES_OF_4_3.items()
             ],
             rack=None,
-            log_dirs=[bytes([100 + self.broker_id]) * 16],
+            log_dirs=[log_directory_of(self.broker_id)],
         )
         response = self._client.call(request, 4, BrokerRegistrationResponse)
         assert response.error_code in (Errors.NONE, Errors.NOT_CONTROLLER), response

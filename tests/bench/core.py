@@ -1,6 +1,6 @@
-"""`make bench`: everything in one run, as one table; fails when a target is missed.
+"""`make bench-core`: codec and image in a process, without a controller; fails when a target is missed.
 
-`run.py codec`, `run.py replay`, `run.py alter_partition` run a part of it.
+`core.py codec` and `core.py replay` run a part of it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from pathlib import Path
 # At the end of the path, so that what is installed (and compiled) comes before the sources.
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from tests.bench import alter_partition, codec, replay
+from tests.bench import codec, replay
 from tests.bench.table import render
 
-PARTS = {"codec": codec.run, "replay": replay.run, "alter_partition": alter_partition.run}
+PARTS = {"codec": codec.run, "replay": replay.run}
 
 
 def main(names: list[str]) -> int:
     if not codec.compiled():
-        print("These are the sources, uncompiled: the numbers say little. `make bench` compiles first.")
+        print("These are the sources, uncompiled: the numbers say little. `make bench-core` compiles first.")
     rows = []
     for name in names or list(PARTS):
         print(f"measuring {name} ...", file=sys.stderr, flush=True)

@@ -1,0 +1,52 @@
+"""The tables of a run as Markdown: a row for each load, figure by figure, the subjects side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tests.bench.compare.figures import FIGURES
+from tests.bench.compare.results import Results
+from tests.bench.compare.subjects import SUBJECTS
+
+LABELS = {subject.name: subject.label for subject in SUBJECTS}
+BASE, MEASURED = "java-linger-0", "kraftctl"
+
+
+def tables(results: Results) -> str:
+    """All of them; medians over the rounds, and kraftctl divided by Java without linger."""
+    names = list(dict.fromkeys(subject for load in results.loads() for subject in results.subjects(*load)))
+    heading = ["scenario", "load", "figure", *[LABELS.get(name, name) for name in names]]
+    with_ratio = {BASE, MEASURED} <= set(names)
+    rows = [heading + ["ratio"] * with_ratio]
+    for scenario, load in results.loads():
+        medians = {name: results.medians(scenario, load, name) for name in names}
+        for figure in FIGURES:
+            if any(figure in found for found in medians.values()):
+                values = [medians[name].get(figure) for name in names]
+                label = f"{FIGURES[figure].label} ({FIGURES[figure].unit or '1'})"
+                row = [scenario, load, label, *[number(value) for value in values]]
+                if with_ratio:
+                    row.append(ratio(medians[MEASURED].get(figure), medians[BASE].get(figure)))
+                rows.append(row)
+    return render(rows)
+
+
+def render(rows: Sequence[Sequence[str]]) -> str:
+    """The first row is the heading."""
+    heading, *body = rows
+    return "\n".join([_line(heading), _line(["---"] * len(heading)), *[_line(row) for row in body]])
+
+
+def number(value: float | None) -> str:
+    """Three digits that matter."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def ratio(one: float | None, other: float | None) -> str:
+    return f"{one / other:.2f}" if one is not None and other else ""
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,74 @@
+"""`make bench`: Java's controller, the same without linger, and kraftctl under the same load, in turn.
+
+`run.py --only heartbeats --rounds 1 --window 2 --warm-up 5` for a quick look. All windows are written to
+build/bench/results.json; `publish.py` makes table and plot of docs/performance.md from that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+# At the end of the path, so that what is installed (and compiled) comes before the sources.
+sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from tests.bench import codec
+from tests.bench.compare import markdown
+from tests.bench.compare.interleaved import Pace, Sample, measure
+from tests.bench.compare.results import Results, about
+from tests.bench.compare.scenario import Scenario
+from tests.bench.compare.scenarios import alter_partition
+from tests.bench.compare.subjects import SUBJECTS
+
+OUTPUT: Final = Path(__file__).resolve().parents[3] / "build" / "bench" / "results.json"
+SCENARIOS: Final[dict[str, Scenario]] = {scenario.name: scenario for scenario in (alter_partition.SCENARIO,)}
+
+
+def run(
+    scenarios: Sequence[Scenario], subjects: Sequence[str], loads: Sequence[str], directory: Path, pace: Pace
+) -> Iterator[Sample]:
+    """Each of `scenarios`; of its subjects and loads those that are named, or all if none is."""
+    for scenario in scenarios:
+        chosen = [subject for subject in scenario.subjects if not subjects or subject.name in subjects]
+        some = [load for load in scenario.loads if not loads or any(text in load.name for text in loads)]
+        yield from measure(scenario, chosen, some, directory, pace)
+
+
+def main(arguments: list[str]) -> int:
+    options = _options(arguments)
+    pace = Pace(options.rounds, options.window, options.warm_up)
+    if not codec.compiled():
+        print("These are the sources, uncompiled: the figures say little. `make bench` compiles first.")
+    if options.kraftctl:
+        os.environ["KRAFTCTL_COMMAND"] = options.kraftctl
+    names = options.only or list(SCENARIOS)
+    facts = about(pace, codec.compiled())
+    samples: list[Sample] = []
+    with tempfile.TemporaryDirectory(prefix="kraftctl-bench-") as directory:
+        for name in names:
+            samples += run([SCENARIOS[name]], options.subject, options.load, Path(directory), pace)
+            Results(facts, samples).write(options.output)
+    print(markdown.tables(Results(facts, samples)))
+    return 0
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", choices=SCENARIOS, action="append", default=[], help="may be repeated")
+    parser.add_argument("--load", action="append", default=[], help="part of its name; may be repeated")
+    parser.add_argument("--subject", choices=[each.name for each in SUBJECTS], action="append", default=[])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--window", type=float, default=4.0, help="seconds")
+    parser.add_argument("--warm-up", type=float, default=10.0, help="seconds, before each load")
+    parser.add_argument("--kraftctl", metavar="PATH", help="the executable; by default that of this python")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,173 @@
+"""AlterPartition in closed loops: leaders take a follower out of the ISR of their partitions, and back in.
+
+A leader has one request in flight, and waits for its answer, which a controller gives once the change is on
+disk and committed. Partition epochs count on with each change, so all frames are known beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from kraftctl_protocol.generated import alter_partition_response
+from kraftctl_protocol.generated.alter_partition_request import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+    TopicData,
+)
+from kraftctl_protocol.generated.alter_partition_response import AlterPartitionResponse
+from tests.bench.compare.counted import Counted
+from tests.bench.compare.figures import Figures
+from tests.bench.compare.following import Following
+from tests.bench.compare.frames import answer_frame, request_frame
+from tests.bench.compare.load_process import LoadProcess
+from tests.bench.compare.prepared_brokers import assigned_topic, client, create, unfenced_brokers
+from tests.bench.compare.quorum_epoch import quorum_epoch
+from tests.bench.compare.running import Running
+from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
+from tests.bench.compare.scripts import Stepping
+from tests.support.wire.controller_client import ControllerClient, StandInBroker
+
+VERSION: Final = 3
+BROKERS: Final = 100
+REPLICAS: Final = 3
+FIRST_OBSERVER_ID: Final = 1_000
+
+
+@dataclass
+class State:
+    """A controller with brokers; each load creates topics of its own."""
+
+    running: Running
+    connection: ControllerClient
+    brokers: list[StandInBroker]
+    epoch: int
+    loads: int = field(default=0)
+
+    def topics(self, leaders: int, partitions: int) -> list[tuple[bytes, list[StandInBroker]]]:
+        """For each leader the id of a topic, and the brokers of all of its partitions, itself first."""
+        self.loads += 1
+        around = self.brokers * 2
+        replicas = [around[number : number + REPLICAS] for number in range(leaders)]
+        ids = create(
+            self.connection,
+            [
+                assigned_topic(f"load-{self.loads}-{number}", partitions, [one.broker_id for one in members])
+                for number, members in enumerate(replicas)
+            ],
+        )
+        return [(ids[f"load-{self.loads}-{number}"], members) for number, members in enumerate(replicas)]
+
+
+def prepare(running: Running, brokers: int = BROKERS) -> State:
+    connection = client(running.port)
+    registered = unfenced_brokers(connection, running.controller.cluster_id, brokers)
+    return State(running, connection, registered, quorum_epoch(connection))
+
+
+@contextmanager
+def closed_loops(state: State, leaders: int, partitions: int, observers: int) -> Iterator[Measure]:
+    """`leaders` brokers change all of their `partitions` at a time, while `observers` fetch."""
+    scripts = [
+        changes(topic_id, members, partitions) for topic_id, members in state.topics(leaders, partitions)
+    ]
+    cluster_id = state.running.controller.cluster_id
+    followers = [
+        Following(cluster_id, FIRST_OBSERVER_ID + number, state.epoch) for number in range(observers)
+    ]
+    with ExitStack() as stack:
+        load = stack.enter_context(state.running.load(scripts))
+        fetches = stack.enter_context(state.running.load(followers)) if observers else None
+
+        def measure(seconds: float) -> Figures:
+            return _measure(state.running, load, fetches, seconds, partitions)
+
+        yield measure
+
+
+def _measure(
+    running: Running, load: LoadProcess, fetches: LoadProcess | None, seconds: float, partitions: int
+) -> Figures:
+    if fetches is None:
+        return running.measured(partial(load.run, seconds), partitions)
+    fetches.begin()
+    load.run(seconds / 4)  # until the observers have what was written before
+    figures = running.measured(partial(load.run, seconds), partitions)
+    answered = fetches.stop()
+    figures["fetches_per_s"] = answered.operations / answered.seconds
+    return figures
+
+
+def changes(topic_id: bytes, members: Sequence[StandInBroker], partitions: int) -> Stepping:
+    """The first member leads; the last one leaves the ISR and returns, with a request each."""
+    kinds = [
+        (
+            Counted(partial(_request, topic_id, isr, partitions)),
+            Counted(partial(_answer, topic_id, isr, partitions)),
+        )
+        for isr in (members[:-1], members)
+    ]
+    return Stepping(kinds, AlterPartitionRequest.API_KEY, VERSION)
+
+
+def _request(topic_id: bytes, isr: Sequence[StandInBroker], partitions: int, epoch: int) -> bytes:
+    wanted = [
+        PartitionData(
+            partition_index=index,
+            leader_epoch=0,
+            new_isr_with_epochs=[
+                BrokerState(broker_id=member.broker_id, broker_epoch=member.broker_epoch) for member in isr
+            ],
+            partition_epoch=epoch,
+        )
+        for index in range(partitions)
+    ]
+    request = AlterPartitionRequest(
+        broker_id=isr[0].broker_id,
+        broker_epoch=isr[0].broker_epoch,
+        topics=[TopicData(topic_id=topic_id, partitions=wanted)],
+    )
+    return request_frame(request, VERSION)
+
+
+def _answer(topic_id: bytes, isr: Sequence[StandInBroker], partitions: int, epoch: int) -> bytes:
+    changed = [
+        alter_partition_response.PartitionData(
+            partition_index=index,
+            leader_id=isr[0].broker_id,
+            leader_epoch=0,
+            isr=[member.broker_id for member in isr],
+            partition_epoch=epoch,
+        )
+        for index in range(partitions)
+    ]
+    topic = alter_partition_response.TopicData(topic_id=topic_id, partitions=changed)
+    return answer_frame(AlterPartitionResponse(topics=[topic]), VERSION)
+
+
+def load(leaders: int, partitions: int, observers: int) -> Load:
+    name = f"{leaders} {'broker' if leaders == 1 else 'brokers'} x {partitions}"
+    return Load(
+        f"{name}, {observers} observers" if observers else name,
+        partial(closed_loops, leaders=leaders, partitions=partitions, observers=observers),
+    )
+
+
+SCENARIO: Final = Scenario(
+    name="alter-partition",
+    title="AlterPartition, closed loops: brokers x partitions in each request",
+    prepare=prepare,
+    loads=(
+        load(1, 1, 0),
+        load(1, 1, 20),
+        load(20, 1, 0),
+        load(100, 1, 0),
+        load(20, 100, 0),
+        load(100, 100, 0),
+    ),
+    settings=LONG_SESSION,
+)

@@ -1,0 +1,141 @@
+"""What one connection of the load generator sends, request after request, and how each answer is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.message import Message
+from tests.bench.compare.counted import Counted
+from tests.bench.compare.frames import (
+    ANSWER_BODY,
+    REQUEST_CORRELATION_ID,
+    UnexpectedAnswerError,
+    decoded,
+    refuse_other,
+)
+
+Frame = bytes | bytearray
+
+
+class Script(Protocol):
+    """At most one of its requests is in flight. Its buffers may be used again for the next request."""
+
+    correlation_at: int
+    """The position of the correlation id in its frames."""
+    interval_s: float
+    """From one request to the next; 0: as soon as it is answered."""
+
+    def frame(self) -> bytearray | None:
+        """The next request; None when there is none for now."""
+
+    def check(self, answer: Frame) -> None:
+        """Raises UnexpectedAnswerError."""
+
+    def finish(self) -> None:
+        """After a window: checks what would have cost time within it."""
+
+
+class Repeated:
+    """The same request for ever, always with the same answer."""
+
+    correlation_at = REQUEST_CORRELATION_ID
+
+    def __init__(
+        self, request: bytes, answer: bytes, api_key: int, version: int, interval_s: float = 0.0
+    ) -> None:
+        self.interval_s = interval_s
+        self._request = bytearray(request)
+        self._answer = answer
+        self._expected = answer[ANSWER_BODY:]
+        self._api = api_key, version
+
+    def frame(self) -> bytearray:
+        return self._request
+
+    def check(self, answer: Frame) -> None:
+        if answer[ANSWER_BODY:] != self._expected:
+            refuse_other(answer, self._answer, *self._api)
+
+    def finish(self) -> None:
+        """All answers are checked already."""
+
+
+class Stepping:
+    """Requests of several kinds in turn, each of which counts one on: AlterPartition and its partition epoch.
+
+    A kind is a request, which has the value of before, and its answer, which has the next.
+    """
+
+    correlation_at = REQUEST_CORRELATION_ID
+    interval_s = 0.0
+
+    def __init__(self, kinds: list[tuple[Counted, Counted]], api_key: int, version: int) -> None:
+        self._kinds = kinds
+        self._api = api_key, version
+        self._value = 0
+
+    def frame(self) -> bytearray:
+        request, _ = self._kinds[self._value % len(self._kinds)]
+        return request.at(self._value)
+
+    def check(self, answer: Frame) -> None:
+        _, expected = self._kinds[self._value % len(self._kinds)]
+        self._value += 1
+        refuse_other(answer, expected.at(self._value), *self._api)
+
+    def finish(self) -> None:
+        """All answers are checked already."""
+
+
+class OneByOne:
+    """Each of some requests once; the error codes of their answers are checked afterwards.
+
+    For answers with ids that the controller chooses.
+    """
+
+    correlation_at = REQUEST_CORRELATION_ID
+    interval_s = 0.0
+
+    def __init__(self, requests: Iterable[bytes], api_key: int, version: int) -> None:
+        self._requests = [bytearray(request) for request in reversed(list(requests))]
+        self._answers: list[bytes] = []
+        self._api = api_key, version
+
+    def frame(self) -> bytearray | None:
+        return self._requests.pop() if self._requests else None
+
+    def check(self, answer: Frame) -> None:
+        self._answers.append(bytes(answer))
+
+    def finish(self) -> None:
+        for answer in self._answers:
+            refuse_errors(decoded(answer, *self._api))
+        self._answers.clear()
+
+
+class Echoed:
+    """Frames of a size that come back as they are: the floor of a server that does nothing."""
+
+    correlation_at = 4
+    interval_s = 0.0
+
+    def __init__(self, frame_bytes: int) -> None:
+        self._frame = bytearray((frame_bytes - 4).to_bytes(4, "big") + bytes(frame_bytes - 4))
+
+    def frame(self) -> bytearray:
+        return self._frame
+
+    def check(self, answer: Frame) -> None:
+        assert answer == self._frame
+
+    def finish(self) -> None:
+        """All answers are checked already."""
+
+
+def refuse_errors(answer: Message) -> None:
+    """Raises UnexpectedAnswerError when an entry of `topics` has an error code."""
+    wrong = sorted({entry.error_code for entry in answer.topics} - {Errors.NONE})
+    if wrong:
+        raise UnexpectedAnswerError(f"error codes {wrong} among {len(answer.topics)} entries")

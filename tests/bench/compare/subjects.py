@@ -1,0 +1,65 @@
+"""What is compared: Kafka's own controller with its defaults, the same without linger, kraftctl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kraftctl.dev.nodes import Controller, JavaController, KraftctlController
+from kraftctl.dev.settings import random_id
+from tests.support.processes.kafka import kafka
+
+CONTROLLER_ID: Final = 3000
+
+NO_LINGER: Final = {"controller.quorum.append.linger.ms": "0"}
+"""Kafka's default is to wait 25 ms for more records before it writes; kraftctl writes immediately and batches
+what arrives during a flush."""
+
+JVM_HEAP: Final = "1g"
+JVM_OPTIONS: Final = (
+    f"-Xms{JVM_HEAP}",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-Djava.awt.headless=true",
+)
+"""As kafka-server-start.sh and kafka-run-class.sh start a node."""
+
+
+class InstalledJavaController(JavaController):
+    """A Java controller with the heap and the collector of an installation."""
+
+    def command(self) -> list[str]:
+        java, *arguments = self.kafka.node_command(self.properties_file, heap=JVM_HEAP, quick=False)
+        return [java, *JVM_OPTIONS, *arguments]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One way to run a controller. `create` takes a directory and the settings of a scenario."""
+
+    name: str
+    label: str
+    create: Callable[[Path, Mapping[str, str]], Controller]
+
+
+def _java(directory: Path, settings: Mapping[str, str]) -> Controller:
+    return InstalledJavaController(kafka(), CONTROLLER_ID, directory, random_id(), properties=settings)
+
+
+def _java_without_linger(directory: Path, settings: Mapping[str, str]) -> Controller:
+    return _java(directory, {**settings, **NO_LINGER})
+
+
+def _kraftctl(directory: Path, settings: Mapping[str, str]) -> Controller:
+    return KraftctlController(CONTROLLER_ID, directory, random_id(), properties=settings)
+
+
+JAVA: Final = Subject("java", "Java", _java)
+JAVA_LINGER_0: Final = Subject("java-linger-0", "Java, linger 0", _java_without_linger)
+KRAFTCTL: Final = Subject("kraftctl", "kraftctl", _kraftctl)
+SUBJECTS: Final = (JAVA, JAVA_LINGER_0, KRAFTCTL)

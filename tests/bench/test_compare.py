@@ -1,0 +1,76 @@
+"""`make bench` with few brokers, kraftctl alone: each answer is as expected. No time counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from tests.bench.compare import markdown
+from tests.bench.compare.counted import Counted
+from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
+from tests.bench.compare.interleaved import Pace, Sample, measure
+from tests.bench.compare.results import Results, read_results
+from tests.bench.compare.scenario import Scenario
+from tests.bench.compare.scenarios import alter_partition
+from tests.bench.compare.scripts import Repeated
+from tests.bench.compare.subjects import KRAFTCTL
+
+BROKERS = 6
+PACE = Pace(rounds=2, window_s=0.1, warm_up_s=0.1)
+
+
+SMALL = (
+    pytest.param(
+        dataclasses.replace(
+            alter_partition.SCENARIO,
+            prepare=partial(alter_partition.prepare, brokers=BROKERS),
+            loads=(alter_partition.load(1, 1, 0), alter_partition.load(BROKERS, 10, 3)),
+        ),
+        id="alter-partition",
+    ),
+)
+
+
+@pytest.mark.parametrize("scenario", SMALL)
+def test_every_answer_is_as_expected(tmp_path: Path, scenario: Scenario) -> None:
+    samples = list(measure(scenario, [KRAFTCTL], scenario.loads, tmp_path, PACE))
+    assert {(sample.load, sample.round) for sample in samples} == {
+        (load.name, number) for load in scenario.loads for number in range(min(PACE.rounds, load.rounds_max))
+    }
+    for sample in samples:
+        assert min(sample.figures.values()) >= 0, sample
+        assert max(sample.figures.values()) > 0, sample
+
+
+def test_an_answer_that_differs_is_refused() -> None:
+    fine = answer_frame(BrokerHeartbeatResponse(is_fenced=False), 1)
+    script = Repeated(b"", fine, BrokerHeartbeatResponse.API_KEY, 1)
+    script.check(fine)
+    with pytest.raises(UnexpectedAnswerError, match="error_code=77"):
+        script.check(answer_frame(BrokerHeartbeatResponse(error_code=77, is_fenced=False), 1))
+
+
+@pytest.mark.parametrize("count", [1, 2, 100])
+def test_a_value_counts_on_in_encoded_bytes(count: int) -> None:
+    def encode(value: int) -> bytes:
+        return b"head" + b"".join(b"between" + value.to_bytes(4, "big") for _ in range(count)) + b"end"
+
+    counted = Counted(encode)
+    for value in (0, 1, 255, 256, 70_000, 2**31 - 1, 3):
+        assert counted.at(value) == encode(value)
+
+
+def test_medians_are_printed_beside_each_other(tmp_path: Path) -> None:
+    rounds = {"java-linger-0": (3.0, 9.0, 4.0), "kraftctl": (1.0, 2.0, 7.0)}
+    samples = [
+        Sample("s", "l", subject, number, {"processor_us": value})
+        for subject, values in rounds.items()
+        for number, value in enumerate(values)
+    ]
+    Results({"when": "now"}, samples).write(tmp_path / "results.json")
+    found = read_results(tmp_path / "results.json")
+    assert markdown.tables(found).splitlines()[-1] == "| s | l | processor time each (us) | 4 | 2 | 0.50 |"
