@@ -15,13 +15,24 @@ from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.results import Results, read_results
 from tests.bench.compare.scenario import Scenario
-from tests.bench.compare.scenarios import alter_partition
+from tests.bench.compare.scenarios import (
+    alter_partition,
+    broker_failure,
+    create_topics,
+    heartbeats,
+    idle,
+    large_cluster,
+)
 from tests.bench.compare.scripts import Repeated
-from tests.bench.compare.subjects import KRAFTCTL
+from tests.bench.compare.subjects import KRAFTCTL, SUBJECTS
 
 BROKERS = 6
+SOME_PARTITIONS = 2_000
 PACE = Pace(rounds=2, window_s=0.1, warm_up_s=0.1)
 
+
+REST = [pytest.mark.slow, pytest.mark.long]
+"""The same harness, with other scripts."""
 
 SMALL = (
     pytest.param(
@@ -32,12 +43,72 @@ SMALL = (
         ),
         id="alter-partition",
     ),
+    pytest.param(
+        dataclasses.replace(
+            heartbeats.SCENARIO,
+            prepare=partial(heartbeats.prepare, brokers=BROKERS),
+            loads=(heartbeats.load(BROKERS),),
+        ),
+        id="heartbeats",
+        marks=REST,
+    ),
+    pytest.param(
+        dataclasses.replace(
+            create_topics.SCENARIO,
+            prepare=partial(create_topics.prepare, brokers=BROKERS),
+            loads=(create_topics.load(create_topics.Wanted(2, 3, 4), warm_up_rounds=1),),
+        ),
+        id="create-topics",
+        marks=REST,
+    ),
+    pytest.param(
+        dataclasses.replace(
+            broker_failure.SCENARIO,
+            prepare=partial(broker_failure.prepare, brokers=BROKERS),
+            loads=(broker_failure.load(30, warm_up_rounds=1),),
+        ),
+        id="broker-failure",
+        marks=REST,
+    ),
+    pytest.param(
+        dataclasses.replace(
+            idle.SCENARIO,
+            prepare=partial(idle.prepare, brokers=BROKERS),
+            loads=(idle.load(BROKERS),),
+        ),
+        id="idle",
+        marks=REST,
+    ),
+    pytest.param(
+        large_cluster.scenario(
+            "log",
+            "log",
+            (large_cluster.load_memory(), large_cluster.load_replication(2), large_cluster.load_start()),
+            {},
+            SOME_PARTITIONS,
+        ),
+        id="log",
+        marks=REST,
+    ),
+    pytest.param(
+        large_cluster.scenario(
+            "snapshot",
+            "snapshot",
+            (large_cluster.load_snapshot(2),),
+            {large_cluster.SNAPSHOT_BYTES: "10000"},
+            SOME_PARTITIONS,
+        ),
+        id="snapshot",
+    ),
 )
+
+
+FLOORS = {scenario.values[0].name: set(scenario.values[0].subjects) - set(SUBJECTS) for scenario in SMALL}
 
 
 @pytest.mark.parametrize("scenario", SMALL)
 def test_every_answer_is_as_expected(tmp_path: Path, scenario: Scenario) -> None:
-    samples = list(measure(scenario, [KRAFTCTL], scenario.loads, tmp_path, PACE))
+    samples = list(measure(scenario, [KRAFTCTL, *FLOORS[scenario.name]], scenario.loads, tmp_path, PACE))
     assert {(sample.load, sample.round) for sample in samples} == {
         (load.name, number) for load in scenario.loads for number in range(min(PACE.rounds, load.rounds_max))
     }

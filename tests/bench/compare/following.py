@@ -25,6 +25,7 @@ from tests.bench.compare.frames import (
     REQUEST_CORRELATION_ID,
     UnexpectedAnswerError,
     answer_frame,
+    compact_bytes,
     decoded,
     first_difference,
     request_frame,
@@ -114,12 +115,7 @@ class AnswerLayout:
 
     def records(self, answer: Frame) -> tuple[int, int]:
         """Begin and end; equal if there are none."""
-        position, length, shift = self._records_at, 0, 0
-        while answer[position] & 0x80:
-            length |= (answer[position] & 0x7F) << shift
-            position, shift = position + 1, shift + 7
-        length |= answer[position] << shift
-        return position + 1, position + max(length, 1)
+        return compact_bytes(answer, self._records_at)
 
 
 class Following:

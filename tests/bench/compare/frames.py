@@ -55,3 +55,13 @@ def refuse_other(answer: bytes | bytearray, expected: bytes | bytearray, api_key
 def first_difference(one: bytes, other: bytes) -> int:
     """The position of the first byte that differs."""
     return next(at for at, (left, right) in enumerate(zip(one, other, strict=True)) if left != right)
+
+
+def compact_bytes(frame: bytes | bytearray, at: int) -> tuple[int, int]:
+    """Begin and end of the value of a field of type compact bytes; equal if it is empty or null."""
+    length, shift = 0, 0
+    while frame[at] & 0x80:
+        length |= (frame[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    length |= frame[at] << shift
+    return at + 1, at + max(length, 1)

@@ -37,6 +37,7 @@ class Window:
     p999_ms: float
     processor_s: float
     """Of the load generator itself."""
+    received_bytes: int
 
     @property
     def seconds(self) -> float:
@@ -121,6 +122,7 @@ class Loop:
             self._poll.register(descriptor, select.EPOLLIN)
         self._poll.register(stop_fd, select.EPOLLIN)
         self._in_flight = 0
+        self._received_bytes = 0
         self._later: list[tuple[float, int]] = []
         """When to send again, and on which descriptor: scripts with an interval."""
 
@@ -130,6 +132,7 @@ class Loop:
         began_s, used_s = time.monotonic(), time.process_time()
         until_s = began_s + seconds
         self._later = []
+        self._received_bytes = 0
         for connection in self._connections.values():
             self._in_flight += connection.send()
         while self._in_flight or (self._later and time.monotonic() < until_s):
@@ -149,7 +152,7 @@ class Loop:
         self._poll.modify(self._stop_fd, select.EPOLLIN)
         for connection in self._connections.values():
             connection.script.finish()
-        return _window(latencies, began_s, ended_s, used_s)
+        return _window(latencies, began_s, ended_s, used_s, self._received_bytes)
 
     def close(self) -> None:
         self._poll.close()
@@ -164,6 +167,7 @@ class Loop:
             return 0.0
         now_s = time.monotonic()
         latencies.append(now_s - connection.sent_s)
+        self._received_bytes += len(answer)
         connection.script.check(answer)
         self._in_flight -= 1
         return now_s
@@ -187,7 +191,7 @@ class Loop:
             self._in_flight += self._connections[descriptor].send()
 
 
-def _window(latencies: array[float], began_s: float, ended_s: float, used_s: float) -> Window:
+def _window(latencies: array[float], began_s: float, ended_s: float, used_s: float, received: int) -> Window:
     ordered = sorted(1e3 * latency_s for latency_s in latencies) or [0.0]
     p50_ms, p99_ms, p999_ms = (percentile(ordered, part) for part in (0.5, 0.99, 0.999))
-    return Window(len(latencies), began_s, ended_s, p50_ms, p99_ms, p999_ms, used_s)
+    return Window(len(latencies), began_s, ended_s, p50_ms, p99_ms, p999_ms, used_s, received)

@@ -22,11 +22,30 @@ from tests.bench.compare import markdown
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.results import Results, about
 from tests.bench.compare.scenario import Scenario
-from tests.bench.compare.scenarios import alter_partition
+from tests.bench.compare.scenarios import (
+    alter_partition,
+    broker_failure,
+    create_topics,
+    heartbeats,
+    idle,
+    large_cluster,
+)
 from tests.bench.compare.subjects import SUBJECTS
 
 OUTPUT: Final = Path(__file__).resolve().parents[3] / "build" / "bench" / "results.json"
-SCENARIOS: Final[dict[str, Scenario]] = {scenario.name: scenario for scenario in (alter_partition.SCENARIO,)}
+SCENARIOS: Final[dict[str, Scenario]] = {
+    scenario.name: scenario
+    for scenario in (
+        alter_partition.SCENARIO,
+        heartbeats.SCENARIO,
+        create_topics.SCENARIO,
+        broker_failure.SCENARIO,
+        idle.SCENARIO,
+        large_cluster.EMPTY,
+        large_cluster.LOG,
+        large_cluster.SNAPSHOT,
+    )
+}
 
 
 def run(

@@ -26,7 +26,7 @@ from tests.bench.compare.following import Following
 from tests.bench.compare.frames import answer_frame, request_frame
 from tests.bench.compare.load_process import LoadProcess
 from tests.bench.compare.prepared_brokers import assigned_topic, client, create, unfenced_brokers
-from tests.bench.compare.quorum_epoch import quorum_epoch
+from tests.bench.compare.quorum_state import quorum_state
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
 from tests.bench.compare.scripts import Stepping
@@ -66,7 +66,7 @@ class State:
 def prepare(running: Running, brokers: int = BROKERS) -> State:
     connection = client(running.port)
     registered = unfenced_brokers(connection, running.controller.cluster_id, brokers)
-    return State(running, connection, registered, quorum_epoch(connection))
+    return State(running, connection, registered, quorum_state(connection).epoch)
 
 
 @contextmanager

@@ -1,6 +1,8 @@
-"""The epoch of the quorum, which observers name in each request."""
+"""Epoch and high watermark of the quorum, which observers need in their requests."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from kraftctl_protocol.generated.describe_quorum_request import (
     DescribeQuorumRequest,
@@ -11,10 +13,20 @@ from kraftctl_protocol.generated.describe_quorum_response import DescribeQuorumR
 from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.support.wire.controller_client import ControllerClient
 
+VERSION = 2
 
-def quorum_epoch(connection: ControllerClient) -> int:
+
+@dataclass(frozen=True)
+class QuorumState:
+    """`high_watermark` is exclusive."""
+
+    epoch: int
+    high_watermark: int
+
+
+def quorum_state(connection: ControllerClient) -> QuorumState:
     topic = TopicData(topic_name=METADATA_TOPIC, partitions=[PartitionData(partition_index=0)])
-    answer = connection.call(DescribeQuorumRequest(topics=[topic]), 2, DescribeQuorumResponse)
+    answer = connection.call(DescribeQuorumRequest(topics=[topic]), VERSION, DescribeQuorumResponse)
     partition = answer.topics[0].partitions[0]
     assert answer.error_code == 0 == partition.error_code, answer
-    return partition.leader_epoch
+    return QuorumState(partition.leader_epoch, partition.high_watermark)

@@ -1,0 +1,194 @@
+"""A hundred thousand partitions, in the log or in a snapshot: memory, downloads, and the start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from kraftctl.dev.polling import await_result
+from kraftctl_protocol.generated.create_topics_request import CreatableTopic
+from kraftctl_protocol.log_file_names import CHECKPOINT_SUFFIX, LOG_SUFFIX
+from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from tests.bench.compare.downloads import ReadingASnapshot, ReadingTheLog
+from tests.bench.compare.figures import Figures
+from tests.bench.compare.prepared_brokers import client, create, unfenced_brokers
+from tests.bench.compare.quorum_state import QuorumState, quorum_state
+from tests.bench.compare.running import Running
+from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
+from tests.bench.compare.scripts import Script
+from tests.support.wire.controller_client import ControllerClient, StandInBroker
+
+BROKERS: Final = 20
+PARTITIONS: Final = 100_000
+PARTITIONS_PER_TOPIC: Final = 100
+REPLICATION_FACTOR: Final = 3
+FIRST_OBSERVER_ID: Final = 1_000
+SETTLED_S: Final = 2.0
+POLL_S: Final = 0.02
+START_SECONDS_MAX: Final = 300.0
+SETTINGS: Final = {
+    **LONG_SESSION,
+    # The log stays as it is while it is read.
+    "metadata.max.idle.interval.ms": "0",
+}
+SNAPSHOT_BYTES: Final = "metadata.log.max.record.bytes.between.snapshots"
+
+
+@dataclass
+class State:
+    """What was created, and what it takes."""
+
+    running: Running
+    quorum: QuorumState
+    partitions: int
+    empty_bytes: int
+    full_bytes: int
+
+
+def prepare(running: Running, brokers: int = BROKERS, partitions: int = PARTITIONS) -> State:
+    with client(running.port) as connection:
+        unfenced_brokers(connection, running.controller.cluster_id, brokers)
+        Event().wait(SETTLED_S)
+        empty_bytes = running.resident_bytes()
+        topics = [
+            CreatableTopic(
+                name=f"topic-{number:05}",
+                num_partitions=PARTITIONS_PER_TOPIC,
+                replication_factor=REPLICATION_FACTOR,
+            )
+            for number in range(partitions // PARTITIONS_PER_TOPIC)
+        ]
+        if topics:
+            create(connection, topics)
+        Event().wait(SETTLED_S)
+        return State(running, quorum_state(connection), partitions, empty_bytes, running.resident_bytes())
+
+
+@contextmanager
+def memory(state: State) -> Iterator[Measure]:
+    """That of the process as it is, whatever of it is garbage."""
+    grown_bytes = state.full_bytes - state.empty_bytes
+    figures: Figures = {
+        "resident_mib": state.full_bytes / 2**20,
+        "bytes_per_partition": grown_bytes / state.partitions,
+    }
+    yield lambda _: figures
+
+
+@contextmanager
+def replication(state: State, observers: int) -> Iterator[Measure]:
+    segments = sorted(state.running.controller.metadata_directory.glob(f"*{LOG_SUFFIX}"))
+    assert len(segments) == 1, segments
+    reading = partial(ReadingTheLog, file=segments[0], end_offset=state.quorum.high_watermark)
+    yield from _downloads(state, [reading(*_identity(state, number)) for number in range(observers)])
+
+
+@contextmanager
+def fetch_snapshot(state: State, observers: int) -> Iterator[Measure]:
+    newest = await_result(
+        lambda: newest_snapshot(state.running.controller.metadata_directory), "a snapshot", START_SECONDS_MAX
+    )
+    end_offset, epoch = newest.name.removesuffix(CHECKPOINT_SUFFIX).split("-")
+    reading = partial(ReadingASnapshot, file=newest, snapshot_id=OffsetAndEpoch(int(end_offset), int(epoch)))
+    yield from _downloads(state, [reading(*_identity(state, number)) for number in range(observers)])
+
+
+def newest_snapshot(directory: Path) -> Path | None:
+    """None while there is only that of an empty cluster, which formatting has written."""
+    found = max(directory.glob(f"*{CHECKPOINT_SUFFIX}"), default=None)
+    return None if found is None or int(found.name.split("-")[0]) == 0 else found
+
+
+def _identity(state: State, number: int) -> tuple[str, int, int]:
+    return state.running.controller.cluster_id, FIRST_OBSERVER_ID + number, state.quorum.epoch
+
+
+def _downloads(state: State, scripts: list[Script]) -> Iterator[Measure]:
+    with state.running.load(scripts) as load:
+
+        def measure(seconds: float) -> Figures:
+            before_s = state.running.processor_s()
+            window = load.run(seconds)
+            used_s = state.running.processor_s() - before_s
+            megabytes = window.received_bytes / 1e6
+            return {
+                "mb_per_s": megabytes / window.seconds,
+                "processor_ms_per_mb": 1e3 * used_s / megabytes,
+                "cores": used_s / window.seconds,
+            }
+
+        yield measure
+
+
+@contextmanager
+def starts(state: State) -> Iterator[Measure]:
+    """After SIGTERM, until a broker has registered. Each window is one start."""
+    yield lambda _: _start(state.running)
+
+
+def _start(running: Running) -> Figures:
+    running.controller.stop()
+    began_s = time.monotonic()
+    running.controller.start(wait=False)
+    await_result(lambda: _is_registered(running), "a broker is registered", START_SECONDS_MAX, POLL_S)
+    figures = {"start_s": time.monotonic() - began_s, "start_processor_s": running.processor_s()}
+    running.controller.await_ready()
+    return figures
+
+
+def _is_registered(running: Running) -> bool:
+    """Registers a broker; False when the controller is not active yet."""
+    try:
+        with ControllerClient(running.port, timeout_s=START_SECONDS_MAX) as connection:
+            return StandInBroker(connection, 1, running.controller.cluster_id).register()
+    except OSError:
+        return False
+
+
+def load_memory() -> Load:
+    return Load("memory", memory, rounds_max=1)
+
+
+def load_replication(observers: int) -> Load:
+    return Load(f"the log to {_observers(observers)}", partial(replication, observers=observers))
+
+
+def load_snapshot(observers: int) -> Load:
+    return Load(f"FetchSnapshot to {_observers(observers)}", partial(fetch_snapshot, observers=observers))
+
+
+def load_start() -> Load:
+    return Load("start", starts)
+
+
+def _observers(count: int) -> str:
+    return "1 observer" if count == 1 else f"{count} observers"
+
+
+def scenario(
+    name: str, title: str, loads: tuple[Load, ...], settings: Mapping[str, str], partitions: int
+) -> Scenario:
+    return Scenario(name, title, partial(prepare, partitions=partitions), loads, {**SETTINGS, **settings})
+
+
+EMPTY: Final = scenario("empty", "No topics", (load_start(),), {}, 0)
+LOG: Final = scenario(
+    "log",
+    f"{PARTITIONS:,} partitions, all of them in the log",
+    (load_memory(), load_replication(1), load_replication(10), load_start()),
+    {},
+    PARTITIONS,
+)
+SNAPSHOT: Final = scenario(
+    "snapshot",
+    f"{PARTITIONS:,} partitions, most of them in a snapshot",
+    (load_snapshot(1), load_snapshot(10), load_start()),
+    {SNAPSHOT_BYTES: "5000000"},
+    PARTITIONS,
+)
