@@ -40,7 +40,7 @@ PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol protocol/kraftctl_s
 TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
-.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-core bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean
+.PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-core bench-full bench-publish bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean
 
 build: $(STAMPS)/compiled-$(TREE)
 
@@ -137,6 +137,14 @@ generate: $(STAMPS)/dev
 # Java's controller, the same without linger, and kraftctl. For a quick look: BENCH_ARGS="--only heartbeats --rounds 1"
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/run.py $(BENCH_ARGS)
+
+# Also with one and two million partitions.
+bench-full: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/run.py --full $(BENCH_ARGS)
+
+# The table, the plot and the data of docs/performance.md, from the last run.
+bench-publish: setup
+	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/publish.py
 
 # Codec and image, without a controller.
 bench-core: setup

@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 from functools import partial
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
-from tests.bench.compare import markdown
+from tests.bench.compare import markdown, publish
 from tests.bench.compare.counted import Counted
+from tests.bench.compare.figures import FIGURES
 from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.results import Results, read_results
+from tests.bench.compare.run import ALL
 from tests.bench.compare.scenario import Scenario
 from tests.bench.compare.scenarios import (
     alter_partition,
@@ -25,6 +28,7 @@ from tests.bench.compare.scenarios import (
 )
 from tests.bench.compare.scripts import Repeated
 from tests.bench.compare.subjects import KRAFTCTL, SUBJECTS
+from tests.bench.compare.targets import FORCED_WRITE, TARGETS
 
 BROKERS = 6
 SOME_PARTITIONS = 2_000
@@ -133,6 +137,40 @@ def test_a_value_counts_on_in_encoded_bytes(count: int) -> None:
     counted = Counted(encode)
     for value in (0, 1, 255, 256, 70_000, 2**31 - 1, 3):
         assert counted.at(value) == encode(value)
+
+
+def test_a_page_gets_targets_and_a_plot(tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+    page.write_text(f"before\n{publish.BEGIN}old\n{publish.END}after\n")
+    samples = [
+        Sample("heartbeats", "100 brokers", subject, 0, {"per_s": per_s, "processor_us": 1e6 / per_s})
+        for subject, per_s in {"java-linger-0": 100.0, "kraftctl": 125.0, "echo": 500.0}.items()
+    ]
+    publish.publish(Results({"when": "now"}, samples), page)
+    lines = page.read_text().splitlines()
+    verdicts = [line.split(" | ")[-3:] for line in lines if "x Java" in line or "x the echo" in line]
+    assert verdicts == [
+        ["1.25", ">= 1 x Java, linger 0", "met |"],
+        ["0.80", "<= 0.85 x Java, linger 0", "met |"],
+        ["4.00", "<= 1.5 x the echo", "**missed** |"],
+    ]
+    assert (lines[0], lines[-1], "old" in lines) == ("before", "after", False)
+    bars = ElementTree.parse(page.with_suffix(".svg")).iter("{http://www.w3.org/2000/svg}rect")
+    assert [bar.get("width") for bar in bars if bar.get("height") == "9"] == ["130.0", "104.0", "26.0"]
+    assert read_results(page.with_suffix(".json")).samples == samples
+
+
+def test_each_target_is_of_a_load_that_is_measured() -> None:
+    measured = {(scenario.name, load.name) for scenario in ALL.values() for load in scenario.loads}
+    assert {(target.scenario, target.load) for target in TARGETS} <= measured
+    assert {target.figure for target in TARGETS} <= set(FIGURES)
+
+
+def test_a_latency_is_at_most_a_forced_write_and_a_little() -> None:
+    target = TARGETS[0]
+    assert target.is_met(0.3, 0.0, {FORCED_WRITE: "0.05"})
+    assert not target.is_met(0.31, 0.0, {FORCED_WRITE: "0.05"})
+    assert target.is_met(0.55, 0.0, {FORCED_WRITE: "0.5"})
 
 
 def test_medians_are_printed_beside_each_other(tmp_path: Path) -> None:

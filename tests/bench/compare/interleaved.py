@@ -62,7 +62,8 @@ def measure(
     with ExitStack() as stack:
         prepared = []
         for subject in subjects:
-            controller = subject.create(directory / scenario.name / subject.name, scenario.settings)
+            home = directory / scenario.name / subject.name
+            controller = subject.create(home, scenario.settings, scenario.heap)
             running = stack.enter_context(Running(controller))
             prepared.append(Prepared(subject, running, scenario.prepare(running)))
             running.pause()
@@ -76,7 +77,7 @@ def _rounds(scenario: Scenario, load: Load, prepared: Sequence[Prepared], pace: 
         for one in prepared:
             with one.at_work():
                 measures.append((one, stack.enter_context(load.open(one.state))))
-                measures[-1][1](pace.warm_up_s * scenario.warm_up_factor)
+                measures[-1][1](pace.warm_up_s)
         for number in range(min(pace.rounds, load.rounds_max)):
             for one, window in measures:
                 with one.at_work():

@@ -49,9 +49,10 @@ class Results:
         return list(dict.fromkeys(found))
 
     def write(self, path: Path) -> None:
-        samples = [asdict(sample) for sample in self.samples]
+        """A line for each window."""
+        samples = ",\n".join(json.dumps(asdict(sample)) for sample in self.samples)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"about": self.about, "samples": samples}, indent=1) + "\n")
+        path.write_text(f'{{"about": {json.dumps(self.about)},\n"samples": [\n{samples}\n]}}\n')
 
 
 def read_results(path: Path) -> Results:

@@ -18,7 +18,8 @@ from typing import Final
 sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from tests.bench import codec
-from tests.bench.compare import markdown
+from tests.bench.compare import markdown, targets
+from tests.bench.compare.forced_write import forced_write_ms
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.results import Results, about
 from tests.bench.compare.scenario import Scenario
@@ -46,6 +47,11 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         large_cluster.SNAPSHOT,
     )
 }
+LARGE: Final[dict[str, Scenario]] = {
+    scenario.name: scenario for scenario in (broker_failure.LARGE, idle.LARGE, *large_cluster.LARGE)
+}
+"""Of `make bench-full`, besides the others."""
+ALL: Final = {**SCENARIOS, **LARGE}
 
 
 def run(
@@ -65,20 +71,24 @@ def main(arguments: list[str]) -> int:
         print("These are the sources, uncompiled: the figures say little. `make bench` compiles first.")
     if options.kraftctl:
         os.environ["KRAFTCTL_COMMAND"] = options.kraftctl
-    names = options.only or list(SCENARIOS)
+    names = options.only or list(ALL if options.full else SCENARIOS)
     facts = about(pace, codec.compiled())
     samples: list[Sample] = []
     with tempfile.TemporaryDirectory(prefix="kraftctl-bench-") as directory:
+        facts[targets.FORCED_WRITE] = f"{forced_write_ms(Path(directory)):.3f}"
         for name in names:
-            samples += run([SCENARIOS[name]], options.subject, options.load, Path(directory), pace)
+            samples += run([ALL[name]], options.subject, options.load, Path(directory), pace)
             Results(facts, samples).write(options.output)
-    print(markdown.tables(Results(facts, samples)))
+    results = Results(facts, samples)
+    print(markdown.tables(results))
+    print(f"\n{markdown.render(targets.rows(results))}")
     return 0
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", choices=SCENARIOS, action="append", default=[], help="may be repeated")
+    parser.add_argument("--only", choices=ALL, action="append", default=[], help="may be repeated")
+    parser.add_argument("--full", action="store_true", help="also with a million partitions and more")
     parser.add_argument("--load", action="append", default=[], help="part of its name; may be repeated")
     parser.add_argument("--subject", choices=[each.name for each in SUBJECTS], action="append", default=[])
     parser.add_argument("--rounds", type=int, default=3)

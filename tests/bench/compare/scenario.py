@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tests.bench.compare.figures import Figures
 from tests.bench.compare.running import Running
-from tests.bench.compare.subjects import SUBJECTS, Subject
+from tests.bench.compare.subjects import JVM_HEAP, SUBJECTS, Subject
 
 Measure = Callable[[float], Figures]
 """Runs a load for so many seconds, if its length is not given by what it does."""
@@ -36,6 +36,5 @@ class Scenario:
     prepare: Callable[[Running], Any]
     loads: Sequence[Load]
     settings: Mapping[str, str]
-    warm_up_factor: float = 1.0
-    """Times the warm-up of a run: a JVM compiles its hot code late when few requests are answered."""
     subjects: Sequence[Subject] = SUBJECTS
+    heap: str = JVM_HEAP

@@ -18,8 +18,10 @@ NO_LINGER: Final = {"controller.quorum.append.linger.ms": "0"}
 what arrives during a flush."""
 
 JVM_HEAP: Final = "1g"
+"""As kafka-server-start.sh sets it. Scenarios that need more say so."""
+
 JVM_OPTIONS: Final = (
-    f"-Xms{JVM_HEAP}",
+    "-Xms1g",
     "-server",
     "-XX:+UseG1GC",
     "-XX:MaxGCPauseMillis=20",
@@ -33,29 +35,33 @@ JVM_OPTIONS: Final = (
 class InstalledJavaController(JavaController):
     """A Java controller with the heap and the collector of an installation."""
 
+    heap = JVM_HEAP
+
     def command(self) -> list[str]:
-        java, *arguments = self.kafka.node_command(self.properties_file, heap=JVM_HEAP, quick=False)
+        java, *arguments = self.kafka.node_command(self.properties_file, heap=self.heap, quick=False)
         return [java, *JVM_OPTIONS, *arguments]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """One way to run a controller. `create` takes a directory and the settings of a scenario."""
+    """One way to run a controller. `create` takes a directory, settings, and the heap of a JVM."""
 
     name: str
     label: str
-    create: Callable[[Path, Mapping[str, str]], Controller]
+    create: Callable[[Path, Mapping[str, str], str], Controller]
 
 
-def _java(directory: Path, settings: Mapping[str, str]) -> Controller:
-    return InstalledJavaController(kafka(), CONTROLLER_ID, directory, random_id(), properties=settings)
+def _java(directory: Path, settings: Mapping[str, str], heap: str) -> Controller:
+    controller = InstalledJavaController(kafka(), CONTROLLER_ID, directory, random_id(), properties=settings)
+    controller.heap = heap
+    return controller
 
 
-def _java_without_linger(directory: Path, settings: Mapping[str, str]) -> Controller:
-    return _java(directory, {**settings, **NO_LINGER})
+def _java_without_linger(directory: Path, settings: Mapping[str, str], heap: str) -> Controller:
+    return _java(directory, {**settings, **NO_LINGER}, heap)
 
 
-def _kraftctl(directory: Path, settings: Mapping[str, str]) -> Controller:
+def _kraftctl(directory: Path, settings: Mapping[str, str], _heap: str) -> Controller:
     return KraftctlController(CONTROLLER_ID, directory, random_id(), properties=settings)
 
 

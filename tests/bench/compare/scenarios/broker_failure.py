@@ -33,6 +33,7 @@ BROKERS: Final = 40
 OTHERS: Final = 2
 """The brokers to which leadership passes."""
 OBSERVER_ID: Final = 1_000
+PARTITIONS_PER_TOPIC: Final = 9_990
 PARKED_S: Final = 0.2
 """Within it an observer has read what was written before, and its next request waits at the controller."""
 WARM_UP_ROUNDS: Final = 4
@@ -70,8 +71,10 @@ def failures(state: State, leaderships: int, warm_up_rounds: int) -> Iterator[Me
 
 def _fail_next(state: State, leaderships: int) -> Figures:
     broker = next(state.failing)
-    name = f"led-{next(state.numbers)}"
-    create(state.connection, [assigned_topic(name, leaderships, [broker.broker_id, *state.others])])
+    replicas = [broker.broker_id, *state.others]
+    for begin in range(0, leaderships, PARTITIONS_PER_TOPIC):
+        partitions = min(PARTITIONS_PER_TOPIC, leaderships - begin)
+        create(state.connection, [assigned_topic(f"led-{next(state.numbers)}", partitions, replicas)])
     quorum = quorum_state(state.connection)
     # A change of each partition, and one of the broker's registration.
     end_offset = quorum.high_watermark + leaderships + 1
@@ -105,14 +108,23 @@ def load(leaderships: int, warm_up_rounds: int = WARM_UP_ROUNDS) -> Load:
     return Load(name, partial(failures, leaderships=leaderships, warm_up_rounds=warm_up_rounds))
 
 
+SETTINGS: Final = {
+    **LONG_SESSION,
+    # No records but those of changes: what is counted is what the fencing has written.
+    "metadata.max.idle.interval.ms": "0",
+}
 SCENARIO: Final = Scenario(
     name="broker-failure",
     title="A broker is fenced: until an observer has seen the new leaders of its partitions",
     prepare=prepare,
     loads=(load(1_000), load(9_990)),
-    settings={
-        **LONG_SESSION,
-        # No records but those of changes: what is counted is what the fencing has written.
-        "metadata.max.idle.interval.ms": "0",
-    },
+    settings=SETTINGS,
+)
+LARGE: Final = Scenario(
+    name="broker-failure-large",
+    title=SCENARIO.title,
+    prepare=prepare,
+    loads=(load(99_900, warm_up_rounds=1),),
+    settings=SETTINGS,
+    heap="4g",
 )

@@ -105,8 +105,13 @@ def _delete(connection: ControllerClient, names: Sequence[str]) -> None:
         assert {entry.error_code for entry in answer.responses} == {Errors.NONE}, answer
 
 
+def counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 def load(wanted: Wanted, warm_up_rounds: int = WARM_UP_ROUNDS) -> Load:
-    name = f"{wanted.requests * wanted.topics:,} topics x {wanted.partitions:,}, {wanted.requests} requests"
+    topics = wanted.requests * wanted.topics
+    name = f"{counted(topics, 'topic')} x {wanted.partitions:,}, {counted(wanted.requests, 'request')}"
     return Load(name, partial(creations, wanted=wanted, warm_up_rounds=warm_up_rounds))
 
 

@@ -46,7 +46,7 @@ class EchoServer(Controller):
         await_result(lambda: accepts_connections(self.port), "the echo server listens", timeout_s)
 
 
-def _echo(directory: Path, settings: Mapping[str, str]) -> Controller:
+def _echo(directory: Path, settings: Mapping[str, str], _heap: str) -> Controller:
     return EchoServer(0, directory, "", properties=settings)
 
 

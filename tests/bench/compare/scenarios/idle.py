@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -69,4 +70,7 @@ SCENARIO: Final = Scenario(
     prepare=prepare,
     loads=(load(3), load(20)),
     settings=LONG_SESSION,
+)
+LARGE: Final = dataclasses.replace(
+    SCENARIO, name="idle-large", prepare=partial(prepare, brokers=100), loads=(load(100),)
 )

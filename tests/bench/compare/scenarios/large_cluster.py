@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,10 +23,10 @@ from tests.bench.compare.quorum_state import QuorumState, quorum_state
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
 from tests.bench.compare.scripts import Script
+from tests.bench.compare.subjects import KRAFTCTL
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 BROKERS: Final = 20
-PARTITIONS: Final = 100_000
 PARTITIONS_PER_TOPIC: Final = 100
 REPLICATION_FACTOR: Final = 3
 FIRST_OBSERVER_ID: Final = 1_000
@@ -38,6 +39,7 @@ SETTINGS: Final = {
     "metadata.max.idle.interval.ms": "0",
 }
 SNAPSHOT_BYTES: Final = "metadata.log.max.record.bytes.between.snapshots"
+NO_SNAPSHOT: Final = str(10**12)
 
 
 @dataclass
@@ -51,7 +53,7 @@ class State:
     full_bytes: int
 
 
-def prepare(running: Running, brokers: int = BROKERS, partitions: int = PARTITIONS) -> State:
+def prepare(running: Running, brokers: int = BROKERS, partitions: int = 0) -> State:
     with client(running.port) as connection:
         unfenced_brokers(connection, running.controller.cluster_id, brokers)
         Event().wait(SETTLED_S)
@@ -180,15 +182,44 @@ def scenario(
 EMPTY: Final = scenario("empty", "No topics", (load_start(),), {}, 0)
 LOG: Final = scenario(
     "log",
-    f"{PARTITIONS:,} partitions, all of them in the log",
+    "100,000 partitions, all of them in the log",
     (load_memory(), load_replication(1), load_replication(10), load_start()),
     {},
-    PARTITIONS,
+    100_000,
 )
 SNAPSHOT: Final = scenario(
     "snapshot",
-    f"{PARTITIONS:,} partitions, most of them in a snapshot",
+    "100,000 partitions, most of them in a snapshot",
     (load_snapshot(1), load_snapshot(10), load_start()),
     {SNAPSHOT_BYTES: "5000000"},
-    PARTITIONS,
+    100_000,
 )
+LARGE: Final = (
+    *(
+        dataclasses.replace(
+            scenario(
+                f"{name}-1m",
+                f"1,000,000 partitions, {where}",
+                (load_memory(), load_start()),
+                {SNAPSHOT_BYTES: snapshot_bytes},
+                1_000_000,
+            ),
+            heap="6g",
+        )
+        for name, where, snapshot_bytes in (
+            ("log", "all of them in the log", NO_SNAPSHOT),
+            ("snapshot", "most of them in a snapshot", "50000000"),
+        )
+    ),
+    dataclasses.replace(
+        scenario(
+            "log-2m",
+            "2,000,000 partitions, all of them in the log; two JVMs beside it do not fit into the machine",
+            (load_memory(), load_start()),
+            {SNAPSHOT_BYTES: NO_SNAPSHOT},
+            2_000_000,
+        ),
+        subjects=(KRAFTCTL,),
+    ),
+)
+"""Of `make bench-full`."""
