@@ -19,6 +19,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.client_address import client_address
 from kraftctl.server.client_requests import FrameLimits, ReceivedRequest, Respond, receive_request
+from kraftctl.server.long_answers import encode_pieces
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
 from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
 from kraftctl_protocol.errors import Errors
@@ -226,14 +227,15 @@ class Connection(asyncio.Protocol):
             what = f"{type(parsed.body).__name__} version {parsed.version}"
             self._refuse(f"{what}: {response}" if response else f"{what} was not answered")
             return
-        payload = self._encode(request, response)
-        if payload is None:
+        pieces = self._encode(request, response)
+        if pieces is None:
             self.close()
             return
         self._note_voter(parsed.body, response)
-        self._write(payload)
+        payload_bytes = sum(map(len, pieces))
+        self._write(pieces, payload_bytes)
         self._owner.request_log.completed(
-            self.peer, parsed, self._request_bytes, len(payload), self.last_active - self._started_at
+            self.peer, parsed, self._request_bytes, payload_bytes, self.last_active - self._started_at
         )
         if not self._serving:
             self._serve()
@@ -243,27 +245,27 @@ class Connection(asyncio.Protocol):
         if replica_id != NO_REPLICA and is_served(response) and self._owner.handler.is_voter(replica_id):
             self._owner.voters.note(replica_id, self)
 
-    def _write(self, payload: bytes) -> None:
-        if len(payload) < GATHERED_BYTES_MIN:
-            self._transport.write(encode_frame(payload))
+    def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
+        if payload_bytes < GATHERED_BYTES_MIN:
+            self._transport.write(encode_frame(b"".join(pieces)))
         else:
-            self._transport.writelines((encode_size(len(payload)), payload))
+            self._transport.writelines((encode_size(payload_bytes), *pieces))
         if not self._writable and not self._closed:
-            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)
+            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + payload_bytes, self.last_active)
             self._owner.enforce_budgets()
 
-    def _encode(self, request: ReceivedRequest, response: Message) -> bytes | None:
+    def _encode(self, request: ReceivedRequest, response: Message) -> list[bytes] | None:
         """The answer's bytes, or those of UNKNOWN_SERVER_ERROR; None when neither can be encoded."""
         parsed = request.parsed
         try:
-            return request.encode_answer(response)
+            return encode_pieces(request, response)
         except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one answer
             self._log_error(
                 "Cannot encode %s in version %d: %s", response.NAME, parsed.version, reason_of(error)
             )
         try:
             refusal = error_response(parsed.api_key, parsed.body, parsed.version, Errors.UNKNOWN_SERVER_ERROR)
-            return request.encode_answer(refusal)
+            return [request.encode_answer(refusal)]
         except Exception as error:  # noqa: BLE001 - it repeats names of the request, which may be the cause
             self._log_error("Cannot encode a refusal of %s either: %s", parsed.body.NAME, reason_of(error))
             return None

@@ -12,6 +12,22 @@ OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
 
 FAULTS = (
     PlantedFault(
+        "a-slice-of-a-snapshot-is-copied-into-its-answer",
+        "kraftctl/server/long_answers.py",
+        "        return _around_slice(request, response)\n",
+        "        return [request.encode_answer(response)]\n",
+        ("tests/server/test_long_answers.py",),
+        "The controller needs twice the processor time for each snapshot that is fetched.",
+    ),
+    PlantedFault(
+        "records-have-the-length-of-their-placeholder",
+        "kraftctl/server/long_answers.py",
+        "    return [head[:-1] + length.getvalue(), records, tail]\n",
+        "    return [head, records, tail]\n",
+        ("tests/server/test_long_answers.py",),
+        "No replica can decode an answer with more than 64 KiB of records.",
+    ),
+    PlantedFault(
         "what-was-read-of-an-answer-counts",
         "kraftctl/server/connection.py",
         "        if left_bytes <= held_bytes - held_bytes // READ_SHARE:\n",
