@@ -253,16 +253,18 @@ class UndoJournal(Restorable):
         start = self._start
         count = len(self._offsets)
         while start < count and self._offsets[start] < limit:
-            # Dropped immediately, so that replaced values can be freed before the lists are cut.
-            self._containers[start] = None
-            self._keys[start] = None
-            self._olds[start] = None
             start += 1
-        self._start = start
         if start == count:
             self._clear()
         elif start > 1024 and start * 2 > count:
             self._cut(start)
+        else:
+            # Dropped immediately, so that replaced values can be freed before the lists are cut.
+            for index in range(self._start, start):
+                self._containers[index] = None
+                self._keys[index] = None
+                self._olds[index] = None
+            self._start = start
 
     def rollback_to(self, end_offset: int) -> None:
         """Undo all records at or after `end_offset`, newest change first.

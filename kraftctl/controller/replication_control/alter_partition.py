@@ -169,7 +169,7 @@ class _Alteration(SlicedRequest):
             return self._refused(topic.name, index, refusal)
         builder = self._changes.builder_for(topic, index, partition, run.min_isr)
         builder.election = run.election
-        builder.target_isr = self._image.topics.tuples.brokers(isr)
+        builder.target_isr = tuple(isr)
         builder.target_leader_recovery_state = data.leader_recovery_state
         record = builder.build()
         if record is None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_reassignment import complete_reassignment
 from kraftctl.image.cluster_image import ClusterImage
@@ -34,6 +36,7 @@ ELECT_UNCLEAN: Final = 2
 """As ELECT_ONLINE, and rather any live replica than none."""
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ElectionResult:
     """`leader` may be NO_LEADER. `unclean`: the leader may lack acknowledged data."""
 
@@ -50,6 +53,7 @@ def default_directory_of(cluster: ClusterImage, broker_id: int, metadata_version
     return default_directory(None if registration is None else registration.directories)
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class PartitionChangeBuilder:
     """Set the targets that differ from the present, then `build` once."""
 
