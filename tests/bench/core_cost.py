@@ -1,7 +1,7 @@
 """Processor time of the pure core: decode a request, one step, encode the answer. No socket and no disk.
 
-As a program (`core.py [--rounds N] [--only NAME]`) it prints JSON, {name: {part: microseconds}}: the medians
-of the rounds, per partition, heartbeat or created partition.
+As a program (`core_cost.py [--rounds N] [--only NAME]`) it prints JSON, {name: {part: microseconds}}: the
+medians of the rounds, per partition, heartbeat or created partition.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class BenchCluster:
         for broker_id in range(1, BROKERS + 1):
             assert not self.core.ask(self.heartbeat(broker_id), BrokerHeartbeatResponse).is_fenced
         self.topic_ids = {leader: self._create(leader) for leader in self.epochs}
-        self.partition_epoch = 0
+        self.partition_epochs = [0] * PARTITIONS
 
     def replicas_of(self, leader: int) -> list[int]:
         return [(leader - 1 + position) % BROKERS + 1 for position in range(3)]
@@ -237,8 +237,8 @@ class BenchCluster:
             broker_id=broker_id, broker_epoch=self.epochs[broker_id], current_metadata_offset=1 << 40
         )
 
-    def alteration(self, leader: int, members: list[int]) -> AlterPartitionRequest:
-        """All partitions of one leader get this ISR."""
+    def alteration(self, leader: int, members: list[int], count: int) -> AlterPartitionRequest:
+        """The first `count` partitions of one leader get this ISR."""
         partitions = [
             PartitionData(
                 partition_index=index,
@@ -246,9 +246,9 @@ class BenchCluster:
                 new_isr_with_epochs=[
                     BrokerState(broker_id=member, broker_epoch=self.epochs[member]) for member in members
                 ],
-                partition_epoch=self.partition_epoch,
+                partition_epoch=self.partition_epochs[index],
             )
-            for index in range(PARTITIONS)
+            for index in range(count)
         ]
         return AlterPartitionRequest(
             broker_id=leader,
@@ -257,13 +257,22 @@ class BenchCluster:
         )
 
 
-def alter_partition(cluster: BenchCluster) -> dict[str, float]:
+def alter_partitions(cluster: BenchCluster) -> dict[str, float]:
     """Each leader takes one follower out of all its ISRs and back in; per partition."""
+    return _alter(cluster, PARTITIONS, 2)
+
+
+def alter_partition(cluster: BenchCluster) -> dict[str, float]:
+    """The same with one partition in each request."""
+    return _alter(cluster, 1, 40)
+
+
+def _alter(cluster: BenchCluster, count: int, times: int) -> dict[str, float]:
     core = cluster.core
     core.parts = Parts()
-    for size in (2, 3):
+    for number in range(times):
         payloads = [
-            payload_of(cluster.alteration(leader, cluster.replicas_of(leader)[:size]))
+            payload_of(cluster.alteration(leader, cluster.replicas_of(leader)[: 2 + number % 2], count))
             for leader in cluster.epochs
         ]
         gc.collect()
@@ -271,8 +280,9 @@ def alter_partition(cluster: BenchCluster) -> dict[str, float]:
             assert isinstance(answer, AlterPartitionResponse)
             (topic,) = answer.topics
             assert all(partition.error_code == 0 for partition in topic.partitions), answer
-        cluster.partition_epoch += 1
-    return core.parts.per(2 * BROKERS * PARTITIONS)
+        for index in range(count):
+            cluster.partition_epochs[index] += 1
+    return core.parts.per(times * BROKERS * count)
 
 
 def heartbeats(cluster: BenchCluster) -> dict[str, float]:
@@ -281,7 +291,7 @@ def heartbeats(cluster: BenchCluster) -> dict[str, float]:
     core.parts = Parts()
     payloads = [payload_of(cluster.heartbeat(broker_id)) for broker_id in cluster.epochs]
     gc.collect()
-    for answer in core.serve(payloads * HEARTBEATS_PER_BROKER, 1):
+    for answer in core.serve(payloads * HEARTBEATS_PER_BROKER, REQUESTS_PER_FLUSH):
         assert isinstance(answer, BrokerHeartbeatResponse)
         assert answer.error_code == 0
     return core.parts.per(BROKERS * HEARTBEATS_PER_BROKER)
@@ -303,7 +313,12 @@ def create_topics(cluster: BenchCluster) -> dict[str, float]:
     return core.parts.per(CREATIONS * CREATED_PARTITIONS)
 
 
-MEASURED = {"AlterPartition": alter_partition, "BrokerHeartbeat": heartbeats, "CreateTopics": create_topics}
+MEASURED = {
+    "AlterPartition x 100": alter_partitions,
+    "AlterPartition x 1": alter_partition,
+    "BrokerHeartbeat": heartbeats,
+    "CreateTopics x 1,000": create_topics,
+}
 
 
 def main(arguments: list[str]) -> None:
