@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import i64
+
 from kraftctl_protocol.batch_framing import HEADER_BYTES
 
 RECORDS_PER_BATCH_MAX: Final = 10_000
@@ -43,9 +45,15 @@ def why_batch_too_large(values: list[bytes]) -> str | None:
     count = len(values)
     if count > RECORDS_PER_BATCH_MAX:
         return f"{count} records are more than a batch can have, {RECORDS_PER_BATCH_MAX}"
-    size = HEADER_BYTES + RECORD_OVERHEAD_BYTES * count
-    for value in values:
-        size += len(value)
+    size = HEADER_BYTES + RECORD_OVERHEAD_BYTES * count + total_bytes(values)
     if size > BATCH_BYTES_MAX:
         return f"a batch of {size} bytes is larger than {BATCH_BYTES_MAX} bytes"
     return None
+
+
+def total_bytes(values: list[bytes]) -> int:
+    """The bytes of all values together."""
+    size: i64 = 0
+    for value in values:
+        size += len(value)
+    return size

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.audit_trail import AuditTrail
+from kraftctl.controller.batch_limits import total_bytes
 from kraftctl.controller.envelope import Envelope, open_envelope, wrap_answer
 from kraftctl.controller.error_responses import body_to_refuse
 from kraftctl.controller.moment import UNITS, Moment
@@ -300,7 +301,7 @@ class ControllerNode:
         for batch in prepared.batches:
             base_offset, effects_of_append = self._raft.append(batch.values, now_ms, wall_ms)
             self._controller.replay(batch.records, base_offset, prepared.response is not None)
-            self._generator.note(sum(map(len, batch.values)))
+            self._generator.note(total_bytes(batch.values))
             self._carry_out(effects_of_append, now_ms)
 
     def _answer(self, waiting: WaitingRequest, response: Message | None, now_ms: int) -> None:

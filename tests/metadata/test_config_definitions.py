@@ -39,6 +39,15 @@ def test_every_default_is_a_valid_value(keys):
             definition.parse(definition.default)
 
 
+def test_a_value_is_that_of_its_own_text():
+    definition = TOPIC_CONFIG_KEYS["min.insync.replicas"]
+    assert [definition.parse(text) for text in ("2", "2", "3", " 3 ", "2")] == [2, 2, 3, 3, 2]
+    for text in ("0", "two", ""):
+        with pytest.raises(InvalidConfigValueError):
+            definition.parse(text)
+    assert definition.parse("2") == 2
+
+
 def test_synonyms_are_broker_keys_of_topic_keys():
     for topic_key, synonyms in TOPIC_CONFIG_SYNONYMS.items():
         assert topic_key in TOPIC_CONFIG_KEYS

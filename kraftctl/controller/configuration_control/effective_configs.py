@@ -155,8 +155,9 @@ class TopicSettings:
     """The effective values of what the controller obeys; what is not per topic is looked up once."""
 
     def __init__(self, image: MetadataImage, config: ControllerConfig) -> None:
+        self._image = image
+        self._config = config
         self._configurations = image.configurations
-        self._layers = broker_layers(image, config)
         self._min_isr: ConfigValue | None = None
         self._unclean: ConfigValue | None = None
 
@@ -185,6 +186,6 @@ class TopicSettings:
         return None if text is None else usable_value(key, text)
 
     def _inherited_value(self, key: str) -> ConfigValue:
-        value = inherited_config(self._layers, key).value
+        value = inherited_config(broker_layers(self._image, self._config), key).value
         assert value is not None, "what the controller obeys has a default"
         return value

@@ -75,6 +75,7 @@ class _TopicRun:
 
     def __init__(self, topic: TopicImage, changes: PartitionChanges, seen: set[int]) -> None:
         self.topic = topic
+        self.changes = changes
         self.min_isr = changes.settings.min_isr(topic)
         self.election = changes.automatic_election(topic)
         self.seen = seen
@@ -90,7 +91,7 @@ class _Alteration(SlicedRequest):
         self._state = state
         self._image = state.image
         self._leaving = state.heartbeats.leaving
-        self._changes = PartitionChanges(state)
+        self._changes: PartitionChanges | None = None
         self._request = request
         self._version = context.version
         self._broker_id = request.broker_id
@@ -146,6 +147,7 @@ class _Alteration(SlicedRequest):
         if seen is None:
             seen = set()
             self._seen[topic.topic_id] = seen
+        assert self._changes is not None, "a slice has begun"
         run = _TopicRun(topic, self._changes, seen)
         for position in range(first, end):
             result.partitions.append(self._alter(run, data.partitions[position]))
@@ -167,7 +169,7 @@ class _Alteration(SlicedRequest):
         )
         if refusal is not None:
             return self._refused(topic.name, index, refusal)
-        builder = self._changes.builder_for(topic, index, partition, run.min_isr)
+        builder = run.changes.builder_for(topic, index, partition, run.min_isr)
         builder.election = run.election
         builder.target_isr = tuple(isr)
         builder.target_leader_recovery_state = data.leader_recovery_state
