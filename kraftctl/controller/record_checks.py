@@ -26,6 +26,7 @@ from kraftctl_protocol.metadata_record import (
     encode_framed,
     frame_of,
 )
+from kraftctl_protocol.primitives import Writer
 from kraftctl_protocol.uuids import UUID_SIZE
 
 SHORT_LIST_MAX: Final = 126
@@ -98,6 +99,7 @@ class RecordEncoder:
         self._kind: type[Message] | None = None
         self._version = -1
         self._frame = b""
+        self._writer = Writer()
 
     def follow_level(self, metadata_version: int) -> None:
         """The record before sets it, up or down."""
@@ -111,7 +113,7 @@ class RecordEncoder:
         kind = type(record)
         if kind is not self._kind or version != self._version:
             self._begin_run(record, version)
-        value = encode_framed(self._frame, record, version)
+        value = encode_framed(self._writer, self._frame, record, version)
         size: i64 = UNKNOWN_SIZE
         if isinstance(record, PartitionChangeRecord):
             size = _size_of_change(record)

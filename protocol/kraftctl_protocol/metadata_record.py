@@ -44,7 +44,7 @@ class UnknownRecordError(DecodeError):
 
 def encode_metadata_record(record: Message, version: int) -> bytes:
     """The value under which `record` goes into a data batch; EncodeError if `version` cannot express it."""
-    return encode_framed(frame_of(record.API_KEY, version), record, version)
+    return encode_framed(Writer(), frame_of(record.API_KEY, version), record, version)
 
 
 def frame_of(record_type: int, version: int) -> bytes:
@@ -56,9 +56,9 @@ def frame_of(record_type: int, version: int) -> bytes:
     return writer.getvalue()
 
 
-def encode_framed(frame: bytes, record: Message, version: int) -> bytes:
-    """As `encode_metadata_record`; `frame` is that of the record's type and version."""
-    writer = Writer()
+def encode_framed(writer: Writer, frame: bytes, record: Message, version: int) -> bytes:
+    """The same with the frame of the record's type and version; what is in `writer` is overwritten."""
+    writer.truncate(0)
     writer.write(frame)
     try:
         record.write(writer, version)
