@@ -13,6 +13,7 @@ from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
+OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "1")
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
 """Commands that run before a build and do not need the extensions."""
 
@@ -78,7 +79,7 @@ def extensions() -> list[Any]:
     files = [path for group, _ in parts for path in group]
     # Without a cache: mypyc 2.4 loses attribute bitmaps of classes that it reads back from one.
     options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
-    return mypycify(options + files, opt_level="1", debug_level="0", separate=parts)
+    return mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt})

@@ -121,8 +121,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "leader-epoch-stays",
         "kraftctl/metadata/partition_registration.py",
-        "            leader_epoch += 1\n",
-        "            leader_epoch += leader < 0\n",
+        "        return self.leader_epoch if change.leader == NO_LEADER_CHANGE else self.leader_epoch + 1\n",
+        "        return self.leader_epoch if change.leader != NO_LEADER else self.leader_epoch + 1\n",
         "Two brokers lead a partition in one leader epoch.",
         "brokers",
     ),
