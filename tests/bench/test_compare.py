@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from array import array
 from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,6 +16,7 @@ from tests.bench.compare.counted import Counted
 from tests.bench.compare.figures import FIGURES
 from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
+from tests.bench.compare.observer_lag import lags_ms
 from tests.bench.compare.results import Results, read_results
 from tests.bench.compare.run import ALL
 from tests.bench.compare.scenario import Scenario
@@ -43,7 +45,8 @@ SMALL = (
         dataclasses.replace(
             alter_partition.SCENARIO,
             prepare=partial(alter_partition.prepare, brokers=BROKERS),
-            loads=(alter_partition.load(1, 1, 0), alter_partition.load(BROKERS, 10, 3)),
+            loads=(alter_partition.load(1, 1, 0), alter_partition.load(1, 10, 3)),
+            first=alter_partition.load(BROKERS, 10, 0),
         ),
         id="alter-partition",
     ),
@@ -171,6 +174,13 @@ def test_a_latency_is_at_most_a_forced_write_and_a_little() -> None:
     assert target.is_met(0.3, 0.0, {FORCED_WRITE: "0.05"})
     assert not target.is_met(0.31, 0.0, {FORCED_WRITE: "0.05"})
     assert target.is_met(0.55, 0.0, {FORCED_WRITE: "0.5"})
+
+
+def test_the_lag_of_an_observer_is_that_of_its_fetch_with_the_end_of_a_change() -> None:
+    answered_s = array("d", [1.0, 2.0, 3.0])
+    prompt = array("d", [100, 0.5, 102, 0.75, 104, 2.25])
+    lazy = array("d", [101, 1.0, 103, 1.5, 106, 3.5])
+    assert list(lags_ms(100, 2, answered_s, [prompt, lazy])) == [0.0, 250.0, 500.0, 1_500.0, 500.0]
 
 
 def test_medians_are_printed_beside_each_other(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ FIGURES: Final[dict[str, Figure]] = {
     "cores": Figure("cores in use", ""),
     "load_us": Figure("load generator, each", "us"),
     "fetches_per_s": Figure("fetches of observers answered", "/s"),
+    "lag_p50_ms": Figure("observers behind the answer, median", "ms"),
+    "lag_p99_ms": Figure("observers behind the answer, 99 %", "ms"),
     "total_ms": Figure("until all of it is seen", "ms"),
     "processor_percent": Figure("of a core", "%"),
     "resident_mib": Figure("resident memory", "MiB"),

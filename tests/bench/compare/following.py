@@ -7,6 +7,8 @@ places are found once, by comparing encodings.
 from __future__ import annotations
 
 import struct
+import time
+from array import array
 from typing import Final
 
 from kraftctl_protocol.generated.fetch_request import (
@@ -30,7 +32,7 @@ from tests.bench.compare.frames import (
     first_difference,
     request_frame,
 )
-from tests.bench.compare.scripts import Frame
+from tests.bench.compare.scripts import Frame, Notes
 from tests.support.wire.controller_client import log_directory_of
 
 VERSION: Final = 18
@@ -131,6 +133,7 @@ class Following:
         self._identity = cluster_id, replica_id, quorum_epoch
         self._until_offset = until_offset
         self._follower: Follower | None = None
+        self._seen: Notes = array("d")
 
     def frame(self) -> bytearray | None:
         if self._follower is None:
@@ -142,9 +145,13 @@ class Following:
     def check(self, answer: Frame) -> None:
         assert self._follower is not None
         self._follower.take(answer)
+        self._seen.append(min(self._follower.offset, self._follower.high_watermark))
+        self._seen.append(time.monotonic())
 
-    def finish(self) -> None:
-        """All answers are checked already."""
+    def finish(self) -> Notes:
+        """In turn: the end of what was fetched and is committed (exclusive), and when."""
+        noted, self._seen = self._seen, array("d")
+        return noted
 
 
 def _request(

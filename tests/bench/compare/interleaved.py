@@ -5,6 +5,7 @@ Whatever disturbs the machine for a while so disturbs all of them. The others ar
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -67,6 +68,9 @@ def measure(
             running = stack.enter_context(Running(controller))
             prepared.append(Prepared(subject, running, scenario.prepare(running)))
             running.pause()
+        if scenario.first is not None:
+            # Its rounds are left out.
+            list(_rounds(scenario, scenario.first, prepared, dataclasses.replace(pace, rounds=0)))
         for load in loads:
             yield from _rounds(scenario, load, prepared, pace)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.bench.compare.frames import SIZE_BYTES, UnexpectedAnswerError
-from tests.bench.compare.scripts import Frame, Script
+from tests.bench.compare.scripts import Frame, Notes, Script
 from tests.bench.measure import percentile
 
 RECEIVE_BYTES: Final = 65_536
@@ -38,6 +38,8 @@ class Window:
     processor_s: float
     """Of the load generator itself."""
     received_bytes: int
+    notes: list[Notes]
+    """Of each script."""
 
     @property
     def seconds(self) -> float:
@@ -150,9 +152,19 @@ class Loop:
                 self._send_due(until_s)
         ended_s, used_s = time.monotonic(), time.process_time() - used_s
         self._poll.modify(self._stop_fd, select.EPOLLIN)
-        for connection in self._connections.values():
-            connection.script.finish()
-        return _window(latencies, began_s, ended_s, used_s, self._received_bytes)
+        notes = [connection.script.finish() for connection in self._connections.values()]
+        p50_ms, p99_ms, p999_ms = _percentiles_ms(latencies)
+        return Window(
+            operations=len(latencies),
+            began_s=began_s,
+            ended_s=ended_s,
+            p50_ms=p50_ms,
+            p99_ms=p99_ms,
+            p999_ms=p999_ms,
+            processor_s=used_s,
+            received_bytes=self._received_bytes,
+            notes=notes,
+        )
 
     def close(self) -> None:
         self._poll.close()
@@ -191,7 +203,6 @@ class Loop:
             self._in_flight += self._connections[descriptor].send()
 
 
-def _window(latencies: array[float], began_s: float, ended_s: float, used_s: float, received: int) -> Window:
+def _percentiles_ms(latencies: array[float]) -> list[float]:
     ordered = sorted(1e3 * latency_s for latency_s in latencies) or [0.0]
-    p50_ms, p99_ms, p999_ms = (percentile(ordered, part) for part in (0.5, 0.99, 0.999))
-    return Window(len(latencies), began_s, ended_s, p50_ms, p99_ms, p999_ms, used_s, received)
+    return [percentile(ordered, part) for part in (0.5, 0.99, 0.999)]

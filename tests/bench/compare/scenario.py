@@ -38,3 +38,5 @@ class Scenario:
     settings: Mapping[str, str]
     subjects: Sequence[Subject] = SUBJECTS
     heap: str = JVM_HEAP
+    first: Load | None = None
+    """Before all others, not measured: a JVM compiles what is hot, and few requests heat little."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from array import array
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Final, Protocol, TypeAlias
 
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
@@ -17,6 +19,9 @@ from tests.bench.compare.frames import (
 )
 
 Frame = bytes | bytearray
+Notes: TypeAlias = "array[float]"
+"""Numbers whose meaning is that of the script."""
+NOTHING: Final[Notes] = array("d")
 
 
 class Script(Protocol):
@@ -33,8 +38,8 @@ class Script(Protocol):
     def check(self, answer: Frame) -> None:
         """Raises UnexpectedAnswerError."""
 
-    def finish(self) -> None:
-        """After a window: checks what would have cost time within it."""
+    def finish(self) -> Notes:
+        """After a window: checks what would have cost time within it. Returns what it has noted in it."""
 
 
 class Repeated:
@@ -58,8 +63,9 @@ class Repeated:
         if answer[ANSWER_BODY:] != self._expected:
             refuse_other(answer, self._answer, *self._api)
 
-    def finish(self) -> None:
-        """All answers are checked already."""
+    def finish(self) -> Notes:
+        """Nothing: all answers are checked already."""
+        return NOTHING
 
 
 class Stepping:
@@ -75,6 +81,7 @@ class Stepping:
         self._kinds = kinds
         self._api = api_key, version
         self._value = 0
+        self._answered_s: Notes = array("d")
 
     def frame(self) -> bytearray:
         request, _ = self._kinds[self._value % len(self._kinds)]
@@ -83,10 +90,13 @@ class Stepping:
     def check(self, answer: Frame) -> None:
         _, expected = self._kinds[self._value % len(self._kinds)]
         self._value += 1
+        self._answered_s.append(time.monotonic())
         refuse_other(answer, expected.at(self._value), *self._api)
 
-    def finish(self) -> None:
-        """All answers are checked already."""
+    def finish(self) -> Notes:
+        """When each answer came."""
+        noted, self._answered_s = self._answered_s, array("d")
+        return noted
 
 
 class OneByOne:
@@ -109,10 +119,11 @@ class OneByOne:
     def check(self, answer: Frame) -> None:
         self._answers.append(bytes(answer))
 
-    def finish(self) -> None:
+    def finish(self) -> Notes:
         for answer in self._answers:
             refuse_errors(decoded(answer, *self._api))
         self._answers.clear()
+        return NOTHING
 
 
 class Echoed:
@@ -130,8 +141,9 @@ class Echoed:
     def check(self, answer: Frame) -> None:
         assert answer == self._frame
 
-    def finish(self) -> None:
-        """All answers are checked already."""
+    def finish(self) -> Notes:
+        """Nothing: all answers are checked already."""
+        return NOTHING
 
 
 def refuse_errors(answer: Message) -> None:

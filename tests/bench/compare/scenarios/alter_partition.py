@@ -24,12 +24,15 @@ from tests.bench.compare.counted import Counted
 from tests.bench.compare.figures import Figures
 from tests.bench.compare.following import Following
 from tests.bench.compare.frames import answer_frame, request_frame
+from tests.bench.compare.load_loop import Window
 from tests.bench.compare.load_process import LoadProcess
+from tests.bench.compare.observer_lag import lags_ms
 from tests.bench.compare.prepared_brokers import assigned_topic, client, create, unfenced_brokers
 from tests.bench.compare.quorum_state import quorum_state
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
 from tests.bench.compare.scripts import Stepping
+from tests.bench.measure import percentile
 from tests.support.wire.controller_client import ControllerClient, StandInBroker
 
 VERSION: Final = 3
@@ -71,7 +74,8 @@ def prepare(running: Running, brokers: int = BROKERS) -> State:
 
 @contextmanager
 def closed_loops(state: State, leaders: int, partitions: int, observers: int) -> Iterator[Measure]:
-    """`leaders` brokers change all of their `partitions` at a time, while `observers` fetch."""
+    """`leaders` brokers change all of their `partitions` at a time; one alone while `observers` fetch."""
+    assert leaders == 1 or not observers
     scripts = [
         changes(topic_id, members, partitions) for topic_id, members in state.topics(leaders, partitions)
     ]
@@ -83,22 +87,30 @@ def closed_loops(state: State, leaders: int, partitions: int, observers: int) ->
         load = stack.enter_context(state.running.load(scripts))
         fetches = stack.enter_context(state.running.load(followers)) if observers else None
 
-        def measure(seconds: float) -> Figures:
-            return _measure(state.running, load, fetches, seconds, partitions)
+        if fetches is None:
+            yield lambda seconds: state.running.measured(partial(load.run, seconds), partitions)
+        else:
+            yield lambda seconds: _observed(state, load, fetches, seconds, partitions)
 
-        yield measure
 
-
-def _measure(
-    running: Running, load: LoadProcess, fetches: LoadProcess | None, seconds: float, partitions: int
+def _observed(
+    state: State, load: LoadProcess, fetches: LoadProcess, seconds: float, partitions: int
 ) -> Figures:
-    if fetches is None:
-        return running.measured(partial(load.run, seconds), partitions)
+    """While observers fetch. There is one leader."""
     fetches.begin()
     load.run(seconds / 4)  # until the observers have what was written before
-    figures = running.measured(partial(load.run, seconds), partitions)
-    answered = fetches.stop()
-    figures["fetches_per_s"] = answered.operations / answered.seconds
+    begin_offset = quorum_state(state.connection).high_watermark
+    windows: list[Window] = []
+
+    def run() -> Window:
+        windows.append(load.run(seconds))
+        return windows[0]
+
+    figures = state.running.measured(run, partitions)
+    seen = fetches.stop()
+    figures["fetches_per_s"] = seen.operations / seen.seconds
+    lags = list(lags_ms(begin_offset, partitions, windows[0].notes[0], seen.notes))
+    figures["lag_p50_ms"], figures["lag_p99_ms"] = percentile(lags, 0.5), percentile(lags, 0.99)
     return figures
 
 
@@ -169,5 +181,10 @@ SCENARIO: Final = Scenario(
         load(20, 100, 0),
         load(100, 100, 0),
     ),
-    settings=LONG_SESSION,
+    settings={
+        **LONG_SESSION,
+        # No records but those of changes: offsets say which change an observer has seen.
+        "metadata.max.idle.interval.ms": "0",
+    },
+    first=load(100, 1, 0),
 )
