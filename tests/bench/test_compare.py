@@ -49,6 +49,7 @@ SMALL = (
             first=alter_partition.load(BROKERS, 10, 0),
         ),
         id="alter-partition",
+        marks=pytest.mark.slow,
     ),
     pytest.param(
         dataclasses.replace(
@@ -106,6 +107,7 @@ SMALL = (
             SOME_PARTITIONS,
         ),
         id="snapshot",
+        marks=REST,
     ),
 )
 
@@ -113,9 +115,15 @@ SMALL = (
 FLOORS = {scenario.values[0].name: set(scenario.values[0].subjects) - set(SUBJECTS) for scenario in SMALL}
 
 
+def refuse(failure: str) -> None:
+    raise AssertionError(failure)
+
+
 @pytest.mark.parametrize("scenario", SMALL)
 def test_every_answer_is_as_expected(tmp_path: Path, scenario: Scenario) -> None:
-    samples = list(measure(scenario, [KRAFTCTL, *FLOORS[scenario.name]], scenario.loads, tmp_path, PACE))
+    samples = list(
+        measure(scenario, [KRAFTCTL, *FLOORS[scenario.name]], scenario.loads, tmp_path, PACE, refuse)
+    )
     assert {(sample.load, sample.round) for sample in samples} == {
         (load.name, number) for load in scenario.loads for number in range(min(PACE.rounds, load.rounds_max))
     }

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from kraftctl.dev.processes import ProcessFailedError
 from tests.bench.compare.figures import Figures
+from tests.bench.compare.load_process import LoadFailedError
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import Load, Measure, Scenario
 from tests.bench.compare.subjects import Subject
@@ -56,18 +58,32 @@ class Prepared:
             self.running.pause()
 
 
+FAILURES: Final = (OSError, ValueError, AssertionError, TimeoutError, ProcessFailedError, LoadFailedError)
+"""Of one subject, or of one scenario: others are measured all the same."""
+
+
 def measure(
-    scenario: Scenario, subjects: Sequence[Subject], loads: Sequence[Load], directory: Path, pace: Pace
+    scenario: Scenario,
+    subjects: Sequence[Subject],
+    loads: Sequence[Load],
+    directory: Path,
+    pace: Pace,
+    on_failure: Callable[[str], None],
 ) -> Iterator[Sample]:
-    """All rounds of these loads, with these subjects."""
+    """All rounds of these loads, with those of the subjects whose cluster can be prepared."""
     with ExitStack() as stack:
         prepared = []
         for subject in subjects:
             home = directory / scenario.name / subject.name
             controller = subject.create(home, scenario.settings, scenario.heap)
             running = stack.enter_context(Running(controller))
-            prepared.append(Prepared(subject, running, scenario.prepare(running)))
-            running.pause()
+            try:
+                prepared.append(Prepared(subject, running, scenario.prepare(running)))
+            except FAILURES as error:
+                on_failure(f"{scenario.name}: {subject.name}: {type(error).__name__}: {error}")
+                running.controller.kill()
+            else:
+                running.pause()
         if scenario.first is not None:
             # Its rounds are left out.
             list(_rounds(scenario, scenario.first, prepared, dataclasses.replace(pace, rounds=0)))

@@ -39,9 +39,9 @@ def plot(results: Results) -> str:
     Xml.SubElement(svg, "rect", width=f"{width}", height=f"{height:g}", fill="white")
     _text(svg, 10, 18, "Processor time, or what the row names; Java, linger 0 = 1; shorter is better")
     _legend(svg, 10, 38)
-    svg.append(body)
     one = f"{LABEL_PX + SCALE_PX / RATIO_MAX:g}"
-    Xml.SubElement(svg, "line", x1=one, x2=one, y1=f"{TOP_PX - 6}", y2=f"{y:g}", stroke="#333333")
+    Xml.SubElement(svg, "line", x1=one, x2=one, y1=f"{TOP_PX - 6}", y2=f"{y:g}", stroke="#bbbbbb")
+    svg.append(body)
     Xml.indent(svg)
     return Xml.tostring(svg, encoding="unicode") + "\n"
 

@@ -56,6 +56,7 @@ def _section(results: Results, picture: str, data: str) -> str:
             markdown.render(targets.rows(results)),
             "### All figures",
             markdown.tables(results),
+            *[f"Not measured: {failure.splitlines()[0]}" for failure in results.failures],
             "",
         ]
     )

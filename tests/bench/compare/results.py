@@ -24,6 +24,8 @@ class Results:
 
     about: dict[str, str]
     samples: Sequence[Sample]
+    failures: Sequence[str] = ()
+    """What could not be measured, and why."""
 
     def medians(self, scenario: str, load: str, subject: str) -> Figures:
         """Of each figure, over the rounds; empty when this was not measured."""
@@ -50,14 +52,15 @@ class Results:
 
     def write(self, path: Path) -> None:
         """A line for each window."""
+        about, failures = json.dumps(self.about), json.dumps(list(self.failures))
         samples = ",\n".join(json.dumps(asdict(sample)) for sample in self.samples)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'{{"about": {json.dumps(self.about)},\n"samples": [\n{samples}\n]}}\n')
+        path.write_text(f'{{"about": {about},\n"failures": {failures},\n"samples": [\n{samples}\n]}}\n')
 
 
 def read_results(path: Path) -> Results:
     found = json.loads(path.read_text())
-    return Results(found["about"], [Sample(**sample) for sample in found["samples"]])
+    return Results(found["about"], [Sample(**sample) for sample in found["samples"]], found["failures"])
 
 
 def about(pace: Pace, is_compiled: bool) -> dict[str, str]:

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,7 @@ sys.path.append(str(Path(__file__).resolve().parents[3]))
 from tests.bench import codec
 from tests.bench.compare import markdown, targets
 from tests.bench.compare.forced_write import forced_write_ms
-from tests.bench.compare.interleaved import Pace, Sample, measure
+from tests.bench.compare.interleaved import FAILURES, Pace, Sample, measure
 from tests.bench.compare.results import Results, about
 from tests.bench.compare.scenario import Scenario
 from tests.bench.compare.scenarios import (
@@ -55,13 +55,20 @@ ALL: Final = {**SCENARIOS, **LARGE}
 
 
 def run(
-    scenarios: Sequence[Scenario], subjects: Sequence[str], loads: Sequence[str], directory: Path, pace: Pace
+    scenario: Scenario,
+    names: Sequence[str],
+    parts: Sequence[str],
+    directory: Path,
+    pace: Pace,
+    on_failure: Callable[[str], None],
 ) -> Iterator[Sample]:
-    """Each of `scenarios`; of its subjects and loads those that are named, or all if none is."""
-    for scenario in scenarios:
-        chosen = [subject for subject in scenario.subjects if not subjects or subject.name in subjects]
-        some = [load for load in scenario.loads if not loads or any(text in load.name for text in loads)]
-        yield from measure(scenario, chosen, some, directory, pace)
+    """Its subjects with these names, and its loads whose name has one of `parts`; all if none is given."""
+    subjects = [subject for subject in scenario.subjects if not names or subject.name in names]
+    loads = [load for load in scenario.loads if not parts or any(part in load.name for part in parts)]
+    try:
+        yield from measure(scenario, subjects, loads, directory, pace, on_failure)
+    except FAILURES as error:
+        on_failure(f"{scenario.name}: {type(error).__name__}: {error}")
 
 
 def main(arguments: list[str]) -> int:
@@ -74,15 +81,18 @@ def main(arguments: list[str]) -> int:
     names = options.only or list(ALL if options.full else SCENARIOS)
     facts = about(pace, codec.compiled())
     samples: list[Sample] = []
+    failures: list[str] = []
     with tempfile.TemporaryDirectory(prefix="kraftctl-bench-") as directory:
         facts[targets.FORCED_WRITE] = f"{forced_write_ms(Path(directory)):.3f}"
         for name in names:
-            samples += run([ALL[name]], options.subject, options.load, Path(directory), pace)
-            Results(facts, samples).write(options.output)
-    results = Results(facts, samples)
+            samples += run(ALL[name], options.subject, options.load, Path(directory), pace, failures.append)
+            results = Results(facts, samples, failures)
+            results.write(options.output)
     print(markdown.tables(results))
     print(f"\n{markdown.render(targets.rows(results))}")
-    return 0
+    for failure in failures:
+        print(f"\nfailed: {failure}")
+    return 1 if failures else 0
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
