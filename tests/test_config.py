@@ -9,6 +9,7 @@ import pytest
 
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.config.endpoints import Endpoint, parse_host_port
+from kraftctl.raft.raft_config import RaftConfig
 
 MINIMAL = {
     "process.roles": "controller",
@@ -74,6 +75,7 @@ def test_defaults_are_those_of_kafka_4_3() -> None:
     assert (default.controller_quota_window_num, default.controller_quota_window_size_seconds) == (11, 1)
     assert default.delegation_token_max_lifetime_ms == 7 * 86_400_000
     assert (default.metadata_log_dir, default.log_dirs) == ("data", ["data"])
+    assert default.observer_fetch_interval_ms == RaftConfig().observer_fetch_interval_ms == 1
     assert default.unused_keys == []
 
 
@@ -90,6 +92,7 @@ def test_defaults_are_those_of_kafka_4_3() -> None:
         pytest.param(
             "kraftctl.node.principals", "User:b-{id}; User:c-{id}", ["User:b-{id}", "User:c-{id}"], id="nodes"
         ),
+        pytest.param("kraftctl.observer.fetch.interval.ms", "0", 0, id="every-change-wakes-observers"),
         pytest.param("log.dirs", "a , b,a", ["a", "b"], id="repeated-list-entry"),
     ],
 )
@@ -116,6 +119,9 @@ def test_values_are_read_as_java_reads_them(key: str, value: str, expected: obje
             "User:broker",
             "expected Type:name entries with {id} for the id of the node, got 'User:broker'",
             id="node-without-id",
+        ),
+        pytest.param(
+            "kraftctl.observer.fetch.interval.ms", "-1", "Value must be at least 0", id="interval-in-the-past"
         ),
         pytest.param(
             "authorizer.class.name",

@@ -53,6 +53,9 @@ JAVA_PLUGIN_KEYS = (
 """Rules in a Java class: ignoring one would allow what an operator has forbidden."""
 
 
+OBSERVER_FETCH_INTERVAL_MS = "kraftctl.observer.fetch.interval.ms"
+"""Kafka has no such key: it answers an observer after each change. See kraftctl.raft.raft_config."""
+
 SCRAM_USERS_PATH = "kraftctl.scram.users.path"
 """Kafka has no such file: see kraftctl.server.local_users."""
 
@@ -88,6 +91,8 @@ class ControllerConfig:
     controller_quorum_auto_join_enable: bool
     controller_quorum_fetch_max_bytes: int
     controller_quorum_fetch_snapshot_max_bytes: int
+    observer_fetch_interval_ms: int
+    """An observer is woken at most once in so long; 0: after each commit."""
 
     log_dirs: list[str]
     metadata_log_dir: str
@@ -217,6 +222,7 @@ class ControllerConfig:
         self.controller_quorum_fetch_snapshot_max_bytes = values.int32(
             prefix + "fetch.snapshot.max.bytes", MIB, 1
         )
+        self.observer_fetch_interval_ms = values.int32(OBSERVER_FETCH_INTERVAL_MS, 1, 0)
 
     def _read_listeners(self, values: ConfigValues) -> None:
         names = values.names("controller.listener.names", required=True)

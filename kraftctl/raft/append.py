@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO, AppendBatch, FlushLog
-from kraftctl.raft.fetch_answer import wake_fetches, wake_voter_fetches
+from kraftctl.raft.fetch_answer import wake_voter_fetches
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_history import BOOTSTRAP_VOTERS_OFFSET, STATIC_VOTERS_OFFSET
 from kraftctl_protocol.control_record import ControlRecordType, encode_control_value
@@ -65,10 +65,12 @@ def log_flushed(core: RaftCore, end_offset: int) -> None:
 
 
 def advance_high_watermark(core: RaftCore, leader: Leader) -> None:
-    """Announce new commits first to the local state machine, then to the replicas that wait for them."""
+    """Announce new commits first to the local state machine, then to voters; to observers at the end of the
+    step."""
     if leader.advance_high_watermark():
         core.raise_high_watermark(leader.high_watermark)
-        wake_fetches(core, leader)
+        wake_voter_fetches(core, leader)
+        leader.wake_observers_at(core.now_ms)
 
 
 def _append_batch(

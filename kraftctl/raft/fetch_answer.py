@@ -45,6 +45,9 @@ def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     """Respond to a replica whose log is a prefix of ours; possibly without anything new."""
     response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
     end_offset = _readable_end_offset(core, leader, fetch)
+    if fetch.observer is not None and has_news(core, leader, fetch):
+        gathers_until_ms = core.now_ms + core.config.observer_fetch_interval_ms
+        fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
     if fetch.fetch_offset < end_offset:
         core.emit(RespondFetch(fetch.request_id, response, fetch.fetch_offset, end_offset, fetch.max_bytes))
     else:
@@ -88,20 +91,39 @@ def answer_error(core: RaftCore, request_id: int, listener_name: str, version: i
     core.respond(request_id, response)
 
 
-def wake_fetches(core: RaftCore, leader: Leader) -> None:
-    """More is committed: respond to every replica that does not know it yet."""
-    for fetch in core.parked.all():
-        if not fetch.delayed and has_news(core, leader, fetch):
-            core.parked.remove(fetch.request_id)
-            answer(core, leader, fetch)
-
-
 def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
-    """More is appended: voters must fetch it before it can be committed."""
+    """More is appended or committed: respond to every voter that does not know it yet.
+
+    Voters must fetch a record before it can be committed.
+    """
     if len(leader.voter_states) == 1 and leader.is_voter(core.key):
         return
     for fetch in core.parked.all():
         if not fetch.delayed and leader.is_voter(fetch.key) and has_news(core, leader, fetch):
+            core.parked.remove(fetch.request_id)
+            answer(core, leader, fetch)
+
+
+def gathers(core: RaftCore, fetch: ParkedFetch) -> bool:
+    """Whether an observer was answered so recently that it waits for more: one answer has all of it.
+
+    A storm of changes so costs each observer one Fetch in an interval, not one for each change.
+    """
+    return fetch.gathers_until_ms() > core.now_ms
+
+
+def wake_observers_if_due(core: RaftCore) -> None:
+    """The last of a step: clients whose change is committed, and voters, do not wait for observers."""
+    leader = core.leader()
+    if leader is None or leader.observers_due_ms > core.now_ms:
+        return
+    leader.observers_are_awake()
+    for fetch in core.parked.all():
+        if fetch.delayed or leader.is_voter(fetch.key) or not has_news(core, leader, fetch):
+            continue
+        if gathers(core, fetch):
+            leader.wake_observers_at(fetch.gathers_until_ms())
+        else:
             core.parked.remove(fetch.request_id)
             answer(core, leader, fetch)
 

@@ -21,7 +21,14 @@ from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
-from kraftctl.raft.fetch_answer import answer, answer_elsewhere, answer_error, answer_throttled, has_news
+from kraftctl.raft.fetch_answer import (
+    answer,
+    answer_elsewhere,
+    answer_error,
+    answer_throttled,
+    gathers,
+    has_news,
+)
 from kraftctl.raft.log_state import SNAPSHOT, VALID
 from kraftctl.raft.parked_fetches import ANONYMOUS, KNOWN_OBSERVER, NEW_OBSERVER, VOTER, ParkedFetch
 from kraftctl.raft.raft_config import (
@@ -81,6 +88,9 @@ def _serve(core: RaftCore, leader: Leader, fetch: ParkedFetch, max_wait_ms: int)
     elif max_wait_ms > 0 and repeated:
         # The replica cannot use our responses; without a pause it would fetch hundreds of times a second.
         fetch.delay(core.now_ms + REPEATED_FETCH_DELAY_MS)
+        _park(core, leader, fetch)
+    elif max_wait_ms > 0 and gathers(core, fetch):
+        leader.wake_observers_at(fetch.gathers_until_ms())
         _park(core, leader, fetch)
     else:
         answer(core, leader, fetch)
@@ -142,6 +152,8 @@ def _note_progress(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> bool:
     if leader.is_voter(fetch.key):
         note_fetch_of_voter(core, leader, fetch.key)
         advance_high_watermark(core, leader)
+    else:
+        fetch.observer = replica
     if not has_news(core, leader, fetch):
         replica.has_nothing_to_fetch()
         return False

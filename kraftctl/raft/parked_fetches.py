@@ -11,6 +11,7 @@ from typing import Final
 
 from kraftctl.raft.raft_config import PARKED_BYTES_MAX, PARKED_FETCH_BYTES
 from kraftctl.raft.replica_key import ReplicaKey
+from kraftctl.raft.replica_state import ReplicaState
 
 ANONYMOUS: Final = 0
 NEW_OBSERVER: Final = 1
@@ -28,7 +29,7 @@ class ParkedFetch:
     """A validated Fetch. `request_high_watermark` is what the replica knows already.
 
     A `delayed` fetch waits for its deadline only: its replica repeated the same Fetch. `held_bytes` is what
-    it holds while it waits, `rank` one of RANKS.
+    it holds while it waits, `rank` one of RANKS. `observer` is None for voters and readers without an id.
     """
 
     def __init__(
@@ -57,6 +58,11 @@ class ParkedFetch:
         self.held_bytes = held_bytes
         self.rank = ANONYMOUS
         self.delayed = False
+        self.observer: ReplicaState | None = None
+
+    def gathers_until_ms(self) -> int:
+        """Until when an observer that was just answered waits for more."""
+        return 0 if self.observer is None else self.observer.gathers_until_ms(self.fetch_offset)
 
     def delay(self, until_ms: int) -> None:
         self.delayed = True

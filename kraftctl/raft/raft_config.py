@@ -1,4 +1,4 @@
-"""The configuration of raft, named after Kafka's `controller.quorum.*` keys."""
+"""The configuration of raft, named after Kafka's `controller.quorum.*` keys, and one of our own."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ THROTTLE_MS_MAX = 1_000
 ANSWER_BYTES_MAX = 8 << 20
 """What brokers before 4.3 request in one Fetch; no response is larger, whatever the request says."""
 
+OBSERVER_FETCH_INTERVAL_MS = 1
+"""An observer is woken at most once in so long. A storm of changes costs it, and its leader, a Fetch in each
+interval instead of one for each change; what changes after a quiet interval is answered immediately."""
+
 REPEATED_FETCHES_MAX = 8
 """As many identical fetches of one replica in a row are answered immediately; further ones wait."""
 
@@ -49,6 +53,8 @@ class RaftConfig:
     fetch_bytes_max: int = 1 << 20
     """Largest answer to one Fetch; a larger batch is still sent whole."""
     fetch_snapshot_bytes_max: int = 1 << 20
+    observer_fetch_interval_ms: int = OBSERVER_FETCH_INTERVAL_MS
+    """0: wake observers after each commit."""
     fetch_wait_ms_max: int = 500
     """The wait this replica asks for when it fetches itself; fixed in Kafka."""
     supported_kraft_version_min: int = 0

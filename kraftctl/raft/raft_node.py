@@ -25,7 +25,7 @@ from kraftctl.raft.events import (
     SnapshotDownloaded,
     Started,
 )
-from kraftctl.raft.fetch_answer import redirect_trimmed_fetches
+from kraftctl.raft.fetch_answer import redirect_trimmed_fetches, wake_observers_if_due
 from kraftctl.raft.handle_responses import handle_response
 from kraftctl.raft.kraft_version_upgrade import upgrade, why_not_upgraded
 from kraftctl.raft.log_state import LogState, SnapshotInfo
@@ -92,6 +92,7 @@ class RaftNode:
             run_timers(core)
         settle_change(core, may_time_out=is_deadline)
         send_requests(core)
+        wake_observers_if_due(core)
         return core.take_effects()
 
     def append(self, values: list[bytes], now_ms: int, wall_ms: int) -> tuple[int, list[RaftEffect]]:

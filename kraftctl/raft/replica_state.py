@@ -23,6 +23,8 @@ class ReplicaState:
         self.last_fetch_leader_end_offset = -1
         self.last_caught_up_wall_ms = -1
         self.has_acknowledged_leader = False
+        self._answered_end_offset = UNKNOWN_OFFSET
+        self._gathers_until_ms = 0
         self._last_asked: tuple[int, int] = (UNKNOWN_OFFSET, UNKNOWN_OFFSET)
         self._repeated_fetches = 0
 
@@ -44,6 +46,15 @@ class ReplicaState:
         self.last_fetch_wall_ms = max(self.last_fetch_wall_ms, wall_ms)
         self.end_offset = fetch_offset
         self.has_acknowledged_leader = True
+
+    def was_answered(self, *, end_offset: int, gathers_until_ms: int) -> None:
+        """With what is committed below `end_offset`: what follows is gathered until then."""
+        self._answered_end_offset = end_offset
+        self._gathers_until_ms = gathers_until_ms
+
+    def gathers_until_ms(self, fetch_offset: int) -> int:
+        """Until when a Fetch from there waits for more. One that still has to catch up does not."""
+        return self._gathers_until_ms if fetch_offset >= self._answered_end_offset else 0
 
     def has_nothing_to_fetch(self) -> None:
         """Its Fetch is parked: the same Fetch after that is no repetition."""

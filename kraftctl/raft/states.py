@@ -290,6 +290,8 @@ class Leader(EpochState):
         self._fetched_voter_ids: set[int] = set()
         self.local_end_offset = UNKNOWN_OFFSET
         self.begin_quorum_deadline_ms = NEVER_MS
+        self.observers_due_ms = NEVER_MS
+        """When fetches of observers are next to be answered, because more is committed."""
         self.volatile_voters = voters
         self.set_voters(voters)
 
@@ -311,6 +313,13 @@ class Leader(EpochState):
 
     def send_begin_quorum_epoch_at(self, at_ms: int) -> None:
         self.begin_quorum_deadline_ms = at_ms
+
+    def wake_observers_at(self, at_ms: int) -> None:
+        """Or earlier, if that is due before."""
+        self.observers_due_ms = min(self.observers_due_ms, at_ms)
+
+    def observers_are_awake(self) -> None:
+        self.observers_due_ms = NEVER_MS
 
     def set_voters(self, voters: VoterSet) -> None:
         """Keep what is known of replicas that start or stop voting."""

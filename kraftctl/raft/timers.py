@@ -48,6 +48,8 @@ def next_deadline_ms(core: RaftCore) -> int:
     deadline_ms = state.deadline_ms
     if parked_ms is not None and parked_ms < deadline_ms:
         deadline_ms = parked_ms
+    if isinstance(state, Leader) and state.observers_due_ms < deadline_ms:
+        deadline_ms = state.observers_due_ms
     change = core.voter_change
     if change is not None and change.deadline_ms < deadline_ms:
         deadline_ms = change.deadline_ms

@@ -215,7 +215,7 @@ def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) 
 
 
 def raft_config(config: ControllerConfig) -> RaftConfig:
-    """Raft's settings, from `controller.quorum.*`."""
+    """Raft's settings, from `controller.quorum.*` and `kraftctl.observer.fetch.interval.ms`."""
     return RaftConfig(
         election_timeout_ms=config.controller_quorum_election_timeout_ms,
         fetch_timeout_ms=config.controller_quorum_fetch_timeout_ms,
@@ -224,6 +224,7 @@ def raft_config(config: ControllerConfig) -> RaftConfig:
         retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
         fetch_bytes_max=config.controller_quorum_fetch_max_bytes,
         fetch_snapshot_bytes_max=config.controller_quorum_fetch_snapshot_max_bytes,
+        observer_fetch_interval_ms=config.observer_fetch_interval_ms,
         bootstrap_servers=config.controller_quorum_bootstrap_servers,
         auto_join=config.controller_quorum_auto_join_enable,
     )

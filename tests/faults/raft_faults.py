@@ -16,8 +16,8 @@ FAULTS = (
     PlantedFault(
         "quorum-state-after-answers",
         "kraftctl/raft/raft_node.py",
-        "        send_requests(core)\n        return core.take_effects()\n",
-        "        send_requests(core)\n"
+        "        wake_observers_if_due(core)\n        return core.take_effects()\n",
+        "        wake_observers_if_due(core)\n"
         "        late = lambda effect: type(effect).__name__ == 'WriteQuorumState'\n"
         "        return sorted(core.take_effects(), key=late)\n",
         (f"{CLUSTER}::test_a_calm_cluster_elects_once_and_replicates",),

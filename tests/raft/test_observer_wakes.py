@@ -1,0 +1,103 @@
+"""Who waits for whom when something is committed: observers come last, and voters wait for no interval."""
+
+from __future__ import annotations
+
+import re
+
+from kraftctl.raft.events import ResponseReceived
+from kraftctl_protocol.generated.fetch_response import FetchResponse
+from kraftctl_protocol.generated.vote_response import PartitionData, TopicData, VoteResponse
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.metadata_topic import METADATA_TOPIC
+from tests.support.active_controller import registration
+from tests.support.simulator.lone_node import LoneNode
+from tests.support.simulator.raft_transcript import RaftTranscript
+from tests.support.wire.raft_requests import REQUESTS
+
+OBSERVER = 101
+
+
+class LeaderOfThree:
+    """Node 1 leads voters 1, 2 and 3; its LeaderChange at offset 0 is committed, and voter 3 knows that."""
+
+    def __init__(self) -> None:
+        self.transcript = RaftTranscript()
+        self.run("node id=1 voters=1,2,3 kraft-version=0")
+        self.run("start")
+        pre_vote = self.run("sleep 2000")
+        vote = self._grant(pre_vote)
+        assert "became leader of 1 at 0" in self._grant(vote)
+        self.run("flushed 1")
+        assert "high watermark 1" in self.fetch(1, replica=2, offset=1, high_watermark=-1)
+
+    def run(self, command: str) -> str:
+        return self.transcript.run(command)
+
+    def fetch(self, request_id: int, *, replica: int, offset: int, high_watermark: int) -> str:
+        return self.run(f"fetch request={request_id} replica={replica} offset={offset} hw={high_watermark}")
+
+    def _grant(self, asked: str) -> str:
+        """Voter 2 grants the (pre-)vote that it is asked for."""
+        found = re.search(r"send (\d+) to 2@.*VoteRequest\(.*replica_epoch=(\d+)|send (\d+) to 2@", asked)
+        assert found is not None, asked
+        partition = PartitionData(leader_id=-1, leader_epoch=self.transcript.node.epoch, vote_granted=True)
+        response = VoteResponse(topics=[TopicData(topic_name=METADATA_TOPIC, partitions=[partition])])
+        self.transcript.lines.clear()
+        with self.transcript.files.attach():
+            self.transcript.replica.step(ResponseReceived(int(found[1] or found[3]), response))
+        return "\n".join(self.transcript.lines)
+
+
+def answered(lines: str) -> list[int]:
+    """The ids of the requests that are answered, in order."""
+    return [int(request_id) for request_id in re.findall(r"^respond (\d+) ", lines, re.MULTILINE)]
+
+
+def test_a_commit_is_known_to_voters_before_observers() -> None:
+    """Also to the one whose Fetch commits: the next commit waits for it."""
+    leader = LeaderOfThree()
+    leader.fetch(10, replica=OBSERVER, offset=1, high_watermark=1)
+    leader.fetch(11, replica=2, offset=1, high_watermark=1)
+    leader.fetch(12, replica=3, offset=1, high_watermark=1)
+    assert answered(leader.run("append 1")) == [11, 12]
+    leader.run("flushed 2")
+    assert answered(leader.fetch(13, replica=2, offset=2, high_watermark=1)) == [13, 10]
+    assert leader.transcript.node.high_watermark == 2
+    assert answered(leader.fetch(14, replica=3, offset=2, high_watermark=1)) == [14]
+
+
+def test_voters_wait_for_no_interval() -> None:
+    """As prompt as if there were none: commits wait for their fetches."""
+    leader = LeaderOfThree()
+    for offset in range(1, 9):
+        first = 10 * offset
+        leader.fetch(first, replica=OBSERVER, offset=1, high_watermark=1)
+        leader.fetch(first + 1, replica=2, offset=offset, high_watermark=offset)
+        leader.fetch(first + 2, replica=3, offset=offset, high_watermark=offset)
+        assert answered(leader.run("append 1")) == [first + 1, first + 2]
+        leader.run(f"flushed {offset + 1}")
+        leader.fetch(first + 3, replica=2, offset=offset + 1, high_watermark=offset)
+    assert leader.transcript.node.high_watermark == 9
+
+
+def test_the_client_that_asked_is_answered_before_observers() -> None:
+    node = LoneNode()
+    node.settle()
+    observing = [node.send(observers_fetch(node, 201)), node.send(observers_fetch(node, 202))]
+    registering = node.send(registration(1))
+    assert not {registering, *observing} & set(node.answers)
+    node.flush()
+    order = [request_id for request_id in node.answers if request_id in {registering, *observing}]
+    assert order == [registering, *observing]
+    for request_id in observing:
+        answer = node.answers[request_id]
+        assert isinstance(answer, FetchResponse)
+        assert answer.responses[0].partitions[0].high_watermark == node.raft.high_watermark
+
+
+def observers_fetch(node: LoneNode, replica_id: int) -> Message:
+    """One that knows all there is."""
+    end_offset = str(node.raft.high_watermark)
+    epoch = str(node.raft.epoch)
+    words = {"replica": str(replica_id), "offset": end_offset, "hw": end_offset, "cluster": "none"}
+    return REQUESTS["fetch"](words | {"epoch": epoch, "last-epoch": epoch})[0]
