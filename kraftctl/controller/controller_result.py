@@ -48,6 +48,7 @@ class SlicedWork:
 NO_REFUSALS: Final[list[str]] = []
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class ControllerResult:
     """Records and response of one request.
 

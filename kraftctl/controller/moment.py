@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 UNITS: Final = 500
 """Before it is known how long they take: some milliseconds of work, also for an interpreter."""
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class Moment:
     """The time and the position of one request or task.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.message import Message
 
 
+@mypyc_attr(acyclic=True)
 class ParkedResponse:
     """`request_id` is the caller's; the request is kept so that it can be refused in its own version.
 

@@ -5,6 +5,8 @@ A record that cannot be encoded fails its own request, and nothing is half writt
 
 from __future__ import annotations
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.controller.activation_records import feature_level
 from kraftctl.controller.batch_limits import batch_ends, why_batch_too_large
 from kraftctl.controller.controller_result import ControllerResult, SlicedWork, SoftChange
@@ -17,6 +19,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class PreparedBatch:
     """Records that are appended together, and their encoded values in the same order."""
 
@@ -25,6 +28,7 @@ class PreparedBatch:
         self.values = values
 
 
+@mypyc_attr(acyclic=True, free_list_len=1)
 class PreparedResult:
     """A result that is ready: append and replay `batches`, then answer with `response`.
 

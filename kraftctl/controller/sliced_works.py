@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections import deque
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.controller.controller_result import SlicedWork
 from kraftctl.controller.prepared_result import PreparedResult
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.message import Message
 
 
+@mypyc_attr(acyclic=True)
 class WaitingRequest:
     """A request that is answered with the last slice of its work. `request_id` is the caller's."""
 
