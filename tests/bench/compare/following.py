@@ -32,6 +32,7 @@ from tests.bench.compare.frames import (
     first_difference,
     request_frame,
 )
+from tests.bench.compare.quorum_state import QuorumState
 from tests.bench.compare.scripts import Frame, Notes
 from tests.support.wire.controller_client import log_directory_of
 
@@ -121,16 +122,17 @@ class AnswerLayout:
 
 
 class Following:
-    """An observer that fetches what is new, as soon as it is there."""
+    """An observer that has all that is committed, and fetches what is new as soon as it is there."""
 
     correlation_at = REQUEST_CORRELATION_ID
     interval_s = 0.0
 
     def __init__(
-        self, cluster_id: str, replica_id: int, quorum_epoch: int, *, until_offset: int | None = None
+        self, cluster_id: str, replica_id: int, quorum: QuorumState, *, until_offset: int | None = None
     ) -> None:
         """Without `until_offset` for ever."""
-        self._identity = cluster_id, replica_id, quorum_epoch
+        self._identity = cluster_id, replica_id, quorum.epoch
+        self._begin_offset = quorum.high_watermark
         self._until_offset = until_offset
         self._follower: Follower | None = None
         self._seen: Notes = array("d")
@@ -138,6 +140,8 @@ class Following:
     def frame(self) -> bytearray | None:
         if self._follower is None:
             self._follower = Follower(*self._identity)
+            # An epoch begins with a record of its own, so that the last record is of the present one.
+            self._follower.seek(self._begin_offset, self._identity[-1])
         if self._until_offset is not None and self._follower.offset >= self._until_offset:
             return None
         return self._follower.request

@@ -48,7 +48,6 @@ class State:
     running: Running
     connection: ControllerClient
     brokers: list[StandInBroker]
-    epoch: int
     loads: int = field(default=0)
 
     def topics(self, leaders: int, partitions: int) -> list[tuple[bytes, list[StandInBroker]]]:
@@ -69,7 +68,7 @@ class State:
 def prepare(running: Running, brokers: int = BROKERS) -> State:
     connection = client(running.port)
     registered = unfenced_brokers(connection, running.controller.cluster_id, brokers)
-    return State(running, connection, registered, quorum_state(connection).epoch)
+    return State(running, connection, registered)
 
 
 @contextmanager
@@ -80,9 +79,8 @@ def closed_loops(state: State, leaders: int, partitions: int, observers: int) ->
         changes(topic_id, members, partitions) for topic_id, members in state.topics(leaders, partitions)
     ]
     cluster_id = state.running.controller.cluster_id
-    followers = [
-        Following(cluster_id, FIRST_OBSERVER_ID + number, state.epoch) for number in range(observers)
-    ]
+    quorum = quorum_state(state.connection)
+    followers = [Following(cluster_id, FIRST_OBSERVER_ID + number, quorum) for number in range(observers)]
     with ExitStack() as stack:
         load = stack.enter_context(state.running.load(scripts))
         fetches = stack.enter_context(state.running.load(followers)) if observers else None
@@ -98,7 +96,7 @@ def _observed(
 ) -> Figures:
     """While observers fetch. There is one leader."""
     fetches.begin()
-    load.run(seconds / 4)  # until the observers have what was written before
+    load.run(seconds / 4)  # until all observers are at the end of the log
     begin_offset = quorum_state(state.connection).high_watermark
     windows: list[Window] = []
 

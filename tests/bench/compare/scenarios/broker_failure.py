@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from threading import Event
 from typing import Final
 
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
@@ -35,7 +36,7 @@ OTHERS: Final = 2
 OBSERVER_ID: Final = 1_000
 PARTITIONS_PER_TOPIC: Final = 9_990
 PARKED_S: Final = 0.2
-"""Within it an observer has read what was written before, and its next request waits at the controller."""
+"""After it the request of the observer waits at the controller."""
 WARM_UP_ROUNDS: Final = 4
 
 
@@ -78,12 +79,10 @@ def _fail_next(state: State, leaderships: int) -> Figures:
     quorum = quorum_state(state.connection)
     # A change of each partition, and one of the broker's registration.
     end_offset = quorum.high_watermark + leaderships + 1
-    observer = Following(
-        state.running.controller.cluster_id, OBSERVER_ID, quorum.epoch, until_offset=end_offset
-    )
+    observer = Following(state.running.controller.cluster_id, OBSERVER_ID, quorum, until_offset=end_offset)
     with state.running.load([observer]) as fetches:
-        fetches.run(PARKED_S)
         fetches.begin()
+        Event().wait(PARKED_S)
         before_s, began_s = state.running.processor_s(), time.monotonic()
         _fence(state.connection, broker)
         seen = fetches.result()

@@ -12,7 +12,7 @@ from typing import Final
 from tests.bench.compare.figures import Figures
 from tests.bench.compare.following import Following
 from tests.bench.compare.prepared_brokers import client, unfenced_brokers
-from tests.bench.compare.quorum_state import quorum_state
+from tests.bench.compare.quorum_state import QuorumState, quorum_state
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
 from tests.bench.compare.scenarios.heartbeats import heartbeats
@@ -30,13 +30,13 @@ WINDOWS: Final = 2
 class State:
     running: Running
     brokers: list[StandInBroker]
-    quorum_epoch: int
+    quorum: QuorumState
 
 
 def prepare(running: Running, brokers: int = BROKERS) -> State:
     with client(running.port) as connection:
         registered = unfenced_brokers(connection, running.controller.cluster_id, brokers)
-        return State(running, registered, quorum_state(connection).epoch)
+        return State(running, registered, quorum_state(connection))
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def quiet(state: State, brokers: int) -> Iterator[Measure]:
     scripts: list[Script] = []
     for broker in state.brokers[:brokers]:
         scripts.append(heartbeats(broker, HEARTBEAT_INTERVAL_S))
-        scripts.append(Following(cluster_id, broker.broker_id, state.quorum_epoch))
+        scripts.append(Following(cluster_id, broker.broker_id, state.quorum))
     with state.running.load(scripts) as load:
 
         def measure(seconds: float) -> Figures:
