@@ -13,6 +13,7 @@ import pytest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from tests.bench.compare import markdown, publish
 from tests.bench.compare.counted import Counted
+from tests.bench.compare.downloads import expect
 from tests.bench.compare.figures import FIGURES
 from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
@@ -138,6 +139,13 @@ def test_an_answer_that_differs_is_refused() -> None:
     script.check(fine)
     with pytest.raises(UnexpectedAnswerError, match="error_code=77"):
         script.check(answer_frame(BrokerHeartbeatResponse(error_code=77, is_fenced=False), 1))
+
+
+def test_a_part_of_a_download_is_compared_with_the_file() -> None:
+    assert expect(b"abcdef", 2, b"cd") == 4
+    for position, part in ((1, b"cd"), (4, b"efg"), (6, b"")):
+        with pytest.raises(UnexpectedAnswerError, match=f"position {position}"):
+            expect(b"abcdef", position, part)
 
 
 @pytest.mark.parametrize("count", [1, 2, 100])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tests.faults import (
     audit_faults,
+    bench_faults,
     bound_faults,
     certificate_faults,
     cli_faults,
@@ -46,6 +47,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *request_faults.FAULTS,
     *bound_faults.FAULTS,
     *observer_faults.FAULTS,
+    *bench_faults.FAULTS,
     *decoding_faults.FAULTS,
     *sliced_request_faults.FAULTS,
     *socket_faults.FAULTS,

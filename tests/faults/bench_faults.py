@@ -1,0 +1,34 @@
+"""Defects of `make bench`: figures that look fine and are not those of correct answers."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+COMPARE = "tests/bench/test_compare.py"
+
+FAULTS = (
+    PlantedFault(
+        "the-bench-takes-any-answer",
+        "tests/bench/compare/scripts.py",
+        "        if answer[ANSWER_BODY:] != self._expected:\n",
+        "        if not answer:\n",
+        (f"{COMPARE}::test_an_answer_that_differs_is_refused",),
+        "A controller that refuses every heartbeat would be the fastest.",
+    ),
+    PlantedFault(
+        "the-bench-compares-a-download-with-nothing",
+        "tests/bench/compare/downloads.py",
+        "    if not part or whole[position:end] != part:\n",
+        "    if not part:\n",
+        (f"{COMPARE}::test_a_part_of_a_download_is_compared_with_the_file",),
+        "Snapshots with wrong bytes would count as transferred.",
+    ),
+    PlantedFault(
+        "the-bench-counts-one-byte-of-an-epoch",
+        "tests/bench/compare/counted.py",
+        "        for byte, place in enumerate(self._slices):\n",
+        "        for byte, place in list(enumerate(self._slices))[3:]:\n",
+        (f"{COMPARE}::test_a_value_counts_on_in_encoded_bytes",),
+        "After 256 changes every request would be refused.",
+    ),
+)
