@@ -90,16 +90,21 @@ class Respond(Value):
 
 class RespondFetch(Value):
     """Read whole batches from `read_offset` up to `end_offset` (exclusive, always between two
-    batches), and send `response_with` them.
+    batches), and send `response_with` them, to each of several requests if they want the same.
 
     At most `max_bytes`, yet always at least one batch. Voters are sent what is not committed
     yet. Observers are not, so they never have to truncate it.
     """
 
     def __init__(
-        self, request_id: int, response: FetchResponse, read_offset: int, end_offset: int, max_bytes: int
+        self,
+        request_ids: list[int],
+        response: FetchResponse,
+        read_offset: int,
+        end_offset: int,
+        max_bytes: int,
     ) -> None:
-        self.request_id = request_id
+        self.request_ids = request_ids
         self.response = response
         self.read_offset = read_offset
         self.end_offset = end_offset

@@ -43,15 +43,24 @@ def _readable_end_offset(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> 
 
 def answer(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
     """Respond to a replica whose log is a prefix of ours; possibly without anything new."""
-    response = _response(core, fetch.listener_name, fetch.version, Errors.NONE, leader.high_watermark)
-    end_offset = _readable_end_offset(core, leader, fetch)
-    if fetch.observer is not None and has_news(core, leader, fetch):
-        gathers_until_ms = core.now_ms + core.config.observer_fetch_interval_ms
-        fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
-    if fetch.fetch_offset < end_offset:
-        core.emit(RespondFetch(fetch.request_id, response, fetch.fetch_offset, end_offset, fetch.max_bytes))
-    else:
-        core.respond(fetch.request_id, response)
+    _answer_alike(core, leader, [fetch])
+
+
+def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) -> None:
+    """The same answer to each: they fetch from the same offset, and ask alike."""
+    first = fetches[0]
+    response = _response(core, first.listener_name, first.version, Errors.NONE, leader.high_watermark)
+    end_offset = _readable_end_offset(core, leader, first)
+    gathers_until_ms = core.now_ms + core.config.observer_fetch_interval_ms
+    for fetch in fetches:
+        if fetch.observer is not None and has_news(core, leader, fetch):
+            fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
+    request_ids = [fetch.request_id for fetch in fetches]
+    if first.fetch_offset < end_offset:
+        core.emit(RespondFetch(request_ids, response, first.fetch_offset, end_offset, first.max_bytes))
+        return
+    for request_id in request_ids:
+        core.respond(request_id, response)
 
 
 def answer_throttled(core: RaftCore, leader: Leader, fetch: ParkedFetch) -> None:
@@ -118,6 +127,7 @@ def wake_observers_if_due(core: RaftCore) -> None:
     if leader is None or leader.observers_due_ms > core.now_ms:
         return
     leader.observers_are_awake()
+    awake: dict[tuple[int, int, int, str], list[ParkedFetch]] = {}
     for fetch in core.parked.all():
         if fetch.delayed or leader.is_voter(fetch.key) or not has_news(core, leader, fetch):
             continue
@@ -125,7 +135,10 @@ def wake_observers_if_due(core: RaftCore) -> None:
             leader.wake_observers_at(fetch.gathers_until_ms())
         else:
             core.parked.remove(fetch.request_id)
-            answer(core, leader, fetch)
+            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)
+            awake.setdefault(wanted, []).append(fetch)
+    for fetches in awake.values():
+        _answer_alike(core, leader, fetches)
 
 
 def answer_expired_fetches(core: RaftCore) -> None:

@@ -49,12 +49,14 @@ from kraftctl.server.executor_protocols import (
     Scheduler,
     Storage,
 )
+from kraftctl.server.long_answers import RECORDS_BYTES_MIN
 from kraftctl.server.snapshot_reads import READING_MS, SnapshotReads
 from kraftctl.server.snapshot_writing import SnapshotWriting
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.batch_framing import base_offset_at
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.shared_response import SharedResponse
 
 logger = logging.getLogger("kraftctl.server.effect_executor")
 
@@ -284,19 +286,32 @@ class EffectExecutor:
         self._inbox.offer(events.ShutdownRequested())
 
     def _respond_fetch(self, effect: effects.RespondFetch) -> None:
-        if not self._network.awaits(effect.request_id):
+        request_ids = [request_id for request_id in effect.request_ids if self._network.awaits(request_id)]
+        if not request_ids:
             return
         log = self._storage.log
         wanted = (effect.read_offset, effect.max_bytes, effect.end_offset)
         records = log.read_recent(*wanted)
         if records is not None:
-            self._respond_with(effect, records)
+            self._respond_to_all(request_ids, effect, records)
             return
 
         def read(bytes_max: int) -> bytes:
             return log.read(effect.read_offset, min(effect.max_bytes, bytes_max), effect.end_offset)
 
-        self._read_in_turn(effect, read)
+        # Each has its own turn, and the bytes that its turn allows.
+        for request_id in request_ids:
+            self._read_in_turn(request_id, effect, read)
+
+    def _respond_to_all(self, request_ids: list[int], effect: effects.RespondFetch, records: bytes) -> None:
+        if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:
+            # Long records are sent as they are, without a copy.
+            for request_id in request_ids:
+                self._respond_with(request_id, effect, records)
+            return
+        shared = SharedResponse(effect.response_with(records))
+        for request_id in request_ids:
+            self._network.respond(request_id, shared)
 
     def _respond_fetch_snapshot(self, effect: effects.RespondFetchSnapshot) -> None:
         self._snapshot_reads.note(effect.snapshot_id, self._clock.now_ms())
@@ -307,36 +322,41 @@ class EffectExecutor:
             size_bytes = min(effect.size_bytes, bytes_max)
             return self._storage.read_snapshot_slice(effect.snapshot_id, effect.position, size_bytes)
 
-        self._read_in_turn(effect, read)
+        self._read_in_turn(effect.request_id, effect, read)
 
     def _read_in_turn(
-        self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, read: Callable[[int], bytes]
+        self,
+        request_id: int,
+        effect: effects.RespondFetch | effects.RespondFetchSnapshot,
+        read: Callable[[int], bytes],
     ) -> None:
         """Respond with what `read` returns, called with how many bytes it may read."""
         # Nothing yet: the replica asks again, and learns whether what it wants is still there.
-        skip = partial(self._respond_with, effect, b"")
+        skip = partial(self._respond_with, request_id, effect, b"")
 
         def done(reading: Finished[bytes]) -> None:
             if is_out_of_descriptors(reading.exception()):
                 self._inbox.guarded(skip)
             else:
-                self._was_read(partial(self._respond_with, effect), reading)
+                self._was_read(partial(self._respond_with, request_id, effect), reading)
             self._answer_reads.ended()
 
         def begin(bytes_max: int) -> None:
             if not self._stopped:
                 self._scheduler.run_on_storage_thread(partial(read, bytes_max), done)
 
-        address = self._network.address_of(effect.request_id)
-        of_voter = self._network.is_voter(effect.request_id)
-        self._answer_reads.submit(address, AnswerRead(effect.request_id, begin, skip, of_voter=of_voter))
+        address = self._network.address_of(request_id)
+        of_voter = self._network.is_voter(request_id)
+        self._answer_reads.submit(address, AnswerRead(request_id, begin, skip, of_voter=of_voter))
 
     def _pause_reads(self) -> None:
         resume = partial(self._inbox.guarded, self._answer_reads.resume)
         self._scheduler.call_later(ROOM_SECONDS, resume)
 
-    def _respond_with(self, effect: effects.RespondFetch | effects.RespondFetchSnapshot, data: bytes) -> None:
-        self._network.respond(effect.request_id, effect.response_with(data))
+    def _respond_with(
+        self, request_id: int, effect: effects.RespondFetch | effects.RespondFetchSnapshot, data: bytes
+    ) -> None:
+        self._network.respond(request_id, effect.response_with(data))
 
     def _read_log(self, effect: ReadLog) -> None:
         log = self._storage.log

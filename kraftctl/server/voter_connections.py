@@ -15,6 +15,7 @@ from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
+from kraftctl_protocol.shared_response import unshared
 
 NO_REPLICA: Final = -1
 
@@ -51,6 +52,7 @@ def fetching_replica(request: Message) -> int:
 
 def is_served(response: Message) -> bool:
     """Whether an answer to Fetch or FetchSnapshot has no error: the right on the cluster was there."""
+    response = unshared(response)
     if isinstance(response, FetchResponse):
         partitions = [partition for topic in response.responses for partition in topic.partitions]
         codes = [partition.error_code for partition in partitions]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 TRANSCRIPTS = "tests/raft/test_datadriven.py"
+SHARED = "tests/server/test_shared_answers.py"
 WAKES = "tests/raft/test_observer_wakes.py"
 
 FAULTS = (
@@ -66,5 +67,53 @@ FAULTS = (
         "    fetch.observer = replica\n",
         (WAKES,),
         "Commits take a millisecond longer.",
+    ),
+    PlantedFault(
+        "observers-get-what-the-first-of-them-asked-for",
+        "kraftctl/raft/fetch_answer.py",
+        "            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
+        "            wanted = (0, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
+        (WAKES,),
+        "A broker gets records that do not continue its log, and asks again without end.",
+    ),
+    PlantedFault(
+        "observers-of-any-version-share-an-answer",
+        "kraftctl/raft/fetch_answer.py",
+        "            wanted = (fetch.fetch_offset, fetch.max_bytes, fetch.version, fetch.listener_name)\n",
+        "            wanted = (fetch.fetch_offset, fetch.max_bytes, 0, fetch.listener_name)\n",
+        (WAKES,),
+        "An older broker gets no answer, and its connection is closed: fields are set that it does not know.",
+    ),
+    PlantedFault(
+        "only-the-first-of-those-that-share-is-answered",
+        "kraftctl/server/effect_executor.py",
+        "        shared = SharedResponse(effect.response_with(records))\n"
+        "        for request_id in request_ids:\n",
+        "        shared = SharedResponse(effect.response_with(records))\n"
+        "        for request_id in request_ids[:1]:\n",
+        (SHARED,),
+        "The other observers wait until their connections time out.",
+    ),
+    PlantedFault(
+        "long-answers-are-shared-as-well",
+        "kraftctl/server/effect_executor.py",
+        "        if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:\n"
+        "            # Long records are sent as they are, without a copy.\n"
+        "            for request_id in request_ids:\n"
+        "                self._respond_with(request_id, effect, records)\n",
+        "        if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:\n"
+        "            effect.response_with(records)\n"
+        "            for request_id in request_ids:\n"
+        "                self._network.respond(request_id, effect.response)\n",
+        (SHARED,),
+        "The second observer gets what took the place of the records while the first answer was encoded.",
+    ),
+    PlantedFault(
+        "an-encoding-is-shared-between-versions",
+        "protocol/kraftctl_protocol/shared_response.py",
+        "        if self._version != version:\n",
+        "        if self._version == NO_VERSION:\n",
+        (SHARED,),
+        "A replica gets an answer in a version that it does not know.",
     ),
 )

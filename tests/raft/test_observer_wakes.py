@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kraftctl.raft.events import ResponseReceived
+from kraftctl.raft.effects import RespondFetch
+from kraftctl.raft.events import LogFlushed, ResponseReceived
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.vote_response import PartitionData, TopicData, VoteResponse
 from kraftctl_protocol.message import Message
@@ -101,3 +102,50 @@ def observers_fetch(node: LoneNode, replica_id: int) -> Message:
     epoch = str(node.raft.epoch)
     words = {"replica": str(replica_id), "offset": end_offset, "hw": end_offset, "cluster": "none"}
     return REQUESTS["fetch"](words | {"epoch": epoch, "last-epoch": epoch})[0]
+
+
+def test_observers_that_ask_alike_share_an_answer() -> None:
+    """The same records, in the same version, with the same leader for their listener."""
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1 kraft-version=1", "start", "flushed 3", "append 1", "flushed 4"):
+        transcript.run(command)
+    for request_id, words in enumerate(
+        [
+            "replica=101 offset=4 hw=4",
+            "replica=102 offset=4 hw=4",
+            "replica=103 offset=4 hw=4 max-bytes=1000",
+            "replica=104 offset=4 hw=4 version=17",
+            "replica=105 offset=4 hw=4 listener=OTHER",
+            "replica=106 offset=4 hw=4",
+            "replica=-1 offset=4 hw=4",
+            "replica=101 offset=4 hw=7",
+        ]
+    ):
+        assert transcript.run(f"fetch request={request_id} {words}") == ""
+    transcript.run("append 1")
+    wanted = transcript.node.step(LogFlushed(5), transcript.replica.now_ms, 0)
+    answers = [effect for effect in wanted if isinstance(effect, RespondFetch)]
+    assert [effect.request_ids for effect in answers] == [[0, 1, 5, 6, 7], [2], [3], [4]]
+    assert [effect.max_bytes for effect in answers] == [1 << 20, 1000, 1 << 20, 1 << 20]
+    assert [len(effect.response.node_endpoints) for effect in answers] == [1, 1, 1, 1]
+    assert {(effect.read_offset, effect.end_offset) for effect in answers} == {(4, 5)}
+
+
+def test_observers_get_what_follows_their_own_offset() -> None:
+    """Both wait for the same interval to end, one with a change less."""
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1 kraft-version=1", "start", "flushed 3"):
+        transcript.run(command)
+    transcript.run("fetch request=1 replica=101 offset=3 hw=3")
+    transcript.run("append 1")
+    assert answered(transcript.run("flushed 4")) == [1]
+    transcript.run("fetch request=2 replica=101 offset=4 hw=4")
+    transcript.run("fetch request=3 replica=102 offset=4 hw=4")
+    transcript.run("append 1")
+    assert answered(transcript.run("flushed 5")) == [3]
+    transcript.run("fetch request=4 replica=102 offset=5 hw=5")
+    transcript.run("append 1")
+    assert answered(transcript.run("flushed 6")) == []
+    lines = transcript.run("sleep 1")
+    assert answered(lines) == [2, 4]
+    assert re.findall(r"^  records (.*)", lines, re.MULTILINE) == ["4-4 5-5", "5-5"]

@@ -56,7 +56,7 @@ def examples(n: int) -> list[Value]:
         effects.FinishSnapshot(snapshot_id),
         effects.StartOver(snapshot_id),
         effects.Respond(n, VoteResponse()),
-        effects.RespondFetch(n, FetchResponse(), 0, 1, 1),
+        effects.RespondFetch([n], FetchResponse(), 0, 1, 1),
         effects.RespondFetchSnapshot(n, FetchSnapshotResponse(), snapshot_id, 0, 1),
         effects.HighWatermarkUpdated(n),
         effects.BecameLeader(n, 1),

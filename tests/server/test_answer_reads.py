@@ -172,7 +172,7 @@ def test_the_executor_ends_the_pause() -> None:
 
 def fetch(request_id: int, max_bytes: int = 8 << 20) -> effects.RespondFetch:
     response = FetchResponse(responses=[FetchableTopicResponse(partitions=[PartitionData()])])
-    return effects.RespondFetch(request_id, response, 100, 200, max_bytes)
+    return effects.RespondFetch([request_id], response, 100, 200, max_bytes)
 
 
 CUTS = [

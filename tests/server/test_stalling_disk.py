@@ -74,7 +74,7 @@ def respond(request_id: int) -> effects.Respond:
 
 def fetch(request_id: int, read_offset: int, end_offset: int, max_bytes: int = 1) -> effects.RespondFetch:
     answer = FetchResponse(responses=[FetchableTopicResponse(partitions=[PartitionData()])])
-    return effects.RespondFetch(request_id, answer, read_offset, end_offset, max_bytes)
+    return effects.RespondFetch([request_id], answer, read_offset, end_offset, max_bytes)
 
 
 async def paused(scene: Stage) -> None:

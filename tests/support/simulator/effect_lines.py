@@ -72,7 +72,7 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"respond {effect.request_id} {render(effect.response)}"
         case RespondFetch():
             return (
-                f"respond {effect.request_id} {render(effect.response)}\n"
+                f"respond {', '.join(map(str, effect.request_ids))} {render(effect.response)}\n"
                 f"  records {effect.read_offset}..{effect.end_offset} up to {effect.max_bytes} bytes"
             )
         case RespondFetchSnapshot():

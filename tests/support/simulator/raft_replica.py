@@ -53,6 +53,7 @@ from kraftctl_protocol.batch_framing import scan_batches
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import BOOTSTRAP_SNAPSHOT_ID, OffsetAndEpoch
+from kraftctl_protocol.shared_response import unshared
 from tests.support.file_states import Aftermath
 from tests.support.raft_names import CLUSTER_ID, LISTENER, directory_id, endpoint, voter_node
 from tests.support.simulator.clocks import WALL_START_MS, SimulatedClock
@@ -147,7 +148,7 @@ class Clients:
     def respond(self, request_id: int, response: Message | str | None) -> None:
         assert isinstance(response, Message), "raft closes no connection"
         self.waiting.remove(request_id)
-        self._answered(request_id, response)
+        self._answered(request_id, unshared(response))
 
     def send(self, effect: SendRequest) -> None:
         pass

@@ -189,10 +189,13 @@ def _answer_line(response: Message) -> str:
     if isinstance(response, FetchResponse) and response.responses:
         (fetched,) = response.responses[0].partitions
         records, fetched.records = fetched.records, None
+        line = render(response)
+        fetched.records = records  # others may get the same response
         if records:
             batches = [batch.header for batch in read_batches(records)]
             offsets = " ".join(f"{header.base_offset}-{header.last_offset}" for header in batches)
-            return f"{render(response)}\n  records {offsets}"
+            return f"{line}\n  records {offsets}"
+        return line
     if isinstance(response, FetchSnapshotResponse) and response.topics:
         (slice_,) = response.topics[0].partitions
         data, slice_.unaligned_records = slice_.unaligned_records, b""

@@ -18,6 +18,7 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_request import FetchSnapshotRequest
+from tests.support.simulator.answered_requests import answered_ids
 from tests.support.simulator.invariants import broken
 
 REPLICA_STATE_FROM_VERSION = 15
@@ -62,12 +63,13 @@ class SignsOfLife:
     def answered(self, effect: NodeEffect) -> None:
         if not isinstance(effect, effects.Respond | effects.RespondFetch | effects.RespondFetchSnapshot):
             return
-        asked = self._asked.pop(effect.request_id, None)
-        if asked is None or (isinstance(effect.response, FetchResponse) and not _is_valid(effect.response)):
-            return
-        if isinstance(effect, effects.RespondFetchSnapshot) or isinstance(effect.response, FetchResponse):
-            key, at_ms = asked
-            self._fetched_ms[key] = max(at_ms, self._fetched_ms.get(key, at_ms))
+        response = effect.response
+        is_sign = isinstance(response, FetchResponse) and _is_valid(response)
+        for request_id in answered_ids(effect):
+            asked = self._asked.pop(request_id, None)
+            if asked is not None and (is_sign or isinstance(effect, effects.RespondFetchSnapshot)):
+                key, at_ms = asked
+                self._fetched_ms[key] = max(at_ms, self._fetched_ms.get(key, at_ms))
 
     def after_step(self, now_ms: int) -> None:
         raft = self._process.raft
@@ -96,7 +98,6 @@ def _replica_of(event: ClientRequest) -> ReplicaKey | None:
 
 
 def _is_valid(response: FetchResponse) -> bool:
-    """Only then the leader takes it for a sign of life, as Kafka's does."""
     if response.error_code != Errors.NONE or not response.responses:
         return False
     partition = response.responses[0].partitions[0]

@@ -8,18 +8,17 @@ from functools import partial
 from typing import Any, Protocol
 
 from kraftctl.node.controller_node import ControllerNode
-from kraftctl.node.events import CloseConnection, NodeEffect, NodeEvent, TakeTurn
+from kraftctl.node.events import NodeEffect, NodeEvent, TakeTurn
 from kraftctl.raft import effects, events
 from kraftctl.server.effect_executor import EffectExecutor
 from kraftctl.server.executor_protocols import RetentionDue
+from tests.support.simulator.answered_requests import ANSWERS, answered_ids
 from tests.support.simulator.checks import Checks
 from tests.support.simulator.early_election_checks import EarlyElectionChecks
 from tests.support.simulator.effect_lines import effect_line, event_line
 from tests.support.simulator.process_view import ProcessView
 from tests.support.simulator.signs_of_life import SignsOfLife
 from tests.support.simulator.slices_seen import SlicesSeen
-
-ANSWERS = (effects.Respond, effects.RespondFetch, effects.RespondFetchSnapshot, CloseConnection)
 
 COUNTED: dict[type[object], str] = {
     events.SnapshotCreated: "snapshots written",
@@ -149,7 +148,8 @@ class WatchedExecutor:
         self._checks.before(self._process, effect)
         if isinstance(effect, ANSWERS):
             self._signs.answered(effect)
-            self._note_answer(effect.request_id)
+            for request_id in answered_ids(effect):
+                self._note_answer(request_id)
         if isinstance(effect, TakeTurn):
             self._process.take_turn_later(partial(self._executor.execute, effect))
         else:

@@ -1,0 +1,32 @@
+"""A response to several requests: it is encoded once, and each answer has a header of its own."""
+
+from __future__ import annotations
+
+from mypy_extensions import i64
+
+from kraftctl_protocol.message import Message
+from kraftctl_protocol.primitives import Writer
+
+NO_VERSION = -1
+
+
+class SharedResponse(Message):
+    """`response` must not change any more. It is encoded again when the version is not that of the answer
+    before."""
+
+    def __init__(self, response: Message) -> None:
+        self.unknown_tagged_fields = None
+        self.response = response
+        self._version = NO_VERSION
+        self._encoded = b""
+
+    def write(self, writer: Writer, version: i64) -> None:
+        if self._version != version:
+            self._encoded = self.response.encode(version)
+            self._version = version
+        writer.write(self._encoded)
+
+
+def unshared(response: Message) -> Message:
+    """The response itself."""
+    return response.response if isinstance(response, SharedResponse) else response
