@@ -13,15 +13,14 @@ class DeferredEventQueue(Generic[T]):
     def __init__(self) -> None:
         self._offsets: list[int] = []
         self._entries: list[T] = []
-        self._start = 0
 
     def __len__(self) -> int:
-        return len(self._offsets) - self._start
+        return len(self._offsets)
 
     @property
     def highest_pending_offset(self) -> int | None:
         """The offset that a read must wait for, because it may have seen that record; None without one."""
-        return self._offsets[-1] if len(self) else None
+        return self._offsets[-1] if self._offsets else None
 
     def add(self, offset: int, entry: T) -> None:
         """Park `entry` until `offset` is stable."""
@@ -32,7 +31,7 @@ class DeferredEventQueue(Generic[T]):
 
     def complete_up_to(self, offset: int) -> list[T]:
         """Remove and return the entries up to `offset`, in the order they were added."""
-        end = self._start
+        end = 0
         while end < len(self._offsets) and self._offsets[end] <= offset:
             end += 1
         return self._take(end)
@@ -42,10 +41,8 @@ class DeferredEventQueue(Generic[T]):
         return self._take(len(self._offsets))
 
     def _take(self, end: int) -> list[T]:
-        taken = self._entries[self._start : end]
-        self._start = end
-        if end == len(self._offsets) or end > 1_024:
-            del self._offsets[:end]
-            del self._entries[:end]
-            self._start = 0
+        # Cut immediately: what has an answer holds its request, and there are few behind it.
+        taken = self._entries[:end]
+        del self._offsets[:end]
+        del self._entries[:end]
         return taken

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 
 from kraftctl.controller.deferred_event_queue import DeferredEventQueue
@@ -24,3 +26,24 @@ def test_what_is_released(stable_offset: int, released: list[str], highest_pendi
     assert queue.complete_up_to(stable_offset) == released
     assert queue.highest_pending_offset == highest_pending
     assert released + queue.fail_all() == ["a", "b", "c", "d"]
+
+
+class Entry:
+    """One that may be referred to weakly."""
+
+
+def test_what_is_released_is_forgotten_while_others_wait() -> None:
+    """A controller under load is never without one that waits: a thousand requests stayed in memory."""
+    queue: DeferredEventQueue[Entry] = DeferredEventQueue()
+    released = [weakref.ref(entry) for entry in add_entries(queue, 3)]
+    queue.add(9, Entry())
+    queue.complete_up_to(8)
+    assert [entry() for entry in released] == [None, None, None]
+    assert len(queue) == 1
+
+
+def add_entries(queue: DeferredEventQueue[Entry], count: int) -> list[Entry]:
+    entries = [Entry() for _ in range(count)]
+    for entry in entries:
+        queue.add(8, entry)
+    return entries
