@@ -3,7 +3,7 @@
 | signal | outcome |
 |---|---|
 | SIGTERM, SIGINT | a clean stop |
-| SIGQUIT | the stacks of all threads and asyncio tasks, as a JVM's thread dump; the longest turn |
+| SIGQUIT | the stacks of all threads and asyncio tasks, as a JVM's thread dump; longest turn; collections |
 | SIGHUP | keystores and truststores are read again; Kafka's controllers would end |
 | SIGUSR1, SIGUSR2 | a line in the log; Kafka's controllers would end |
 | SIGPIPE | nothing: Python ignores it, and a broken connection is an error of that connection |
@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
+from kraftctl.server.collector import Collector
 from kraftctl.server.turn_probe import TurnProbe
 
 IGNORED: Final = (signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
@@ -43,10 +44,13 @@ def survived() -> Iterator[None]:
 
 
 @contextmanager
-def handled(stop: asyncio.Event, reload: asyncio.Event, probe: TurnProbe) -> Iterator[None]:
+def handled(
+    stop: asyncio.Event, reload: asyncio.Event, probe: TurnProbe, collector: Collector
+) -> Iterator[None]:
     """While the running loop serves; `stop` is set by SIGTERM and SIGINT, `reload` by SIGHUP.
 
-    SIGQUIT writes the longest turn that `probe` has seen since the SIGQUIT before.
+    SIGQUIT writes the longest turn that `probe` has seen since the SIGQUIT before, and the runs of the
+    cyclic collector since the start.
     """
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -54,7 +58,7 @@ def handled(stop: asyncio.Event, reload: asyncio.Event, probe: TurnProbe) -> Ite
     for number in IGNORED:
         loop.add_signal_handler(number, _ignored, number)
     loop.add_signal_handler(signal.SIGHUP, _reload, reload)
-    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe)
+    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe, collector)
     dumps_loop = _dump_loop_on_quit()
     try:
         yield
@@ -93,7 +97,7 @@ def _dump_loop_on_quit() -> bool:
     return True
 
 
-def _dump_stacks(loop: asyncio.AbstractEventLoop, probe: TurnProbe) -> None:
+def _dump_stacks(loop: asyncio.AbstractEventLoop, probe: TurnProbe, collector: Collector) -> None:
     tasks = sorted(asyncio.all_tasks(loop), key=_name_of)
     frames = sys._current_frames()
     threads = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
@@ -112,6 +116,7 @@ def _dump_stacks(loop: asyncio.AbstractEventLoop, probe: TurnProbe) -> None:
         _log_lines(text.getvalue())
     turn_ns, cause = probe.take_recent()
     logger.info("Longest turn since the dump before: %.1f ms, %s", turn_ns / 1e6, cause or "none")
+    logger.info("Cyclic collector since the start: %s", collector)
     logger.info("End of the stacks")
 
 

@@ -22,6 +22,7 @@ from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
+from kraftctl.server.collector import Collector
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.driver import turn_probe
@@ -120,7 +121,8 @@ async def _run_until_signal(config: ControllerConfig, meta: MetaProperties) -> N
     assert meta.cluster_id is not None
     log_files = LogFiles(config.audit, meta.cluster_id, config.node_id, Clock())
     probe = turn_probe()
-    with signals.handled(stop, reload, probe), log_files as audit_log:
+    collector = Collector(Clock().thread_ns)
+    with collector.deciding(), signals.handled(stop, reload, probe, collector), log_files as audit_log:
         await run_controller(config, meta, stop, reload, audit_log, probe)
 
 

@@ -8,7 +8,6 @@ nothing is truncated or deleted while it is read; nothing waits for a read.
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -34,6 +33,7 @@ from kraftctl.node.events import (
 )
 from kraftctl.node.long_work import SNAPSHOT
 from kraftctl.raft import effects, events
+from kraftctl.server import collector
 from kraftctl.server.answer_reads import ROOM_SECONDS, AnswerRead, AnswerReads
 from kraftctl.server.body_decoding import BodyDecoding
 from kraftctl.server.descriptor_shortage import DESCRIPTOR_RETRY_SECONDS, is_out_of_descriptors
@@ -377,13 +377,12 @@ class EffectExecutor:
     def _log_read(self, data: bytes) -> None:
         file = self._storage.log.file_of(base_offset_at(data, 0)) if data else ""
         self._inbox.offer(LogRead(data, file))
-        # What was loaded lives as long as the process: the cyclic collector need not look at it again.
-        gc.freeze()
+        collector.freeze()
 
     def _read_snapshot(self, effect: ReadSnapshot) -> None:
         def done(read: SnapshotRead) -> None:
             self._inbox.offer(read)
-            gc.freeze()
+            collector.freeze()
 
         wanted = (effect.snapshot_id, effect.position, effect.max_bytes)
         self._read(partial(self._storage.read_snapshot_part, *wanted), done)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
+from kraftctl.server import collector
 from kraftctl.server.clock import let_others_run
 from kraftctl.server.executor_protocols import Finished
 from kraftctl.server.sockets_first import call_after_sockets
 
 T = TypeVar("T")
-
-FROZEN_OBJECTS_MIN: Final = 20_000
-"""The collector looks at fewer new objects in 2 ms."""
 
 
 class StorageThreads:
@@ -61,17 +58,8 @@ class StorageThreads:
 
 
 def _compute(call: Callable[[Callable[[], object]], T]) -> T:
-    """The call, without the cyclic collector.
-
-    It would keep the interpreter's lock again and again, for as long as it takes to look at all that was
-    made so far, and once more in the end, for 100 ms after a million lists. There are no cycles in what is
-    decoded: counting references frees it, also when it is frozen.
+    """The call, without the cyclic collector. There are no cycles in what is decoded: counting references
+    frees it, also when it is frozen.
     """
-    gc.collect(1)
-    gc.disable()
-    try:
+    with collector.paused():
         return call(let_others_run)
-    finally:
-        if gc.get_count()[0] > FROZEN_OBJECTS_MIN:
-            gc.freeze()
-        gc.enable()

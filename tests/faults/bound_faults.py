@@ -14,6 +14,30 @@ UNDO_JOURNAL = "tests/image/test_undo_journal.py"
 
 FAULTS = (
     PlantedFault(
+        "answered-requests-stay-in-memory",
+        "kraftctl/controller/deferred_event_queue.py",
+        "        del self._entries[:end]\n        return taken\n",
+        "        self._entries[:end] = []\n        self._taken = taken\n        return taken\n",
+        ("tests/controller/test_deferred_event_queue.py",),
+        "A controller under load keeps the last requests and their answers.",
+    ),
+    PlantedFault(
+        "cycles-are-never-collected",
+        "kraftctl/server/collector.py",
+        "        gc.set_threshold(*THRESHOLDS)\n",
+        "        gc.set_threshold(0)\n",
+        ("tests/server/test_collector.py",),
+        "What fails leaves cycles, which take all the memory after days.",
+    ),
+    PlantedFault(
+        "the-collector-looks-at-the-image-again-and-again",
+        "kraftctl/server/collector.py",
+        "        if pause_ns > LONG_PAUSE_NS:\n            freeze()\n",
+        "",
+        ("tests/server/test_collector.py",),
+        "While topics are created, the loop is blocked for longer and longer.",
+    ),
+    PlantedFault(
         "appended-items-are-compared-one-by-one",
         "kraftctl/controller/configuration_control/incremental_alter_configs.py",
         "        if item not in known:\n",

@@ -125,7 +125,7 @@ FAULTS = (
     ),
     PlantedFault(
         "the-collector-looks-at-what-was-decoded",
-        "kraftctl/server/storage_threads.py",
+        "kraftctl/server/collector.py",
         "            gc.freeze()\n",
         "            pass\n",
         (BODY_DECODING,),

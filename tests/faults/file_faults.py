@@ -170,7 +170,7 @@ FAULTS = (
     PlantedFault(
         "sigquit-kills",
         "kraftctl/cli/signals.py",
-        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe)\n",
+        "    loop.add_signal_handler(signal.SIGQUIT, _dump_stacks, loop, probe, collector)\n",
         "    signal.signal(signal.SIGQUIT, signal.SIG_DFL)\n",
         ("tests/cli/test_signals.py::test_sigquit_writes_all_stacks_and_it_serves_on",),
         "Who asks for the stacks, as of a JVM, ends the controller.",
