@@ -46,7 +46,7 @@ FAULTS = (
     PlantedFault(
         "unread-answers-have-no-budget",
         "kraftctl/server/connection.py",
-        "            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + len(payload), self.last_active)\n",
+        "            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + payload_bytes, self.last_active)\n",
         "            pass\n",
         (BUDGETS,),
         "300 clients that never read hold 2.4 GB.",
