@@ -61,6 +61,22 @@ FAULTS = (
         "A loop that is always busy fences no broker.",
     ),
     PlantedFault(
+        "an-earlier-deadline-waits-for-the-timer",
+        "kraftctl/server/node_loop.py",
+        "        if deadline_ms is None or deadline_ms >= self._timer_ms:\n",
+        "        if deadline_ms is None or self._timer is not None:\n",
+        (NODE_LOOP,),
+        "A standby whose leader resigns waits for the deadline that was known before.",
+    ),
+    PlantedFault(
+        "a-timer-that-ran-early-is-not-set-again",
+        "kraftctl/server/node_loop.py",
+        "            self._set_timer()\n            return\n        self._reads_sockets = True\n",
+        "            return\n        self._reads_sockets = True\n",
+        (NODE_LOOP,),
+        "The deadline became later, and nothing reports it until the next event.",
+    ),
+    PlantedFault(
         "one-turn-of-uvloop",
         "kraftctl/server/sockets_first.py",
         "TURNS: Final = 3\n",

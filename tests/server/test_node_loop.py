@@ -135,7 +135,7 @@ def test_nothing_follows_the_end(last: str, failures: int) -> None:
 
 
 def test_the_timer_follows_the_deadline_of_the_node() -> None:
-    """It is set anew when the deadline changes, not for each event."""
+    """It is set anew when the deadline comes earlier, not for each event."""
     world = World()
     loop = world.loop
     for world.next_deadline_ms in (1_500, 1_500, 1_200, None):
@@ -151,6 +151,35 @@ def test_the_timer_follows_the_deadline_of_the_node() -> None:
     loop.offer(events.LogFlushed(1))
     assert world.journal[-1] == "LogFlushed"
     assert [timer.cancelled for timer in world.timers] == [True, False, True]
+
+
+def test_a_deadline_that_becomes_later_does_not_set_the_timer_anew() -> None:
+    """It runs too early once, reports nothing, and then follows the deadline."""
+    world = World()
+    for world.next_deadline_ms in (1_500, 1_600, 1_700):
+        world.loop.offer(events.LogFlushed(1))
+    world.time_ms = 1_500
+    world.timers[0].call()
+    assert world.journal == ["LogFlushed"] * 3
+    assert world.after_sockets == []
+    assert [(timer.at_ms, timer.cancelled) for timer in world.timers] == [(1_500, False), (1_700, False)]
+    world.time_ms = 1_700
+    world.timers[1].call()
+    world.read_sockets()
+    assert world.journal[3:] == ["DeadlineReached"]
+
+
+def test_a_deadline_that_is_gone_leaves_no_timer() -> None:
+    """The one that was set runs, and the next deadline is followed as the first."""
+    world = World()
+    for world.next_deadline_ms in (1_500, None):
+        world.loop.offer(events.LogFlushed(1))
+    world.time_ms = 1_500
+    world.timers[0].call()
+    assert (world.after_sockets, len(world.timers)) == ([], 1)
+    world.next_deadline_ms = 9_000
+    world.loop.offer(events.LogFlushed(1))
+    assert [timer.at_ms for timer in world.timers] == [1_500, 9_000]
 
 
 def test_a_node_that_may_stop_is_reported_when_nothing_is_left_to_do() -> None:
