@@ -59,6 +59,13 @@ UNITS_BESIDE_WORK = 50
 """A fraction of a millisecond: when 100 brokers return together, each begins elections of its own."""
 
 
+def earlier(deadline_ms: int | None, other_ms: int | None) -> int | None:
+    """The first of two deadlines, each of which may be missing."""
+    if deadline_ms is None:
+        return other_ms
+    return deadline_ms if other_ms is None or deadline_ms < other_ms else other_ms
+
+
 class ControllerNode:
     """Routes events and effects; it makes no decisions itself.
 
@@ -97,12 +104,8 @@ class ControllerNode:
     @property
     def next_deadline_ms(self) -> int | None:
         """When to report `DeadlineReached`."""
-        deadlines = (
-            self._raft.next_deadline_ms,
-            self._controller.next_deadline_ms,
-            self._registration.next_deadline_ms,
-        )
-        return min([deadline_ms for deadline_ms in deadlines if deadline_ms is not None], default=None)
+        deadline_ms = earlier(self._raft.next_deadline_ms, self._controller.next_deadline_ms)
+        return earlier(deadline_ms, self._registration.next_deadline_ms)
 
     @property
     def may_stop(self) -> bool:

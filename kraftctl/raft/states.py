@@ -13,8 +13,8 @@ from kraftctl.raft.replica_state import ReplicaState
 from kraftctl.raft.voter_set import Endpoints, VoterSet
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
-NEVER_MS: Final = 1 << 62
-"""A deadline that is never reached."""
+NEVER_MS: Final = (1 << 62) - 1
+"""A deadline that is never reached: the largest integer that compiled code compares without a call."""
 
 
 class EpochState:

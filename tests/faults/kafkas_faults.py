@@ -63,8 +63,10 @@ FAULTS = (
     PlantedFault(
         "heartbeats-of-any-incarnation-count",
         "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
-        "        if state is None or state.epoch != broker_epoch:\n            return\n        key =",
-        "        if state is None:\n            return\n        broker_epoch = state.epoch\n        key =",
+        "        state = self._incarnation(broker_id, broker_epoch)\n        if state is not None:\n"
+        "            state.contact_ms = now_ms\n",
+        "        state = self._brokers.get(broker_id)\n        if state is not None:\n"
+        "            state.contact_ms = now_ms\n",
         (f"{CONTROLLER}::test_a_heartbeat_counts_whatever_it_leads_to",),
         "A broker that was replaced keeps the session of its successor alive.",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.faults.planted_fault import PlantedFault
 
+NEXT_DEADLINE = "tests/controller/test_next_deadline.py"
 NODE_LOOP = "tests/server/test_node_loop.py"
 RAFT = "tests/raft/test_late_deadlines.py"
 SESSIONS = "tests/node/test_late_deadlines.py"
@@ -75,6 +76,22 @@ FAULTS = (
         "            return\n        self._reads_sockets = True\n",
         (NODE_LOOP,),
         "The deadline became later, and nothing reports it until the next event.",
+    ),
+    PlantedFault(
+        "sessions-are-looked-at-when-the-oldest-ends",
+        "kraftctl/controller/periodic_tasks.py",
+        "        self._look_ms = min(self._first_expiry_ms(), next_session_ms)\n",
+        "        self._look_ms = self._first_expiry_ms()\n",
+        (NEXT_DEADLINE,),
+        "A broker that is unfenced while there is no session is never fenced again.",
+    ),
+    PlantedFault(
+        "stalls-hide-sessions",
+        "kraftctl/controller/periodic_tasks.py",
+        "        sessions_ms = self._first_expiry_ms() if self._stalls.matter else self._look_ms\n",
+        "        sessions_ms = self._look_ms\n",
+        (NEXT_DEADLINE,),
+        "After a stall, the session of a broker that is heard again and then silent ends too late.",
     ),
     PlantedFault(
         "one-turn-of-uvloop",

@@ -15,6 +15,9 @@ from kraftctl.metadata.broker_registration import BrokerRegistration
 
 UNKNOWN_OFFSET: Final = -1
 
+NO_SESSION_MS: Final = -1
+"""The time of the last contact of a broker that has no session."""
+
 NO_ACTIVE_BROKER_OFFSET: Final = (1 << 63) - 1
 
 SHUTDOWN_UNDER_WAY: Final = 1 << 63
@@ -22,7 +25,8 @@ SHUTDOWN_UNDER_WAY: Final = 1 << 63
 
 
 class BrokerHeartbeatState:
-    """The soft state of one registered broker.
+    """The soft state of one registered broker. `contact_ms` is when it last sent a heartbeat, NO_SESSION_MS
+    if its session has ended.
 
     `metadata_offset` is inclusive, as the broker reports it. `controlled_shutdown_offset` is the offset of
     the last record by which it leaves ISRs and leaderships in its controlled shutdown, SHUTDOWN_UNDER_WAY
@@ -32,8 +36,13 @@ class BrokerHeartbeatState:
     def __init__(self, epoch: int, fenced: bool) -> None:
         self.epoch = epoch
         self.fenced = fenced
+        self.contact_ms = NO_SESSION_MS
         self.metadata_offset = UNKNOWN_OFFSET
         self.controlled_shutdown_offset = UNKNOWN_OFFSET
+
+    @property
+    def has_session(self) -> bool:
+        return self.contact_ms != NO_SESSION_MS
 
     @property
     def shutting_down(self) -> bool:
@@ -52,8 +61,6 @@ class BrokerHeartbeatManager:
 
     def __init__(self, session_timeout_ms: int) -> None:
         self._session_timeout_ms = session_timeout_ms
-        self._contact_times_ms: dict[tuple[int, int], int] = {}
-        """Oldest contact first: the clock is monotonic and a contact moves its entry to the end."""
         self._brokers: dict[int, BrokerHeartbeatState] = {}
         self.leaving = LeavingBrokers()
 
@@ -70,34 +77,43 @@ class BrokerHeartbeatManager:
 
     def update_contact_time(self, broker_id: int, broker_epoch: int, now_ms: int) -> None:
         """A heartbeat arrived. One that names no registered incarnation opens no session."""
-        state = self._brokers.get(broker_id)
-        if state is None or state.epoch != broker_epoch:
-            return
-        key = (broker_id, broker_epoch)
-        self._contact_times_ms.pop(key, None)
-        self._contact_times_ms[key] = now_ms
+        state = self._incarnation(broker_id, broker_epoch)
+        if state is not None:
+            state.contact_ms = now_ms
 
     def has_valid_session(self, broker_id: int, broker_epoch: int, now_ms: int) -> bool:
         """Whether that incarnation sent a heartbeat within the session timeout."""
-        contact_ms = self._contact_times_ms.get((broker_id, broker_epoch))
-        return contact_ms is not None and not self._expired(contact_ms, now_ms)
+        state = self._incarnation(broker_id, broker_epoch)
+        return state is not None and state.has_session and not self._expired(state.contact_ms, now_ms)
 
     def end_session(self, broker_id: int, broker_epoch: int) -> None:
         """End the session of an incarnation: the next one may register before it would have run out."""
-        self._contact_times_ms.pop((broker_id, broker_epoch), None)
+        state = self._incarnation(broker_id, broker_epoch)
+        if state is not None:
+            state.contact_ms = NO_SESSION_MS
+
+    def _incarnation(self, broker_id: int, broker_epoch: int) -> BrokerHeartbeatState | None:
+        state = self._brokers.get(broker_id)
+        return state if state is not None and state.epoch == broker_epoch else None
 
     def oldest_expired(self, now_ms: int) -> tuple[int, int] | None:
         """(Broker id, broker epoch) of the oldest session, if it ran out; `end_session` ends it."""
-        for key, contact_ms in self._contact_times_ms.items():
-            return key if self._expired(contact_ms, now_ms) else None
+        contact_ms = self.oldest_contact_ms
+        if contact_ms is None or not self._expired(contact_ms, now_ms):
+            return None
+        for broker_id, state in self._brokers.items():
+            if state.contact_ms == contact_ms:
+                return broker_id, state.epoch
         return None
 
     @property
     def oldest_contact_ms(self) -> int | None:
-        """The last contact of the broker that has been silent longest; None without sessions."""
-        for contact_ms in self._contact_times_ms.values():
-            return contact_ms
-        return None
+        """The last contact of the broker that has been silent longest; None without sessions.
+
+        Looks at all brokers: to keep them in order would cost every heartbeat more.
+        """
+        contacts_ms = [state.contact_ms for state in self._brokers.values() if state.has_session]
+        return min(contacts_ms, default=None)
 
     def expiry_ms(self, contact_ms: int) -> int:
         """When a session runs out whose last contact was at `contact_ms`."""
@@ -110,8 +126,6 @@ class BrokerHeartbeatManager:
         """Follow the registration: a new epoch starts afresh, a fenced broker is no longer shutting down."""
         state = self._brokers.get(broker_id)
         if state is None or state.epoch != broker_epoch:
-            if state is not None:
-                self.end_session(broker_id, state.epoch)
             self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
             return
         state.fenced = fenced
@@ -120,9 +134,7 @@ class BrokerHeartbeatManager:
 
     def remove(self, broker_id: int) -> None:
         """Forget an unregistered broker."""
-        state = self._brokers.pop(broker_id, None)
-        if state is not None:
-            self.end_session(broker_id, state.epoch)
+        self._brokers.pop(broker_id, None)
 
     def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
         """Note the outcome of a heartbeat."""

@@ -43,6 +43,8 @@ class StaleBrokerFencing:
     @property
     def next_retry_ms(self) -> int | None:
         """When a broker whose fencing failed is due again."""
+        if not self._failed:
+            return None
         return min([failed.due_ms for failed in self._failed.values()], default=None)
 
     def run(self, moment: Moment) -> ControllerResult | None:

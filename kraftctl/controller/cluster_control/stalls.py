@@ -21,6 +21,11 @@ class Stalls:
         self._grace_ms = grace_ms
         self._ends_ms: list[int] = []
 
+    @property
+    def matter(self) -> bool:
+        """Whether a session may be spared."""
+        return len(self._ends_ms) > 0
+
     def note_timer(self, due_ms: int, now_ms: int) -> None:
         """A timer that was due at `due_ms` runs at `now_ms`."""
         if now_ms - due_ms > STALLED_MS and (not self._ends_ms or self._ends_ms[-1] < now_ms):

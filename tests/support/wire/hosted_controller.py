@@ -222,7 +222,7 @@ class HostedController:
             f"{id_}: {known.epoch} {known.fenced} {known.metadata_offset} {known.controlled_shutdown_offset}"
             for id_, known in sorted(heartbeats._brokers.items())
         ]
-        sessions = [str(session) for session in sorted(heartbeats._contact_times_ms)]
+        sessions = [f"{id_}" for id_, known in sorted(heartbeats._brokers.items()) if known.has_session]
         buckets = state.mutation_quotas._buckets.items()
         return [*brokers, *sessions, *[f"{key}: {bucket.tokens:.3f}" for key, bucket in buckets]]
 
