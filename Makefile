@@ -29,6 +29,9 @@ BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 SOURCES := .:protocol:spark
+# For the C compiler: `make build OPT_LEVEL=3` builds, and `make bench OPT_LEVEL=3` measures, a release.
+OPT_LEVEL ?= 1
+export KRAFTCTL_OPT_LEVEL := $(OPT_LEVEL)
 PYTEST_ARGS ?=
 DEV_ARGS ?=
 DEMO_ARGS ?=
@@ -37,7 +40,7 @@ BENCH_ARGS ?=
 
 PACKAGED := $(shell find kraftctl protocol/kraftctl_protocol protocol/kraftctl_security spark/kraftctl_spark -name '*.py' -o -name '*.typed' -o -name '*.java' 2>/dev/null | sort)
 # Removing a source changes no timestamp of the others: this checksum of all names changes instead.
-TREE := $(shell printf '%s\n' $(PACKAGED) | cksum | cut -d' ' -f1)
+TREE := $(shell printf '%s\n' $(filter-out 1,$(OPT_LEVEL)) $(PACKAGED) | cksum | cut -d' ' -f1)
 WHEEL := build/wheel/.built-$(TREE)
 
 .PHONY: build setup dev export-demo test test-long test-quick test-compiled test-pure check format bench bench-core bench-full bench-publish bench-failover bench-ssl bench-audit bench-export bench-scale generate lock clean

@@ -14,6 +14,8 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
 OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "1")
+"""How far the C compiler optimises: 1 for a quick build, 3 for a release (docs/adr/0008)."""
+
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
 """Commands that run before a build and do not need the extensions."""
 
