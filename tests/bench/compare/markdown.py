@@ -12,22 +12,21 @@ LABELS = {subject.name: subject.label for subject in SUBJECTS}
 BASE, MEASURED = "java-linger-0", "kraftctl"
 
 
-def tables(results: Results) -> str:
-    """All of them; medians over the rounds, and kraftctl divided by Java without linger."""
-    names = list(dict.fromkeys(subject for load in results.loads() for subject in results.subjects(*load)))
-    heading = ["scenario", "load", "figure", *[LABELS.get(name, name) for name in names]]
+def table(results: Results, scenario: str) -> str:
+    """Of one scenario; medians over the rounds, and kraftctl divided by Java without linger."""
+    loads = [load for name, load in results.loads() if name == scenario]
+    names = list(dict.fromkeys(subject for load in loads for subject in results.subjects(scenario, load)))
     with_ratio = {BASE, MEASURED} <= set(names)
-    rows = [heading + ["ratio"] * with_ratio]
-    for scenario, load in results.loads():
+    rows = [["load", "figure", *[LABELS.get(name, name) for name in names], *["ratio"] * with_ratio]]
+    for load in loads:
         medians = {name: results.medians(scenario, load, name) for name in names}
         for figure in FIGURES:
-            if any(figure in found for found in medians.values()):
-                values = [medians[name].get(figure) for name in names]
-                label = f"{FIGURES[figure].label} ({FIGURES[figure].unit or '1'})"
-                row = [scenario, load, label, *[number(value) for value in values]]
-                if with_ratio:
-                    row.append(ratio(medians[MEASURED].get(figure), medians[BASE].get(figure)))
-                rows.append(row)
+            if not any(figure in found for found in medians.values()):
+                continue
+            row = [load, _label(figure), *[number(medians[name].get(figure)) for name in names]]
+            if with_ratio:
+                row.append(ratio(medians[MEASURED].get(figure), medians[BASE].get(figure)))
+            rows.append(row)
     return render(rows)
 
 
@@ -46,6 +45,11 @@ def number(value: float | None) -> str:
 
 def ratio(one: float | None, other: float | None) -> str:
     return f"{one / other:.2f}" if one is not None and other else ""
+
+
+def _label(figure: str) -> str:
+    unit = FIGURES[figure].unit
+    return f"{FIGURES[figure].label} ({unit})" if unit else FIGURES[figure].label
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ sys.path.append(str(Path(__file__).resolve().parents[3]))
 
 from tests.bench.compare import markdown, plot, targets
 from tests.bench.compare.results import Results, read_results
+from tests.bench.compare.run import ALL
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 MEASURED: Final = ROOT / "build" / "bench" / "results.json"
@@ -55,11 +56,19 @@ def _section(results: Results, picture: str, data: str) -> str:
             "### Targets",
             markdown.render(targets.rows(results)),
             "### All figures",
-            markdown.tables(results),
+            *[
+                _scenario(results, name)
+                for name in dict.fromkeys(scenario for scenario, _ in results.loads())
+            ],
             *[f"Not measured: {failure.splitlines()[0]}" for failure in results.failures],
             "",
         ]
     )
+
+
+def _scenario(results: Results, name: str) -> str:
+    title = ALL[name].title if name in ALL else name
+    return f"#### {title} (`{name}`)\n\n{markdown.table(results, name)}"
 
 
 if __name__ == "__main__":

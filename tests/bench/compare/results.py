@@ -54,7 +54,6 @@ class Results:
         """A line for each window."""
         about, failures = json.dumps(self.about), json.dumps(list(self.failures))
         samples = ",\n".join(json.dumps(asdict(sample)) for sample in self.samples)
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f'{{"about": {about},\n"failures": {failures},\n"samples": [\n{samples}\n]}}\n')
 
 

@@ -82,13 +82,15 @@ def main(arguments: list[str]) -> int:
     facts = about(pace, codec.compiled())
     samples: list[Sample] = []
     failures: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="kraftctl-bench-") as directory:
+    # Beside the results, not in a temporary file system in memory, where forcing a write costs nothing.
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="running-", dir=options.output.parent) as directory:
         facts[targets.FORCED_WRITE] = f"{forced_write_ms(Path(directory)):.3f}"
         for name in names:
             samples += run(ALL[name], options.subject, options.load, Path(directory), pace, failures.append)
             results = Results(facts, samples, failures)
             results.write(options.output)
-    print(markdown.tables(results))
+            print(f"\n{ALL[name].title}\n\n{markdown.table(results, name)}", flush=True)
     print(f"\n{markdown.render(targets.rows(results))}")
     for failure in failures:
         print(f"\nfailed: {failure}")
