@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import Writer
@@ -10,6 +10,7 @@ from kraftctl_protocol.primitives import Writer
 NO_VERSION = -1
 
 
+@mypyc_attr(acyclic=True)
 class SharedResponse(Message):
     """`response` must not change any more. It is encoded again when the version is not that of the answer
     before."""
