@@ -54,9 +54,22 @@ class Collector:
             gc.set_threshold(*before)
 
     def __str__(self) -> str:
-        """The histogram."""
+        """How many runs, how long, and the histogram."""
         runs = ", ".join(f"{count} from {least_us} us" for least_us, count in sorted(self.pauses.items()))
-        return f"{self.pauses.total()} runs, the longest {self.longest_ns / 1e6:.1f} ms: {runs or 'none'}"
+        return (
+            f"{self.pauses.total()} runs, 99.9 % below {self._bound_us(0.999)} us, the longest"
+            f" {self.longest_ns / 1e6:.1f} ms: {runs or 'none'}"
+        )
+
+    def _bound_us(self, fraction: float) -> int:
+        """What so many of the runs took less than; 0 without runs."""
+        left = self.pauses.total() * fraction
+        bound_us = 0
+        for least_us, count in sorted(self.pauses.items()):
+            if left > 0:
+                bound_us = max(1, 2 * least_us)
+                left -= count
+        return bound_us
 
     def _observe(self, phase: str, info: dict[str, int]) -> None:
         if phase == "start":

@@ -248,6 +248,9 @@ def main(arguments: list[str]) -> int:
     print(f"{options.partitions:,} partitions, {options.brokers} brokers; load of the machine {load}\n")
     rows = worst(runs)
     print(render(rows))
+    print("\nRuns of the cyclic collector, from the leader's start to the end of the row")
+    for row in rows:
+        print(f"{row.what}: {row.collections or 'its version does not say'}")
     return 1 if any(row.failed for row in rows) else 0
 
 

@@ -42,6 +42,7 @@ NO_SETTINGS: Final[Mapping[str, str]] = {}
 BROKERS_FILE: Final = "brokers.json"
 
 LONGEST_TURN = re.compile(r"Longest turn since the dump before: ([\d.]+) ms, (.*) \(kraftctl")
+COLLECTIONS = re.compile(r"Cyclic collector since the start: (.*) \(kraftctl")
 FENCED = re.compile(r"Fencing broker (\d+)")
 BLOCKED = re.compile(r"The event loop was blocked by (.*) for (\d+) ms")
 """The latter is in the log of every version, for turns over half a second."""
@@ -74,6 +75,8 @@ class Measured:
     peak_bytes: int = 0
     lag_ms: float = 0.0
     """The longest turn of the loop of this benchmark itself, which its figures include."""
+    collections: str = ""
+    """Of the leader's cyclic collector, from its start to the end of the row."""
     note: str = ""
     failed: str = ""
 
@@ -257,6 +260,7 @@ class Cluster:
         measured.fenced = len(fenced - window.own)
         measured.peak_bytes = peak_bytes(leader)
         turn = await self._longest_turn(leader)
+        measured.collections = "".join(COLLECTIONS.findall(text_from(leader.log_file, log_from))[-1:])
         if turn is None:
             turn = logged_turn(leader.log_file, log_from)
         if turn is not None:
