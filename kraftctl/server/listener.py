@@ -10,6 +10,7 @@ from operator import attrgetter
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
+from kraftctl.raft.raft_config import ANSWER_BYTES_MAX as RECORDS_BYTES_MAX
 from kraftctl.server.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.answer_reads import READS_MAX
 from kraftctl.server.bound_sockets import ListenError, bind_endpoint, listen_error
@@ -38,10 +39,13 @@ from kraftctl_security.tls.stores import StoreError
 
 logger = logging.getLogger("kraftctl.server.listener")
 
-UNSENT_BYTES_MAX = 64 * 1024 * 1024
-"""Of answers that clients have not read: eight of the largest of Fetch, thousands of the usual size."""
+ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024
+"""The largest answers: to Fetch and FetchSnapshot, with what is around their records."""
 
-READ_ROOM_BYTES = READS_MAX * 8 * 1024 * 1024
+UNSENT_BYTES_MAX = 8 * ANSWER_BYTES_MAX
+"""Of answers that clients have not read: eight of the largest, thousands of the usual size."""
+
+READ_ROOM_BYTES = READS_MAX * ANSWER_BYTES_MAX
 """For the reads that run, of the largest size each. Beyond it they are put off."""
 
 STOP_SECONDS_MAX = 2.0

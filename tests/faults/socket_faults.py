@@ -12,6 +12,14 @@ OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
 
 FAULTS = (
     PlantedFault(
+        "eight-of-the-largest-answers-are-too-many",
+        "kraftctl/server/listener.py",
+        "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX + 64 * 1024\n",
+        "ANSWER_BYTES_MAX = RECORDS_BYTES_MAX\n",
+        (f"{BUDGETS}::test_eight_of_the_largest_answers_wait_for_their_readers",),
+        "Of ten replicas that fetch a large snapshot at a time, one is disconnected.",
+    ),
+    PlantedFault(
         "a-slice-of-a-snapshot-is-copied-into-its-answer",
         "kraftctl/server/long_answers.py",
         "        return _around_slice(request, response)\n",

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from kraftctl.raft.raft_config import ANSWER_BYTES_MAX
 from kraftctl.server.client_requests import REFUSED_BYTES_MAX
 from kraftctl.server.listener import READ_ROOM_BYTES, SocketServer
 from kraftctl_protocol.errors import Errors
@@ -84,6 +85,21 @@ def test_unread_answers_within_the_budget_wait_for_their_readers(loop: str) -> N
             for client in clients:
                 assert len(await client.frame()) > MIB
             await eventually(lambda: server.unsent.held_bytes == 0)
+            assert server.metrics.closed_holders_count == 0
+            drop(clients)
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_eight_of_the_largest_answers_wait_for_their_readers(loop: str) -> None:
+    """Ten replicas fetched slices of 8 MiB: what is around the records was too much, and one was closed."""
+
+    async def scenario() -> None:
+        async with serving(SMALL_BUFFER) as (server, handler):
+            answer_fetches(handler, ANSWER_BYTES_MAX)
+            clients = [await ask(server) for _ in range(8)]
+            await eventually(lambda: server.unsent.held_bytes > 8 * ANSWER_BYTES_MAX)
             assert server.metrics.closed_holders_count == 0
             drop(clients)
 
