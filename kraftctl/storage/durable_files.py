@@ -37,11 +37,9 @@ def write_all(descriptor: int, content: bytes | memoryview) -> None:
 
 def write_all_at(descriptor: int, content: bytes, position: int) -> None:
     """Like write_all, but starting at byte `position` of the file."""
-    view = memoryview(content)
-    while len(view) > 0:
-        written = os.pwrite(descriptor, view, position)
-        view = view[written:]
-        position += written
+    written = os.pwrite(descriptor, content, position)
+    while written < len(content):  # otherwise no view is made: every commit waits for two such writes
+        written += os.pwrite(descriptor, memoryview(content)[written:], position + written)
 
 
 def fsync_directory(directory: Path) -> None:

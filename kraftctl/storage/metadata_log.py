@@ -31,7 +31,7 @@ from kraftctl.storage.recovery import (
     segment_base_offsets,
 )
 from kraftctl.storage.segment import Segment
-from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, scan_batches
+from kraftctl_protocol.batch_framing import BatchPlace, InvalidBatchError, places_of
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import batches_before
 
@@ -162,12 +162,14 @@ class MetadataLog:
     def append(self, batches: bytes) -> int:
         """Take in whole record batches, for the next `flush` to write; returns the end offset.
 
-        Raises StorageError, with nothing appended, when `batches` is empty, damaged, or does not continue
-        the log (next offset, epoch not falling), and when the disk has accepted no writes for too long.
+        A leader has just made them, and a follower has compared their checksums before it looked at them:
+        that is not done again. Raises StorageError, with nothing appended, when `batches` is empty, cut
+        short, or does not continue the log (next offset, epoch not falling), and when the disk has accepted
+        no writes for too long.
         """
         self._refuse_after_failure()
         try:
-            places = list(scan_batches(batches, self.end_offset, self.last_epoch))
+            places = places_of(batches, self.end_offset, self.last_epoch)
         except InvalidBatchError as error:
             raise StorageError(
                 f"refused to append to {self.directory} at offset {self.end_offset}: {error}"

@@ -125,7 +125,7 @@ class RecoveryPointFile:
             point = self._begun()
             if (log_epoch, end_offset) == (point.log_epoch, point.end_offset):
                 return
-            self._write(point._replace(log_epoch=log_epoch, end_offset=end_offset))
+            self._write(_ending_at(point, log_epoch, end_offset))
             if self._now_ms() - self._forced_ms >= FORCE_INTERVAL_MS:
                 self._force()
 
@@ -180,6 +180,19 @@ class RecoveryPointFile:
             f"cannot write {self.path}: {error}. This node must not make promises that it could lose."
             " Next step: check the disk, then restart."
         )
+
+
+def _ending_at(point: RecoveryPoint, log_epoch: int, end_offset: int) -> RecoveryPoint:
+    """Each commit makes one: `_replace` takes twice as long."""
+    return RecoveryPoint(
+        point.directory_id,
+        point.quorum_epoch,
+        point.voted_id,
+        log_epoch,
+        end_offset,
+        point.recovering,
+        point.stopped,
+    )
 
 
 def create_recovery_point(log_dir: Path, directory_id: bytes) -> None:

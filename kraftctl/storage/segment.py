@@ -36,8 +36,8 @@ _WALK_BYTES = 16 * 1024
 
 
 class Segment:
-    """Batches in memory are trusted: recovery and append check every batch before it is `remembered`. Bytes
-    read from the disk are not: they may differ from what was written.
+    """Batches in memory are trusted: recovery checks every batch before it is `remembered`, and raft has made
+    or checked what is appended. Bytes read from the disk are not: they may differ from what was written.
 
     One thread may `read` while another appends and flushes; everything else needs exclusive access.
     """

@@ -121,6 +121,21 @@ def scan_batches(
         at += place.size_bytes
 
 
+def places_of(batches: bytes, next_offset: int, last_epoch: int) -> list[BatchPlace]:
+    """Like `scan_batches`, for batches whose checksums are known to match: 0.2 us instead of 1.1 for one that
+    was just made."""
+    places: list[BatchPlace] = []
+    at = 0
+    size_bytes = len(batches)
+    while at < size_bytes:
+        place = _place_at(batches, at, 0, size_bytes, next_offset, last_epoch, False)
+        places.append(place)
+        next_offset = place.last_offset + 1
+        last_epoch = place.epoch
+        at += place.size_bytes
+    return places
+
+
 def scan_pieces(
     read: Callable[[int, int], bytes],
     position: int,

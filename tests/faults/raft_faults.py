@@ -405,4 +405,12 @@ FAULTS = (
         ("tests/raft/test_leader_epochs.py::test_what_a_snapshot_replaces_counts_as_flushed",),
         "A replica claims epoch 0 in elections, and loses them.",
     ),
+    PlantedFault(
+        "fetched-checksums-are-not-compared",
+        "kraftctl/raft/follow.py",
+        "        batches = read_batches(records)\n",
+        "        batches = read_batches(records, verify_crc=False)\n",
+        ("tests/raft/test_promises.py::test_records_with_another_checksum_are_not_appended",),
+        "The log takes what it is given: bytes that the network has changed are on the disk.",
+    ),
 )

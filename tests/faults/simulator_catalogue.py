@@ -93,6 +93,7 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     "observers-ask-any-server-although-they-know-the-leader": (
         "It fetches from the leader after a while, at random; a test counts its requests."
     ),
+    "fetched-checksums-are-not-compared": "Simulated networks lose what is sent, and change no byte.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""

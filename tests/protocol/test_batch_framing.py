@@ -12,6 +12,7 @@ from kraftctl_protocol.batch_framing import (
     InvalidBatchError,
     find_intact_batch,
     is_intact_batch,
+    places_of,
     scan_batches,
     scan_pieces,
 )
@@ -45,6 +46,17 @@ def test_places() -> None:
     assert places[0].position == 1000
     assert places[-1].position + places[-1].size_bytes == 1000 + len(WHOLE)
     assert places[-1].max_timestamp_ms == 1008
+
+
+def test_places_of_what_was_checked_before() -> None:
+    """All but the checksums is as in a scan."""
+    assert [repr(place) for place in places_of(WHOLE, 5, 3)] == [
+        repr(place) for place in scan_batches(WHOLE, 5, 3)
+    ]
+    assert len(places_of(WHOLE[:-1] + b"\xff", 5, 3)) == 3
+    for damaged, offset, epoch in ((WHOLE[:-1], 5, 3), (WHOLE, 4, 3), (WHOLE, 5, 4)):
+        with pytest.raises(InvalidBatchError):
+            places_of(damaged, offset, epoch)
 
 
 @pytest.mark.parametrize("cut", [1, 20, 60, 61, 62])

@@ -11,6 +11,7 @@ from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.server.controller_server import open_partition
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import read_meta_properties
+from kraftctl_protocol.batch_framing import BASE_TIMESTAMP_POSITION
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -266,6 +267,32 @@ def damage_records(response: Message) -> None:
         partition = response.responses[0].partitions[0]
         if partition.records:
             partition.records = partition.records[:-1] + bytes([partition.records[-1] ^ 1])
+
+
+def damage_timestamps(response: Message) -> None:
+    """A byte that only the checksum protects: whatever it is, the batch can be decoded."""
+    if isinstance(response, FetchResponse):
+        partition = response.responses[0].partitions[0]
+        if partition.records:
+            data = bytearray(partition.records)
+            data[BASE_TIMESTAMP_POSITION + 7] ^= 1
+            partition.records = bytes(data)
+
+
+def test_records_with_another_checksum_are_not_appended(start_quorum: StartQuorum) -> None:
+    """The log does not compare it again."""
+    quorum = start_quorum(7, [1, 2])
+    leader = quorum.led()
+    other = quorum.followers()[0]
+    end_offset = other.raft.end_offset
+    other.forge = damage_timestamps
+    quorum.append(leader, 1)
+    quorum.run_for(4_000)
+    assert other.raft.end_offset == end_offset
+    assert any("are unusable: batch at offset" in notice and "checksum" in notice for notice in other.notices)
+    other.forge = None
+    quorum.run_for(4_000)
+    assert other.raft.end_offset == leader.raft.end_offset > end_offset
 
 
 def test_a_response_that_names_the_last_epoch_is_ignored(start_quorum: StartQuorum) -> None:
