@@ -373,8 +373,10 @@ class QuorumController:
         """The result is about to be appended: from here on it cannot be refused."""
         if prepared.soft_change is not None:
             prepared.soft_change.make()
-        self.state.notices += prepared.notices
-        self.state.refusals += prepared.refusals
+        if prepared.notices:
+            self.state.notices += prepared.notices
+        if prepared.refusals:
+            self.state.refusals += prepared.refusals
 
     def replay(self, records: list[RecordAndVersion], base_offset: int, is_answered: bool = False) -> None:
         """Apply own records, which may never be committed. An answer waits for a NoOpRecord, too."""

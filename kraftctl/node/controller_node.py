@@ -156,13 +156,15 @@ class ControllerNode:
         self._carry_out(self._raft.step(event, now_ms, wall_ms), now_ms)
 
     def _advance(self, now_ms: int, wall_ms: int, *, is_deadline: bool) -> None:
-        """Do what has become possible or due."""
-        self._effects += self._loader.advance(now_ms)
+        """Do what has become possible or due. After most events nothing has: no list is made for that."""
+        if not self._loader.is_idle:
+            self._effects += self._loader.advance(now_ms)
         self._claim_if_caught_up(now_ms, wall_ms)
         if is_deadline:
             self._run_due_tasks(now_ms, wall_ms)
             self._release(self._controller.waited_too_long(now_ms))
-        self._effects += self._generator.begin_if_due(now_ms, wall_ms)
+        if self._generator.is_due(now_ms):
+            self._effects += self._generator.begin(now_ms, wall_ms)
         self._ask_for_a_turn()
         self._register(now_ms)
         for notice in self._controller.take_notices():
@@ -217,12 +219,12 @@ class ControllerNode:
                 base_offset = self._raft.end_offset
                 self._append(step.prepared, now_ms, wall_ms)
                 self._audit.appended(event.request_id, base_offset, self._raft.end_offset)
-                waiting = WaitingRequest(event.request_id, step.context, step.request)
                 rest, response = step.prepared.rest, step.prepared.response
                 if rest is not None:
+                    waiting = WaitingRequest(event.request_id, step.context, step.request)
                     self._controller.continue_later(rest, waiting if response is None else None)
                 if rest is None or response is not None:
-                    self._answer(waiting, response, now_ms)
+                    self._answer(event.request_id, step.context, step.request, response, now_ms)
             case DecodeBody():
                 self._effects.append(step)
             case Message():
@@ -307,9 +309,15 @@ class ControllerNode:
             self._generator.note(total_bytes(batch.values))
             self._carry_out(effects_of_append, now_ms)
 
-    def _answer(self, waiting: WaitingRequest, response: Message | None, now_ms: int) -> None:
+    def _answer(
+        self,
+        request_id: int,
+        context: RequestContext,
+        request: Message,
+        response: Message | None,
+        now_ms: int,
+    ) -> None:
         assert response is not None, "every request has an answer"
-        request_id, context, request = waiting.request_id, waiting.context, waiting.request
         if not self._controller.park(request_id, context, request, response, now_ms):
             self._respond(request_id, response)
 
@@ -318,6 +326,8 @@ class ControllerNode:
         self._audit.begin(request_id, context, request, image, epoch=raft.epoch, end_offset=raft.end_offset)
 
     def _end_audit(self, request_id: int, response: Message | None) -> None:
+        if not self._audit.awaits(request_id):
+            return
         raft = self._raft
         entry = self._audit.answered(
             request_id, response, high_watermark=raft.high_watermark, voters_offset=raft.voters_offset
@@ -446,7 +456,7 @@ class ControllerNode:
         if waiting is not None:
             self._audit.appended(waiting.request_id, base_offset, self._raft.end_offset)
             if piece.prepared.rest is None:
-                self._answer(waiting, piece.response, now_ms)
+                self._answer(waiting.request_id, waiting.context, waiting.request, piece.response, now_ms)
 
     def _ask_for_a_turn(self) -> None:
         if self._turn_is_asked or not self._controller.has_work:

@@ -17,6 +17,11 @@ class LoadProgress:
         self._notice_ms = 0
         self._was_named = False
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing is being loaded."""
+        return self._began_ms == NOT_LOADING
+
     def line(self, what: str, done: int, total: int, now_ms: int) -> str | None:
         """`done` of `total` bytes or offsets are loaded."""
         if self._began_ms == NOT_LOADING:

@@ -49,6 +49,20 @@ class MetadataLoader:
         self._turn_is_asked = False
         self._spent = 0
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether `advance` has nothing to do: the active controller has everything, and of what was loaded
+        before nothing is left."""
+        return (
+            self._controller.active
+            and self._snapshot is None
+            and not self._log
+            and self._log_replay is None
+            and not self._replaced
+            and self._spent == 0
+            and self._progress.has_ended
+        )
+
     def advance(self, now_ms: int) -> list[NodeEffect]:
         """Read, and ask for turns, while there is something to do."""
         if self._controller.active:

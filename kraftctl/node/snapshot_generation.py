@@ -145,15 +145,17 @@ class SnapshotGenerator:
         self._snapshot = None
         return [AbandonSnapshot(snapshot.snapshot_id)]
 
-    def begin_if_due(self, now_ms: int, wall_ms: int) -> list[NodeEffect]:
+    def is_due(self, now_ms: int) -> bool:
+        """Whether to try to `begin`."""
+        return self._snapshot is None and not self._turn_is_asked and self._policy.is_due(now_ms)
+
+    def begin(self, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """Snapshot everything that is committed, unless a metadata transaction is open in it (KAFKA-17713).
 
         Not before metadata.version is committed: without it the records cannot be read. Not again at the same
         offset: replicas may be fetching that file.
         """
         controller = self._controller
-        if self._snapshot is not None or self._turn_is_asked or not self._policy.is_due(now_ms):
-            return []
         raft = self._raft
         end_offset = raft.high_watermark if controller.active else controller.next_replay_offset
         if controller.last_stable_offset + 1 != end_offset:

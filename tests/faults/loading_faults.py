@@ -110,4 +110,12 @@ FAULTS = (
         (f"{REPLAY}::test_a_partition_that_exists_is_replaced",),
         "The indexes count a partition twice: a broker never has left all of them.",
     ),
+    PlantedFault(
+        "a-loader-is-idle-before-all-is-freed",
+        "kraftctl/node/metadata_loader.py",
+        "            and not self._replaced\n            and self._spent",
+        "            and self._spent",
+        ("tests/node/test_idle_loader.py",),
+        "An image that a snapshot has replaced stays in memory once the node leads.",
+    ),
 )

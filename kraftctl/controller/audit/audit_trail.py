@@ -128,6 +128,10 @@ class AuditTrail:
         entry.failure = failure
         self._begun[request_id] = _Begun(entry, self._step, end_offset)
 
+    def awaits(self, request_id: int) -> bool:
+        """Whether the request gets an entry, which has no result yet."""
+        return request_id in self._begun
+
     def appended(self, request_id: int, base_offset: int, end_offset: int) -> None:
         """Records of the request, all of them or a slice, were appended from `base_offset` to `end_offset`.
 
