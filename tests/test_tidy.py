@@ -161,6 +161,7 @@ CONTAINING = (
     "kraftctl/server/peers.py",
     "kraftctl/server/sasl_connection.py",
     "kraftctl/server/ssl_reloading.py",
+    "kraftctl/server/worker_thread.py",
     "protocol/kraftctl_security/issuer/jwks_endpoint.py",
     "protocol/kraftctl_security/issuer/token_login.py",
 )

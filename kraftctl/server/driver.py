@@ -74,6 +74,7 @@ class Driver:
         new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
         probe: TurnProbe | None = None,
+        threads: StorageThreads | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
@@ -89,7 +90,7 @@ class Driver:
             new_sasl_client=new_sasl_client,
         )
         self._network = ControllerNetwork(self._peers, has_room)
-        self._threads = StorageThreads(loop)
+        self._threads = threads or StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
         self._notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._node_loop = NodeLoop(

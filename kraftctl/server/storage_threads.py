@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ from kraftctl.server import collector
 from kraftctl.server.clock import let_others_run
 from kraftctl.server.executor_protocols import Finished
 from kraftctl.server.sockets_first import call_after_sockets
+from kraftctl.server.worker_thread import WorkerThread
 
 T = TypeVar("T")
 
@@ -21,25 +21,24 @@ class StorageThreads:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._flush_thread = ThreadPoolExecutor(1, thread_name_prefix="metadata-log-flush")
-        self._storage_thread = ThreadPoolExecutor(1, thread_name_prefix="storage")
-        self._snapshot_thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot-writer")
-        self._decoding_thread = ThreadPoolExecutor(1, thread_name_prefix="request-decoder")
+        self._flush_thread = WorkerThread(loop, "metadata-log-flush")
+        self._storage_thread = WorkerThread(loop, "storage")
+        self._snapshot_thread = WorkerThread(loop, "snapshot-writer")
+        self._decoding_thread = WorkerThread(loop, "request-decoder")
 
     def run_on_storage_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
-        self._loop.run_in_executor(self._storage_thread, call).add_done_callback(done)
+        self._storage_thread.run(call, done)
 
     def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
-        self._loop.run_in_executor(self._flush_thread, call).add_done_callback(done)
+        self._flush_thread.run(call, done)
 
     def run_on_snapshot_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
-        self._loop.run_in_executor(self._snapshot_thread, call).add_done_callback(done)
+        self._snapshot_thread.run(call, done)
 
     def run_on_decoding_thread(
         self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
     ) -> None:
-        computing = partial(_compute, call)
-        self._loop.run_in_executor(self._decoding_thread, computing).add_done_callback(done)
+        self._decoding_thread.run(partial(_compute, call), done)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         self._loop.call_soon(call)
@@ -54,7 +53,7 @@ class StorageThreads:
         """Wait until every call that was handed over has ended."""
         threads = (self._flush_thread, self._storage_thread, self._snapshot_thread, self._decoding_thread)
         for thread in threads:
-            await self._loop.run_in_executor(None, thread.shutdown)
+            await self._loop.run_in_executor(None, thread.stop)
 
 
 def _compute(call: Callable[[Callable[[], object]], T]) -> T:

@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 BUDGET = "tests/protocol/test_decoding_budget.py"
 LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
+WORKER = "tests/server/test_worker_thread.py"
 BODY_DECODING = "tests/server/test_body_decoding.py"
 BODY_FREEING = "tests/server/test_body_freeing.py"
 FRAMES = "tests/protocol/test_frames.py"
@@ -130,6 +131,22 @@ FAULTS = (
         "            pass\n",
         (BODY_DECODING,),
         "The loop is blocked for 175 ms after a long request was decoded.",
+    ),
+    PlantedFault(
+        "a-thread-keeps-its-last-call",
+        "kraftctl/server/worker_thread.py",
+        "        call, done = task\n",
+        "        self._worker.last, (call, done) = task, task  # type: ignore[attr-defined]\n",
+        (WORKER,),
+        "The last long request that was decoded is never freed.",
+    ),
+    PlantedFault(
+        "a-thread-is-not-awaited",
+        "kraftctl/server/worker_thread.py",
+        "            self._worker.join()\n",
+        "            pass\n",
+        (WORKER,),
+        "The log is closed while it is being written.",
     ),
     PlantedFault(
         "decoded-requests-pile-up",

@@ -56,7 +56,7 @@ def test_what_is_appended_during_the_last_flush_is_left_to_the_end_of_the_log() 
         driver = driver_of(node, storage)
         driver.start()
         stopping = asyncio.ensure_future(driver.stop())
-        while driver._threads._flush_thread._shutdown is False:
+        while not driver._threads._flush_thread.is_stopping:
             await asyncio.sleep(0)
         storage.may_end.set()
         await stopping

@@ -1,7 +1,7 @@
 """An event loop whose time jumps to the next timer as soon as nothing else is left to do.
 
-Its order is deterministic: work for other threads runs immediately on the loop's own thread, and connections
-to other hosts fail.
+Its order is deterministic: with `ImmediateThreads`, work for other threads runs on the loop's own thread, and
+connections to other hosts fail.
 """
 
 from __future__ import annotations
@@ -10,10 +10,15 @@ import asyncio
 import selectors
 import socket
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from kraftctl.server.clock import Clock
-from kraftctl_protocol.primitives import DecodeError
+from kraftctl.server.clock import Clock, let_others_run
+from kraftctl.server.executor_protocols import Finished
+from kraftctl.server.storage_threads import StorageThreads
+from kraftctl.server.worker_thread import ended
+
+T = TypeVar("T")
 
 START_SECONDS = 1_000.0
 WALL_START_MS = 1_700_000_000_000
@@ -47,11 +52,11 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self.seconds
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:  # type: ignore[override]
-        """Run it immediately, here: an fsync takes no time."""
+        """Run it immediately, here: names are looked up in no time."""
         done = self.create_future()
         try:
             done.set_result(func(*args))
-        except (DecodeError, OSError) as error:
+        except OSError as error:
             done.set_exception(error)
         return done
 
@@ -60,6 +65,24 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         host, port = args[1:3]
         socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
         raise ConnectionRefusedError("connection refused")
+
+
+class ImmediateThreads(StorageThreads):
+    """An fsync takes no time: calls run here, and their ends are reported in a later turn of the loop."""
+
+    def run_on_storage_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
+        self._loop.call_soon(done, ended(call))
+
+    run_on_flush_thread = run_on_storage_thread
+    run_on_snapshot_thread = run_on_storage_thread
+
+    def run_on_decoding_thread(
+        self, call: Callable[[Callable[[], object]], T], done: Callable[[Finished[T]], None]
+    ) -> None:
+        self._loop.call_soon(done, ended(partial(call, let_others_run)))
+
+    async def stop(self) -> None:
+        """Nothing is left to wait for."""
 
 
 class VirtualClock(Clock):

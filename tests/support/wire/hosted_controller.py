@@ -27,7 +27,12 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import random_uuid
 from tests.support.active_controller import CLUSTER_ID, NODE_ID
 from tests.support.partitions import open_partition
-from tests.support.simulator.virtual_time_loop import WALL_START_MS, VirtualClock, VirtualTimeLoop
+from tests.support.simulator.virtual_time_loop import (
+    WALL_START_MS,
+    ImmediateThreads,
+    VirtualClock,
+    VirtualTimeLoop,
+)
 
 ANSWER_SECONDS_MAX = 120.0
 """Virtual time: longer than any request may wait."""
@@ -171,6 +176,7 @@ class HostedController:
             client_id=f"raft-client-{NODE_ID}",
             request_timeout_ms=self.config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=self.config.controller_quorum_retry_backoff_ms,
+            threads=ImmediateThreads(loop),
         )
         self.driver.failed.add_done_callback(self._disconnect)
         self._server = SocketServer(self.config)
