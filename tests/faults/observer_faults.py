@@ -49,7 +49,7 @@ FAULTS = (
         "kraftctl/raft/fetch_answer.py",
         "    return fetch.gathers_until_ms() > core.now_ms\n",
         "    return False\n",
-        (TRANSCRIPTS,),
+        (TRANSCRIPTS, WAKES),
         "A storm of changes costs a Fetch of each observer for each change.",
     ),
     PlantedFault(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from kraftctl.raft.effects import RespondFetch
 from kraftctl.raft.events import LogFlushed, ResponseReceived
 from kraftctl_protocol.generated.fetch_response import FetchResponse
@@ -149,3 +151,42 @@ def test_observers_get_what_follows_their_own_offset() -> None:
     lines = transcript.run("sleep 1")
     assert answered(lines) == [2, 4]
     assert re.findall(r"^  records (.*)", lines, re.MULTILINE) == ["4-4 5-5", "5-5"]
+
+
+class Observer:
+    """Fetches again as soon as it is answered."""
+
+    def __init__(self, transcript: RaftTranscript, offset: int) -> None:
+        self._transcript = transcript
+        self.offset = offset
+        self.fetches = 0
+        self._take(self._fetch())
+
+    def run(self, command: str) -> None:
+        self._take(self._transcript.run(command))
+
+    def _fetch(self) -> str:
+        self.fetches += 1
+        return self._transcript.run(f"fetch request={self.fetches} offset={self.offset} hw={self.offset}")
+
+    def _take(self, lines: str) -> None:
+        while answered(lines):
+            assert f"records {self.offset}-" in lines
+            self.offset = self._transcript.node.high_watermark
+            lines = self._fetch()
+
+
+@pytest.mark.parametrize("changes_per_ms", [1, 5, 20])
+def test_a_storm_of_changes_costs_an_observer_one_fetch_per_millisecond(changes_per_ms: int) -> None:
+    """And it misses nothing."""
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1 kraft-version=1", "start", "flushed 3"):
+        transcript.run(command)
+    observer = Observer(transcript, 3)
+    for _ in range(20):
+        for _ in range(changes_per_ms):
+            observer.run("append 1")
+            observer.run(f"flushed {transcript.node.end_offset}")
+        observer.run("sleep 1")
+    assert observer.offset == transcript.node.end_offset == 3 + 20 * changes_per_ms
+    assert observer.fetches <= 1 + 20 + 1
