@@ -35,9 +35,9 @@ class Results:
             if (sample.scenario, sample.load, sample.subject) == (scenario, load, subject)
         ]
         return {
-            name: statistics.median(figures[name] for figures in rounds)
+            name: statistics.median(values)
             for name in FIGURES
-            if rounds and name in rounds[0]
+            if (values := [figures[name] for figures in rounds if name in figures])
         }
 
     def loads(self) -> list[tuple[str, str]]:

@@ -60,12 +60,16 @@ class Running:
         window = run()
         used_s = self.processor_s() - before_s
         count = window.operations * per_operation
-        return {
+        figures = {
             "per_s": count / window.seconds,
             "processor_us": 1e6 * used_s / count,
             "p50_ms": window.p50_ms,
-            "p99_ms": window.p99_ms,
-            "p999_ms": window.p999_ms,
             "cores": used_s / window.seconds,
             "load_us": 1e6 * window.processor_s / count,
         }
+        # A percentile needs as many values as it has parts.
+        if window.operations >= 100:
+            figures["p99_ms"] = window.p99_ms
+        if window.operations >= 1_000:
+            figures["p999_ms"] = window.p999_ms
+        return figures
