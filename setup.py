@@ -1,4 +1,7 @@
-"""Compile the pure packages with mypyc; KRAFTCTL_PURE=1 builds without a C compiler."""
+"""Compile the pure packages, and what each request runs through, with mypyc.
+
+KRAFTCTL_PURE=1 builds without a C compiler.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,9 @@ OWN_SHARED_OBJECTS = {
 
 OTHER_SHARED_OBJECT = "kraftctl_image"
 
+RIM_SHARED_OBJECT = "kraftctl_rim"
+"""Of the modules around the pure core that each request runs through."""
+
 
 class ParallelBuildExt(build_ext):
     """One C compiler per core; setuptools alone would run them one after the other."""
@@ -50,9 +56,14 @@ def sources_under(directory: Path) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in directory.rglob("*.py"))
 
 
+def tool_settings(tool: str) -> Any:
+    """The settings of one tool in pyproject.toml."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"][tool]
+
+
 def pure_packages() -> list[str]:
     """The pure packages, as pyproject.toml lists them."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tool_settings("importlinter")["contracts"]
     (packages,) = [each["source_modules"] for each in contracts if each["name"].startswith(PURE_CONTRACT)]
     return list(packages)
 
@@ -68,6 +79,8 @@ def groups() -> list[tuple[list[str], str | None]]:
     by_name["kraftctl_wire"] = [path for path in by_name["kraftctl_wire"] if path not in messages]
     for n in range(GENERATED_GROUPS):
         by_name[f"kraftctl_messages_{n}"] = messages[n::GENERATED_GROUPS]
+    rim = tool_settings("kraftctl")["compiled-rim"]
+    by_name[RIM_SHARED_OBJECT] = [f"{module.replace('.', '/')}.py" for module in rim]
     return [(files, name) for name, files in by_name.items() if files]
 
 

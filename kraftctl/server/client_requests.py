@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.apis.api import Api, Owner
 from kraftctl.apis.api_table import API_TABLE, served_api
 from kraftctl.apis.request_size import DECODED_ON_LOOP_BYTES_MAX, SMALL
@@ -35,6 +37,7 @@ REFUSED_BYTES_MAX: Final = 1024 * 1024
 """Of a request whose sender has no right to it. Answered up to here; of a longer one nothing is received."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ReceivedRequest:
     """A request in a version that its row of `API_TABLE` serves.
 
@@ -42,8 +45,6 @@ class ReceivedRequest:
     empty one. `is_from_the_future`: an ApiVersions request in an unknown version, read as version 0
     (KIP-511).
     """
-
-    __slots__ = ("api", "is_from_the_future", "parsed", "undecoded")
 
     def __init__(
         self,
@@ -93,8 +94,6 @@ class FrameLimits:
 
     Has no reference to its connection, which would be a cycle otherwise.
     """
-
-    __slots__ = ("_client_address", "_lacks_right", "_listener_name", "_principal")
 
     def __init__(
         self,
@@ -149,8 +148,8 @@ def receive_request(frame: bytes) -> ReceivedRequest | str:
         if error.api_key != ApiKey.API_VERSIONS:
             return str(error)
         return ReceivedRequest(API_TABLE[ApiKey.API_VERSIONS], _as_version_0(error), is_from_the_future=True)
-    except DecodeError as error:
-        return f"malformed request: {error}"
+    except DecodeError as damage:  # a name of its own: see docs/adr/0008
+        return f"malformed request: {damage}"
 
 
 def client_event(

@@ -13,6 +13,8 @@ import logging
 from collections import deque
 from typing import Protocol, cast
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
 from kraftctl.controller.request_context import RequestContext
@@ -86,8 +88,12 @@ class ConnectionOwner(Protocol):
         ...
 
 
-class Connection(asyncio.Protocol):
-    """The life of one accepted socket."""
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Connection:
+    """The life of one accepted socket.
+
+    Has the methods of asyncio.Protocol, from which a compiled class cannot inherit.
+    """
 
     def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
         self._owner = owner
@@ -157,6 +163,9 @@ class Connection(asyncio.Protocol):
         if not self._closed:
             self._bound_memory(has_new_frame=bool(frames))
 
+    def eof_received(self) -> None:
+        """The client sends nothing more: the loop closes the connection."""
+
     def pause_writing(self) -> None:
         self._writable = False
         self._pause_reading()
@@ -198,7 +207,8 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _start(self, frame: bytes) -> None:
-        self._started_at = self._loop.time()
+        # Now: bytes have come, or an answer has left, and none of the callers waits in between.
+        self._started_at = self.last_active
         self._request_bytes = len(frame)
         received = receive_request(frame)
         if isinstance(received, str):

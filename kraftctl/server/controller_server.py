@@ -86,7 +86,7 @@ async def run_controller(
             probe=probe,
         )
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
-        await server.accept(driver, driver.has_rules, credentials)
+        await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start()
         ssl_reloading = SslReloading(server, driver, clock.wall_ms)

@@ -11,28 +11,24 @@ import ssl
 from collections.abc import Callable
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import Authorizer
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
 from kraftctl.server.audit_log import AuditLog
-from kraftctl.server.client_requests import Respond, client_event, lacks_right
 from kraftctl.server.clock import Clock
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.effect_executor import EffectExecutor
 from kraftctl.server.node_loop import NodeLoop
 from kraftctl.server.notice_log import LoggedNotices
 from kraftctl.server.peers import Peers
+from kraftctl.server.request_intake import RequestIntake
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_pace import TurnPace
 from kraftctl.server.turn_probe import TurnProbe
-from kraftctl.server.voter_connections import fetching_replica
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl_protocol.config_resource import BROKER
-from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import RequestHead
 from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.driver")
@@ -116,6 +112,8 @@ class Driver:
             retention_ms=retention_ms,
         )
         self._node_loop.attach(self._executor)
+        self.requests = RequestIntake(node, self._network, self._node_loop)
+        """For connections."""
 
     def start(self) -> None:
         self.offer(events.Started())
@@ -123,17 +121,6 @@ class Driver:
     def offer(self, event: NodeEvent) -> None:
         """Process `event` after those that are already waiting; nothing after a failure."""
         self._node_loop.offer(event)
-
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
-        """Hand a request to the node; unless cancelled, `respond` is called once, maybe inside."""
-        of_voter = isinstance(content, Message) and self.is_voter(fetching_replica(content))
-        request_id = self._network.accept(respond, context.client_address, of_voter=of_voter)
-        self._node_loop.offer(client_event(request_id, context, content))
-        return request_id
-
-    def lacks_right(self, context: RequestContext) -> bool:
-        """Whether requests of this API and client are refused for lack of a right on the cluster."""
-        return lacks_right(self._node.controller, context)
 
     @property
     def credentials(self) -> CommittedCredentials:
@@ -149,10 +136,6 @@ class Driver:
         """Whether the authorizer, if there is one, knows the ACLs."""
         return self.authorizer.ready
 
-    def is_voter(self, replica_id: int) -> bool:
-        """Whether a voter has this id, as far as this node knows."""
-        return replica_id >= 0 and replica_id in self._node.raft.voter_set.voter_ids()
-
     def use_ssl_context(self, context: ssl.SSLContext) -> None:
         """For connections to other controllers that are opened from now on."""
         self._peers.ssl_context = context
@@ -167,11 +150,6 @@ class Driver:
         configs = dict(image.configurations.config_in_view(view, (BROKER, str(node_id))))
         image.journal.close_view(view)
         return configs
-
-    def cancel(self, request_id: int) -> None:
-        """The connection is gone; what the request changes is still changed."""
-        if self._network.cancel(request_id):
-            self._node_loop.offer(events.RequestCancelled(request_id))
 
     async def stop(self) -> None:
         """Resign if this node leads, finish what is being written, stop the timer."""

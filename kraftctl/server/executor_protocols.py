@@ -10,7 +10,14 @@ from collections.abc import Callable, Collection
 from typing import Protocol, TypeVar
 
 from kraftctl.controller.audit.audit_trail import AuditEntry
-from kraftctl.node.events import AuthorizerLines, NodeEvent, RequestFailed, SnapshotRead, TakeTurn
+from kraftctl.node.events import (
+    AuthorizerLines,
+    NodeEffect,
+    NodeEvent,
+    RequestFailed,
+    SnapshotRead,
+    TakeTurn,
+)
 from kraftctl.raft.effects import Notice, SendRequest
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.raft.events import SnapshotDownloaded
@@ -248,3 +255,31 @@ class Inbox(Protocol):
     def end(self) -> None:
         """End without a failure."""
         ...
+
+
+class Node(Protocol):
+    """`ControllerNode`, or what a test puts around it."""
+
+    @property
+    def next_deadline_ms(self) -> int | None: ...
+
+    @property
+    def may_stop(self) -> bool: ...
+
+    def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]: ...
+
+
+class Executor(Protocol):
+    """Carries out effects: `EffectExecutor`, or what a test puts around it."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether an effect is not done yet; `NodeLoop.resume` is called when it is."""
+        ...
+
+    @property
+    def unreadable(self) -> BaseException | None:
+        """Why the log cannot be read. Not None: the loop ends as soon as the node may stop."""
+        ...
+
+    def execute(self, effect: NodeEffect | RetentionDue) -> None: ...

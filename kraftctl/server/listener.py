@@ -7,6 +7,7 @@ import logging
 import socket
 from collections.abc import Callable
 from operator import attrgetter
+from typing import cast
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
@@ -126,7 +127,11 @@ class Listener:
     def _new_connection(self, loop: asyncio.AbstractEventLoop) -> asyncio.Protocol:
         sasl = self.sasl
         connection = Connection(self, loop) if sasl is None else SaslConnection(self, loop, sasl)
-        return connection if self._ssl is None else SslTransport(self._ssl, connection)
+        if self._ssl is not None:
+            return SslTransport(self._ssl, connection)
+        # The loops call the methods of a protocol and ask for no class. One between them and a compiled
+        # connection would be interpreted.
+        return cast("asyncio.Protocol", connection)
 
     def stop_accepting(self) -> None:
         if self._acceptor is not None:

@@ -9,13 +9,23 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
 from kraftctl.raft import events
-from kraftctl.server.executor_protocols import Clock, Network, RetentionDue, Scheduler, TimerHandle
+from kraftctl.server.executor_protocols import (
+    Clock,
+    Executor,
+    Network,
+    Node,
+    RetentionDue,
+    Scheduler,
+    TimerHandle,
+)
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.server.waiting_requests import WaitingRequests, is_urgent
+
+NS_PER_MS: Final = 1_000_000
 
 UNREAD_MS_MAX: Final = 100
 """A deadline is not reported when the sockets were read longer ago than that: a disk was waited for, or a
@@ -26,34 +36,6 @@ NOT_SET_MS: Final = (1 << 62) - 1
 
 REPEATS_MAX: Final = 10
 """So often are the sockets read once more: a loop whose turns are all long still has deadlines."""
-
-
-class Node(Protocol):
-    """`ControllerNode`, or what a test puts around it."""
-
-    @property
-    def next_deadline_ms(self) -> int | None: ...
-
-    @property
-    def may_stop(self) -> bool: ...
-
-    def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]: ...
-
-
-class Executor(Protocol):
-    """Carries out effects: `EffectExecutor`, or what a test puts around it."""
-
-    @property
-    def paused(self) -> bool:
-        """Whether an effect is not done yet; `NodeLoop.resume` is called when it is."""
-        ...
-
-    @property
-    def unreadable(self) -> BaseException | None:
-        """Why the log cannot be read. Not None: the loop ends as soon as the node may stop."""
-        ...
-
-    def execute(self, effect: NodeEffect | RetentionDue) -> None: ...
 
 
 class DeadlineDue:
@@ -180,7 +162,7 @@ class NodeLoop:
             if not self._inbox or self.ended:
                 break
             event = self._inbox.popleft()
-            self._effects = self._step(event)
+            self._effects = self._step(event, since_ns // NS_PER_MS)
             until_ns = now_ns()
             if until_ns - since_ns > probe.notable_ns:
                 probe.note(until_ns - since_ns, event)
@@ -191,17 +173,19 @@ class NodeLoop:
                 self.fail(executor.unreadable)
         self._set_timer()
 
-    def _step(self, event: NodeEvent | RetentionDue | DeadlineDue) -> Iterator[NodeEffect | RetentionDue]:
+    def _step(
+        self, event: NodeEvent | RetentionDue | DeadlineDue, now_ms: int
+    ) -> Iterator[NodeEffect | RetentionDue]:
         if isinstance(event, RetentionDue):
             return iter((event,))
         if isinstance(event, DeadlineDue):
-            unread_ms = self._clock.now_ms() - event.read_ms
+            unread_ms = now_ms - event.read_ms
             if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:
                 self._read_sockets(event.repeats_left - 1)
                 return iter(())
             self._reads_sockets = False
             event = events.DeadlineReached()
-        return iter(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()))
+        return iter(self._node.step(event, now_ms, self._clock.wall_ms()))
 
     # The end.
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.server import collector
 from kraftctl.server.clock import let_others_run
 from kraftctl.server.executor_protocols import Finished
@@ -16,6 +18,7 @@ from kraftctl.server.worker_thread import WorkerThread
 T = TypeVar("T")
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class StorageThreads:
     """Four threads, each of which does one thing after the other. `done` and the rest run on the loop."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 ACKNOWLEDGED_BEFORE_THE_FLUSH = """
+from concurrent.futures import Future
 from functools import partial
-from kraftctl.raft.events import LogFlushed
-from kraftctl.server.effect_executor import EffectExecutor
-def flush(executor):
-    flushed = LogFlushed(executor._storage.log.end_offset)
-    executor._scheduler.call_soon(partial(executor._inbox.offer, flushed))
-    executor._scheduler.run_on_flush_thread(executor._storage.flush, lambda flushing: None)
-EffectExecutor._flush = flush
+from kraftctl.server.storage_threads import StorageThreads
+run = StorageThreads.run_on_flush_thread
+def run_on_flush_thread(threads, flush, done):
+    flushed = Future()
+    flushed.set_result(flush.__self__.log.end_offset)
+    threads.call_soon(partial(done, flushed))
+    run(threads, flush, lambda flushing: None)
+StorageThreads.run_on_flush_thread = run_on_flush_thread
 """
 """What was appended counts as durable while it is being forced: a power failure loses it."""
 

@@ -11,8 +11,8 @@ FAULTS = (
     PlantedFault(
         "loop-writes-quorum-state-last",
         "kraftctl/server/node_loop.py",
-        "self._node.step(event, self._clock.now_ms(), self._clock.wall_ms())",
-        "sorted(self._node.step(event, self._clock.now_ms(), self._clock.wall_ms()),"
+        "self._node.step(event, now_ms, self._clock.wall_ms())",
+        "sorted(self._node.step(event, now_ms, self._clock.wall_ms()),"
         " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')",
         ("tests/server/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
 from kraftctl.raft.log_state import SnapshotInfo
 from kraftctl.server.effect_executor import EffectExecutor
+from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.message import Message
 
@@ -39,7 +41,7 @@ class World:
             scheduler=this,
             notices=this,
             inbox=this,
-            probe=this,
+            probe=TurnProbe(logging.getLogger("tests.executing"), lambda: 0.0),
             pace=this,
             retention_bytes=-1,
             retention_ms=-1,
@@ -103,7 +105,7 @@ class World:
         if call[0] in self.failing:
             raise self.failing[call[0]]
 
-    # Network, clock, probe.
+    # Network, clock.
 
     def awaits(self, request_id: int) -> bool:
         return request_id not in self.responses
@@ -129,9 +131,6 @@ class World:
 
     def wall_ms(self) -> int:
         return 0
-
-    def note_wait(self, wait_ns: int, what: str) -> None:
-        pass
 
     # Threads and timers.
 

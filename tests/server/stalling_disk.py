@@ -124,7 +124,9 @@ class Stage:
 
     def request(self, what: str) -> int:
         """Submit a request whose answer is recorded as `what`. Returns its id."""
-        return self.driver.submit(CONTEXT, ApiVersionsRequest(), lambda response: self.node.note(what))
+        return self.driver.requests.submit(
+            CONTEXT, ApiVersionsRequest(), lambda response: self.node.note(what)
+        )
 
     async def expect_a_free_loop(self) -> None:
         """While the disk stalls, other tasks run and new connections are served."""
@@ -166,7 +168,7 @@ async def stage(
     )
     server = SocketServer(ControllerConfig(PROPERTIES))
     await server.bind()
-    await server.accept(driver)
+    await server.accept(driver.requests)
     disk = StallingDisk(patch)
     try:
         yield Stage(driver, node, server, disk)

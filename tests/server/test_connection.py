@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import weakref
 from pathlib import Path
 
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE, RAFT_API_KEYS, served_api
-from kraftctl.server import client_requests
+from kraftctl.server.connection import Connection
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import encode_frame
@@ -22,9 +21,10 @@ from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_protocol.requests import RequestHead, decode_request, decode_request_head, decode_response
+from kraftctl_protocol.requests import decode_request, decode_response
 from tests.server.serving import (
     UNREGISTER_BROKER,
+    answer,
     both_loops,
     connect,
     eventually,
@@ -33,6 +33,7 @@ from tests.server.serving import (
     serving,
     unregister,
 )
+from tests.support.living import living
 
 RECORDED = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "broker-controller-frames.jsonl"
 
@@ -187,20 +188,18 @@ def test_an_answer_that_cannot_be_encoded_becomes_an_unknown_server_error() -> N
 
 @both_loops
 @pytest.mark.parametrize("pipelined", [False, True], ids=["alone", "behind another request"])
-def test_a_bug_that_a_request_triggers_closes_only_its_connection(
-    loop: str, pipelined: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_that_a_request_triggers_closes_only_its_connection(loop: str, pipelined: bool) -> None:
     """Behind another request it is processed while an effect is carried out, where nothing may be raised."""
 
-    def broken(frame: bytes) -> RequestHead:
-        body = decode_request(frame).body
-        if isinstance(body, UnregisterBrokerRequest) and body.broker_id == 13:
+    def broken(request: Message) -> Message:
+        if isinstance(request, UnregisterBrokerRequest) and request.broker_id == 13:
             raise KeyError(13)
-        return decode_request_head(frame)
+        return answer(request)
 
     async def scenario() -> None:
         async with serving() as (server, handler):
             handler.holding = pipelined
+            handler.answer = broken
             client, other = await connect(server), await connect(server)
             if pipelined:
                 client.request(unregister(1), 0)
@@ -215,7 +214,6 @@ def test_a_bug_that_a_request_triggers_closes_only_its_connection(
             assert answered_broker(await other.frame()) == (7, 2)
             other.close()
 
-    monkeypatch.setattr(client_requests, "decode_request_head", broken)
     run(scenario, loop)
 
 
@@ -315,11 +313,11 @@ def test_a_connection_is_freed_without_the_cyclic_collector(loop: str) -> None:
             client = await connect(server)
             client.request(ApiVersionsRequest(), 3)
             await client.frame()
-            connection = weakref.ref(next(iter(server.listeners[0].connections)))
+            assert len(living(Connection)) == 1
             gc.disable()
             try:
                 client.writer.transport.abort()
-                await eventually(lambda: connection() is None)
+                await eventually(lambda: not living(Connection))
             finally:
                 gc.enable()
 

@@ -46,7 +46,7 @@ def test_a_vote_is_on_disk_when_its_answer_leaves(tmp_path: Path) -> None:
         node: Any = Voter()
         driver = driver_of(node, partition)
         on_disk: asyncio.Future[ElectionState | None] = asyncio.get_running_loop().create_future()
-        driver.submit(
+        driver.requests.submit(
             CONTEXT, VoteRequest(), lambda response: on_disk.set_result(partition.read_quorum_state())
         )
         async with asyncio.timeout(20):
@@ -80,7 +80,7 @@ def test_the_end_of_a_recovery_is_on_disk_before_a_vote_leaves(tmp_path: Path) -
         node: Any = Recovered()
         driver = driver_of(node, partition)
         on_disk: asyncio.Future[RecoveryPoint | None] = asyncio.get_running_loop().create_future()
-        driver.submit(
+        driver.requests.submit(
             CONTEXT, VoteRequest(), lambda response: on_disk.set_result(read_recovery_point(tmp_path))
         )
         async with asyncio.timeout(20):

@@ -29,13 +29,14 @@ SMALL_FILES = {
 """Segments roll, snapshots are written and the log is cut, within seconds."""
 
 FLUSH_ON_LOOP = """
+from concurrent.futures import Future
 from functools import partial
-from kraftctl.raft.events import LogFlushed
-from kraftctl.server.effect_executor import EffectExecutor
-def flush(executor):
-    flushed = LogFlushed(executor._storage.flush())
-    executor._scheduler.call_soon(partial(executor._inbox.offer, flushed))
-EffectExecutor._flush = flush
+from kraftctl.server.storage_threads import StorageThreads
+def run_on_loop(threads, flush, done):
+    flushed = Future()
+    flushed.set_result(flush())
+    threads.call_soon(partial(done, flushed))
+StorageThreads.run_on_flush_thread = run_on_loop
 """
 
 SOON = {"controller.quorum.fetch.timeout.ms": "1000", "controller.quorum.election.timeout.ms": "500"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from kraftctl.raft import events
+from kraftctl.raft import effects, events
 from kraftctl.server.node_loop import REPEATS_MAX, UNREAD_MS_MAX, NodeLoop
+from kraftctl.server.turn_probe import TurnProbe
 
 
 class Timer:
@@ -22,7 +24,10 @@ class Timer:
 
 
 class World:
-    """Everything around the loop: a node that emits `script[event]`, and a journal of what happens."""
+    """Everything around the loop: a node that emits a notice for each text in `script[event]`.
+
+    The journal has what happens.
+    """
 
     def __init__(self) -> None:
         self.script: dict[str, list[str]] = {}
@@ -34,7 +39,7 @@ class World:
         self.after_sockets: list[Callable[[], None]] = []
         self.paused = False
         self.unreadable: BaseException | None = None
-        self.notable_ns = 1
+        self.probe = TurnProbe(logging.getLogger("tests.node_loop"), lambda: 0.0)
         self.ends: list[BaseException | None] = []
         this: Any = self
         self.loop = NodeLoop(
@@ -42,20 +47,23 @@ class World:
             clock=this,
             scheduler=this,
             network=this,
-            probe=this,
+            probe=self.probe,
             on_may_stop=lambda: self.journal.append("may stop"),
             on_end=self.ends.append,
         )
         self.loop.attach(this)
 
-    def step(self, event: object, now_ms: int, wall_ms: int) -> list[str]:
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[effects.Notice]:
         name = type(event).__name__
         self.journal.append(name)
-        return self.script.get(name, [])
+        return self.scripted(name)
 
-    def execute(self, effect: Any) -> None:
-        self.journal.append(effect)
-        match effect:
+    def scripted(self, name: str) -> list[effects.Notice]:
+        return [effects.Notice(effects.RAFT, effects.INFO, text) for text in self.script.get(name, [])]
+
+    def execute(self, effect: effects.Notice) -> None:
+        self.journal.append(effect.text)
+        match effect.text:
             case "pause":
                 self.paused = True
             case "raise":
@@ -71,9 +79,6 @@ class World:
 
     def cancel_all(self) -> None:
         self.journal.append("cancel all")
-
-    def note(self, turn_ns: int, what: object) -> None:
-        self.journal.append(f"{what} took {turn_ns} ns")
 
     def now_ms(self) -> int:
         return self.time_ms
@@ -208,7 +213,8 @@ def test_a_long_turn_is_noted_with_its_effect() -> None:
     world = World()
     world.script = {"Started": ["first", "take time"]}
     world.loop.offer(events.Started())
-    assert world.journal == ["Started", "first", "take time", "take time took 1000000 ns"]
+    assert world.journal == ["Started", "first", "take time"]
+    assert world.probe.take_recent() == (1_000_000, "Notice")
 
 
 # A deadline, and what has come in time.

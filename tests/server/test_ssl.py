@@ -6,7 +6,6 @@ import asyncio
 import gc
 import socket
 import ssl
-import weakref
 from functools import partial
 from itertools import pairwise
 
@@ -48,6 +47,7 @@ from tests.server.test_budgets import (
     connect_from,
 )
 from tests.support.certificates import Authority
+from tests.support.living import living
 
 REQUIRED = {"ssl.client.auth": "required"}
 REQUESTED = {"ssl.client.auth": "requested"}
@@ -440,18 +440,14 @@ def test_of_a_busy_connection_no_more_is_received(loop: str) -> None:
 
 def test_a_closed_connection_is_freed_without_the_collector() -> None:
     async def scenario() -> None:
-        made: list[weakref.ref[object]] = []
         async with serving_ssl() as (server, _):
             client = await connect_ssl(server)
             await served(client)
-            (connection,) = server.listeners[0].connections
-            made = [weakref.ref(connection), weakref.ref(connection._transport)]
-            assert [type(each()) for each in made] == [Connection, SslTransport]
-            del connection
+            assert (len(living(Connection)), len(living(SslTransport))) == (1, 1)
             gc.disable()
             try:
                 client.close()
-                await eventually(lambda: all(each() is None for each in made))
+                await eventually(lambda: not living(Connection) and not living(SslTransport))
             finally:
                 gc.enable()
 

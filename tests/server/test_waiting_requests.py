@@ -9,7 +9,7 @@ import pytest
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.node.events import ClientRequest, NodeEvent, TurnTaken
-from kraftctl.raft import events
+from kraftctl.raft import effects, events
 from kraftctl.server.waiting_requests import TURN_NS, WAITING_MAX
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
@@ -28,17 +28,16 @@ class BusyWorld(World):
         super().__init__()
         self.ns = 0
         self.soon: list[Callable[[], None]] = []
-        self.notable_ns = 1 << 60
 
     def now_ns(self) -> int:
         return self.ns
 
-    def step(self, event: object, now_ms: int, wall_ms: int) -> list[str]:
+    def step(self, event: object, now_ms: int, wall_ms: int) -> list[effects.Notice]:
         if not isinstance(event, ClientRequest):
             return super().step(event, now_ms, wall_ms)
         self.journal.append(str(event.request_id))
         self.ns += TAKES_NS.get(ApiKey(event.context.api.key), 0)
-        return self.script.get(str(event.request_id), [])
+        return self.scripted(str(event.request_id))
 
     def call_soon(self, call: Callable[[], None]) -> None:
         self.soon.append(call)

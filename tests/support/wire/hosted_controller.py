@@ -181,7 +181,7 @@ class HostedController:
         self.driver.failed.add_done_callback(self._disconnect)
         self._server = SocketServer(self.config)
         for listener in self._server.listeners:
-            listener.handler = self.driver
+            listener.handler = self.driver.requests
         # Every line is wanted, however many there are.
         for limited in (*self.driver._notices.failed_requests.values(), self._server.failures):
             limited._lines_max = 1 << 30
