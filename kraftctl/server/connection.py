@@ -97,6 +97,10 @@ class Connection:
 
     def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
         self._owner = owner
+        # What each request needs of the owner, which is interpreted: 0.3 us less than to ask it each time.
+        self._listener_name = owner.listener_name
+        self._handler = owner.handler
+        self._request_log = owner.request_log
         self._loop = loop
         self._frames: deque[bytes] = deque()
         self._decoder = FrameDecoder(owner.max_frame_bytes)
@@ -144,7 +148,7 @@ class Connection:
         self._let_go()
         if self._request is not None:
             self._request = None
-            self._owner.handler.cancel(self._request_id)
+            self._handler.cancel(self._request_id)
         if self._admitted:
             self._owner.release(self)
 
@@ -215,8 +219,8 @@ class Connection:
             self._refuse(received)
             return
         self._request = received
-        context = received.context(self._owner.listener_name, self.client_address, self._principal)
-        self._request_id = self._owner.handler.submit(context, received.take_content(), self._respond)
+        context = received.context(self._listener_name, self.client_address, self._principal)
+        self._request_id = self._handler.submit(context, received.take_content(), self._respond)
 
     def _respond(self, response: Message | str | None) -> None:
         """The handler's answer to the request in flight. A failure in here closes only this connection."""
@@ -242,9 +246,9 @@ class Connection:
             self.close()
             return
         self._note_voter(parsed.body, response)
-        payload_bytes = sum(map(len, pieces))
+        payload_bytes = len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
         self._write(pieces, payload_bytes)
-        self._owner.request_log.completed(
+        self._request_log.completed(
             self.peer, parsed, self._request_bytes, payload_bytes, self.last_active - self._started_at
         )
         if not self._serving:
@@ -252,12 +256,12 @@ class Connection:
 
     def _note_voter(self, request: Message, response: Message) -> None:
         replica_id = fetching_replica(request)
-        if replica_id != NO_REPLICA and is_served(response) and self._owner.handler.is_voter(replica_id):
+        if replica_id != NO_REPLICA and is_served(response) and self._handler.is_voter(replica_id):
             self._owner.voters.note(replica_id, self)
 
     def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
         if payload_bytes < GATHERED_BYTES_MIN:
-            self._transport.write(encode_frame(b"".join(pieces)))
+            self._transport.write(encode_frame(pieces[0] if len(pieces) == 1 else b"".join(pieces)))
         else:
             self._transport.writelines((encode_size(payload_bytes), *pieces))
         if not self._writable and not self._closed:
@@ -285,10 +289,12 @@ class Connection:
 
     def _bound_memory(self, *, has_new_frame: bool) -> None:
         """Stop reading while later requests are held; somebody is closed when all together hold too much."""
-        held_bytes = self._decoder.held_bytes + sum(map(len, self._frames))
-        budget = self._owner.budget
+        held_bytes = self._decoder.held_bytes
+        if self._frames:
+            held_bytes += sum(map(len, self._frames))
         if held_bytes == 0 and not self._holds_requests:
             return
+        budget = self._owner.budget
         budget.hold(self, held_bytes, self.last_active, anew=has_new_frame)
         self._holds_requests = held_bytes > 0
         if self._reading and (self._frames or (self.busy and held_bytes > HELD_WHILE_BUSY_BYTES_MAX)):
@@ -311,7 +317,7 @@ class Connection:
     def _limit_frames(self) -> None:
         owner = self._owner
         limits = FrameLimits(
-            owner.listener_name, self.client_address, self._principal, owner.handler.lacks_right
+            self._listener_name, self.client_address, self._principal, self._handler.lacks_right
         )
         self._decoder = FrameDecoder(owner.max_frame_bytes, limits)
 
