@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from kraftctl.dev.nodes import Controller, JavaController, KraftctlController
+from kraftctl.dev.nodes import START_TIMEOUT_S, Controller, JavaController, KraftctlController
+from kraftctl.dev.polling import await_result
+from kraftctl.dev.ports import accepts_connections
 from kraftctl.dev.settings import random_id
 from tests.support.processes.kafka import kafka
 
@@ -33,13 +35,21 @@ JVM_OPTIONS: Final = (
 
 
 class InstalledJavaController(JavaController):
-    """A Java controller with the heap and the collector of an installation."""
+    """A Java controller with the heap and the collector of an installation.
+
+    It logs warnings only: at INFO it prints a line for each partition, more than its reader keeps up with.
+    """
 
     heap = JVM_HEAP
 
     def command(self) -> list[str]:
-        java, *arguments = self.kafka.node_command(self.properties_file, heap=self.heap, quick=False)
+        java, *arguments = self.kafka.command(
+            "kafka.Kafka", str(self.properties_file), heap=self.heap, log_level="WARN", quick=False
+        )
         return [java, *JVM_OPTIONS, *arguments]
+
+    def await_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        await_result(lambda: accepts_connections(self.port), f"{self.name} listens on {self.port}", timeout_s)
 
 
 @dataclass(frozen=True)
