@@ -31,7 +31,7 @@ from tests.support.wire.partition_leader import PartitionLeader
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
 HEARTBEAT_CALLS_MAX = 0
-ALTER_PARTITION_CALLS_MAX = 32
+ALTER_PARTITION_CALLS_MAX = 33
 """All of them in `kraftctl.storage`, most on the thread that writes."""
 
 REQUESTS = 21
