@@ -51,7 +51,7 @@ FAULTS = (
         WRITER,
         "        indexes += [index for index in members if index not in partitions]\n",
         "        pass\n",
-        (SLICES,),
+        ("tests/image/test_replay.py::test_a_snapshot_is_consistent_while_the_image_changes",),
         "A topic that is removed while a snapshot is written is in it without partitions.",
     ),
     PlantedFault(
