@@ -281,3 +281,16 @@ class TestManager:
         assert not manager.state(3).shutting_down
         manager.remove(1)
         assert manager.lowest_active_offset() == NO_ACTIVE_BROKER_OFFSET
+
+    @pytest.mark.parametrize("gone", ["removed", "registered again"])
+    def test_the_oldest_session_ends_with_its_incarnation(self, gone):
+        manager = BrokerHeartbeatManager(9_000)
+        for broker_id in (1, 2):
+            manager.register(broker_id, 10, False)
+            manager.update_contact_time(broker_id, 10, broker_id * 100)
+        assert manager.oldest_contact_ms == 100
+        if gone == "removed":
+            manager.remove(1)
+        else:
+            manager.register(1, 11, True)
+        assert manager.oldest_contact_ms == 200

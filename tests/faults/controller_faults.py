@@ -16,6 +16,16 @@ FAULTS = (
         "A broker begins to serve clients, and the next controller has it fenced.",
     ),
     PlantedFault(
+        "the-session-of-a-removed-broker-stays-the-oldest",
+        "kraftctl/controller/cluster_control/broker_heartbeat_manager.py",
+        "        self._brokers.pop(broker_id, None)\n        self._oldest = None\n",
+        "        self._brokers.pop(broker_id, None)\n",
+        (
+            "tests/controller/test_broker_heartbeat.py::TestManager::test_the_oldest_session_ends_with_its_incarnation",
+        ),
+        "While a broker that is gone counts as the oldest, silent ones are not fenced.",
+    ),
+    PlantedFault(
         "slices-of-one-work-follow-each-other",
         "kraftctl/controller/sliced_works.py",
         "self._works.append(work)",

@@ -62,6 +62,8 @@ class BrokerHeartbeatManager:
     def __init__(self, session_timeout_ms: int) -> None:
         self._session_timeout_ms = session_timeout_ms
         self._brokers: dict[int, BrokerHeartbeatState] = {}
+        self._oldest: BrokerHeartbeatState | None = None
+        self._oldest_contact_ms = NO_SESSION_MS
         self.leaving = LeavingBrokers()
 
     def activate(self, registrations: list[BrokerRegistration], now_ms: int) -> None:
@@ -110,10 +112,19 @@ class BrokerHeartbeatManager:
     def oldest_contact_ms(self) -> int | None:
         """The last contact of the broker that has been silent longest; None without sessions.
 
-        Looks at all brokers: to keep them in order would cost every heartbeat more.
+        Looks at all brokers once that one is heard: to keep them in order would cost every heartbeat more.
         """
-        contacts_ms = [state.contact_ms for state in self._brokers.values() if state.has_session]
-        return min(contacts_ms, default=None)
+        if self._oldest is None or self._oldest.contact_ms != self._oldest_contact_ms:
+            self._find_oldest()
+        return None if self._oldest is None else self._oldest_contact_ms
+
+    def _find_oldest(self) -> None:
+        """The contacts of all others can only become later, until a broker is registered or removed."""
+        self._oldest = None
+        for state in self._brokers.values():
+            if state.has_session and (self._oldest is None or state.contact_ms < self._oldest_contact_ms):
+                self._oldest = state
+                self._oldest_contact_ms = state.contact_ms
 
     def expiry_ms(self, contact_ms: int) -> int:
         """When a session runs out whose last contact was at `contact_ms`."""
@@ -127,6 +138,7 @@ class BrokerHeartbeatManager:
         state = self._brokers.get(broker_id)
         if state is None or state.epoch != broker_epoch:
             self._brokers[broker_id] = BrokerHeartbeatState(broker_epoch, fenced)
+            self._oldest = None
             return
         state.fenced = fenced
         if fenced:
@@ -135,6 +147,7 @@ class BrokerHeartbeatManager:
     def remove(self, broker_id: int) -> None:
         """Forget an unregistered broker."""
         self._brokers.pop(broker_id, None)
+        self._oldest = None
 
     def touch(self, broker_id: int, fenced: bool, metadata_offset: int) -> None:
         """Note the outcome of a heartbeat."""
