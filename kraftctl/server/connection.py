@@ -30,6 +30,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.requests import RequestHead
+from kraftctl_protocol.shared_response import unshared
 
 HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
@@ -275,7 +276,10 @@ class Connection:
             return encode_pieces(request, response)
         except Exception as error:  # noqa: BLE001 - a bug on our side that concerns this one answer
             self._log_error(
-                "Cannot encode %s in version %d: %s", response.NAME, parsed.version, reason_of(error)
+                "Cannot encode %s in version %d: %s",
+                unshared(response).NAME,
+                parsed.version,
+                reason_of(error),
             )
         try:
             refusal = error_response(parsed.api_key, parsed.body, parsed.version, Errors.UNKNOWN_SERVER_ERROR)

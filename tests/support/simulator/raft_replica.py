@@ -45,6 +45,7 @@ from kraftctl.server.effect_executor import EffectExecutor
 from kraftctl.server.executor_protocols import Finished, RetentionDue
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.turn_probe import TurnProbe
+from kraftctl.server.worker_thread import Ended
 from kraftctl.storage.control_history import read_control_history
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
@@ -60,7 +61,6 @@ from tests.support.simulator.clocks import WALL_START_MS, SimulatedClock
 from tests.support.simulator.disk import SimulatedDisk
 from tests.support.simulator.small_turns import SmallTurns
 from tests.support.simulator.storage_call import watch_locks
-from tests.support.simulator.threads import Ended
 from tests.support.simulator.virtual_time import Timer, VirtualTime
 
 WALL_MS_AT_START = 1_000_000

@@ -10,9 +10,10 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Generic, TypeVar, cast
+from typing import TypeVar, cast
 
 from kraftctl.server.executor_protocols import Finished
+from kraftctl.server.worker_thread import Ended
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.primitives import DecodeError
 from tests.support.simulator.clocks import SimulatedClock
@@ -30,24 +31,6 @@ LATE_CALLS = 0.6
 
 DECODING_US = 2_000
 """A long request takes so long, or longer."""
-
-
-class Ended(Generic[T]):
-    """A call that has ended, with a result or an exception."""
-
-    __slots__ = ("_error", "_result")
-
-    def __init__(self, result: T | None, error: BaseException | None) -> None:
-        self._result = result
-        self._error = error
-
-    def exception(self) -> BaseException | None:
-        return self._error
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return cast("T", self._result)
 
 
 def _run(call: Callable[[], object]) -> Ended[object]:
