@@ -12,7 +12,11 @@ from kraftctl.raft.leader_endpoint import (
 )
 from kraftctl.raft.log_state import SNAPSHOT
 from kraftctl.raft.parked_fetches import ParkedFetch
-from kraftctl.raft.raft_config import THROTTLE_MS_MAX
+from kraftctl.raft.raft_config import (
+    OBSERVER_ANSWERS_PER_SECOND_MAX,
+    OBSERVER_FETCH_INTERVAL_MS_MAX,
+    THROTTLE_MS_MAX,
+)
 from kraftctl.raft.states import Leader
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_response import (
@@ -51,7 +55,7 @@ def _answer_alike(core: RaftCore, leader: Leader, fetches: list[ParkedFetch]) ->
     first = fetches[0]
     response = _response(core, first.listener_name, first.version, Errors.NONE, leader.high_watermark)
     end_offset = _readable_end_offset(core, leader, first)
-    gathers_until_ms = core.now_ms + core.config.observer_fetch_interval_ms
+    gathers_until_ms = core.now_ms + observer_interval_ms(core, leader)
     for fetch in fetches:
         if fetch.observer is not None and has_news(core, leader, fetch):
             fetch.observer.was_answered(end_offset=end_offset, gathers_until_ms=gathers_until_ms)
@@ -111,6 +115,15 @@ def wake_voter_fetches(core: RaftCore, leader: Leader) -> None:
         if not fetch.delayed and leader.is_voter(fetch.key) and has_news(core, leader, fetch):
             core.parked.remove(fetch.request_id)
             answer(core, leader, fetch)
+
+
+def observer_interval_ms(core: RaftCore, leader: Leader) -> int:
+    """How long an observer that is answered now waits for more, so that all together ask seldom enough."""
+    shortest_ms = core.config.observer_fetch_interval_ms
+    if shortest_ms == 0:
+        return 0
+    shared_ms = 1000 * len(leader.observer_states) // OBSERVER_ANSWERS_PER_SECOND_MAX
+    return max(shortest_ms, min(shared_ms, OBSERVER_FETCH_INTERVAL_MS_MAX))
 
 
 def gathers(core: RaftCore, fetch: ParkedFetch) -> bool:

@@ -190,3 +190,40 @@ def test_a_storm_of_changes_costs_an_observer_one_fetch_per_millisecond(changes_
         observer.run("sleep 1")
     assert observer.offset == transcript.node.end_offset == 3 + 20 * changes_per_ms
     assert observer.fetches <= 1 + 20 + 1
+
+
+@pytest.mark.parametrize(
+    ("observers", "interval_ms"),
+    [(1, 1), (4, 1), (8, 2), (20, 5), (100, 25), (1_000, 25)],
+)
+def test_many_observers_ask_less_often(observers: int, interval_ms: int) -> None:
+    """Together 4,000 times a second, but each after 25 ms at the latest, and they miss nothing."""
+    transcript = RaftTranscript()
+    for command in ("node id=1 voters=1 kraft-version=1", "start", "flushed 3"):
+        transcript.run(command)
+    for replica_id in range(101, 101 + observers):
+        transcript.run(f"fetch request={replica_id} replica={replica_id} offset=3 hw=3")
+    transcript.run("append 1")
+    # After a quiet time nobody waits.
+    assert answered(transcript.run("flushed 4")) == list(range(101, 101 + observers))
+    for replica_id in range(101, 101 + observers):
+        transcript.run(f"fetch request={replica_id} replica={replica_id} offset=4 hw=4")
+    transcript.run("append 1")
+    assert answered(transcript.run("flushed 5")) == []
+    if interval_ms > 1:
+        assert answered(transcript.run(f"sleep {interval_ms - 1}")) == []
+    lines = transcript.run("sleep 1")
+    assert answered(lines) == list(range(101, 101 + observers))
+    assert set(re.findall(r"^  records (.*)", lines, re.MULTILINE)) == {"4-4"}
+
+
+def test_without_an_interval_every_commit_wakes_all() -> None:
+    """However many they are."""
+    node = LoneNode(kraftctl_observer_fetch_interval_ms="0")
+    node.settle()
+    for broker_id in (1, 2, 3):
+        observing = [node.send(observers_fetch(node, replica_id)) for replica_id in range(201, 221)]
+        node.send(registration(broker_id))
+        assert not set(observing) & set(node.answers)
+        node.flush()
+        assert set(observing) <= set(node.answers)
