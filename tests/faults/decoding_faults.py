@@ -8,6 +8,7 @@ BUDGET = "tests/protocol/test_decoding_budget.py"
 LONG_ANSWERS = "tests/controller/test_long_answers.py"
 LONG_REQUESTS = "tests/node/test_long_requests.py"
 WORKER = "tests/server/test_worker_thread.py"
+THREADS = "tests/server/test_storage_threads.py"
 BODY_DECODING = "tests/server/test_body_decoding.py"
 BODY_FREEING = "tests/server/test_body_freeing.py"
 FRAMES = "tests/protocol/test_frames.py"
@@ -291,5 +292,21 @@ FAULTS = (
         "",
         (BODY_DECODING,),
         "Two requests of 128 MiB, one after the other, take 256.",
+    ),
+    PlantedFault(
+        "a-flush-begins-with-the-first-append-of-a-turn",
+        "kraftctl/server/storage_threads.py",
+        "        self._loop.call_soon(self._begin_flush, call, done)\n",
+        "        self._begin_flush(call, done)\n",
+        (THREADS,),
+        "A hundred changes that arrive together need two writes to the disk instead of one.",
+    ),
+    PlantedFault(
+        "a-flush-begins-although-its-thread-stops",
+        "kraftctl/server/storage_threads.py",
+        "        if not self._flush_thread.is_stopping:\n",
+        "        if True:\n",
+        (THREADS,),
+        "The end of a busy controller writes a traceback.",
     ),
 )

@@ -1,0 +1,56 @@
+"""When the threads beside the loop begin what they are given."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from kraftctl.server.executor_protocols import Finished
+from kraftctl.server.storage_threads import StorageThreads
+from tests.server.serving import both_loops, eventually, run
+
+
+@both_loops
+def test_a_flush_has_what_all_sockets_of_a_turn_append(loop: str) -> None:
+    appended: list[str] = []
+    flushed: list[list[str]] = []
+    begun = threading.Event()
+
+    def flush() -> list[str]:
+        begun.set()
+        return list(appended)
+
+    def done(finished: Finished[list[str]]) -> None:
+        flushed.append(finished.result())
+
+    async def scenario() -> None:
+        threads = StorageThreads(asyncio.get_running_loop())
+        appended.append("of the first socket")
+        threads.run_on_flush_thread(flush, done)
+        assert not begun.wait(0.1)
+        appended.append("of the second")
+        await eventually(lambda: bool(flushed))
+        await threads.stop()
+
+    run(scenario, loop)
+    assert flushed == [["of the first socket", "of the second"]]
+
+
+@both_loops
+def test_no_flush_begins_once_the_threads_stop(loop: str) -> None:
+    """Closing the log flushes what is left."""
+    flushed: list[Finished[None]] = []
+    failed: list[object] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: failed.append(context))
+        threads = StorageThreads(asyncio.get_running_loop())
+        stopping = asyncio.ensure_future(threads.stop())
+        await asyncio.sleep(0)
+        threads.run_on_flush_thread(lambda: None, flushed.append)
+        await stopping
+        threads.run_on_flush_thread(lambda: None, flushed.append)
+        await asyncio.sleep(0)
+
+    run(scenario, loop)
+    assert flushed == failed == []
