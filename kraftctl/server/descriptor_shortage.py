@@ -13,5 +13,6 @@ def is_out_of_descriptors(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
             return True
-        error = error.__cause__
+        # In compiled code, `raise ... from` sets the context only.
+        error = error.__cause__ or error.__context__
     return False

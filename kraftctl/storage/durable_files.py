@@ -32,7 +32,8 @@ def write_all(descriptor: int, content: bytes | memoryview) -> None:
     """os.write until everything is written: a nearly full disk accepts only a part."""
     view = memoryview(content)
     while len(view) > 0:
-        view = view[os.write(descriptor, view) :]
+        written = os.write(descriptor, view)  # on its own line: mypyc 2.4 evaluates a call in a slice twice
+        view = view[written:]
 
 
 def write_all_at(descriptor: int, content: bytes, position: int) -> None:

@@ -31,8 +31,7 @@ from tests.support.wire.partition_leader import PartitionLeader
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
 HEARTBEAT_CALLS_MAX = 0
-ALTER_PARTITION_CALLS_MAX = 33
-"""All of them in `kraftctl.storage`, most on the thread that writes."""
+ALTER_PARTITION_CALLS_MAX = 0
 
 REQUESTS = 21
 """A timer may run during some of them: the median counts."""

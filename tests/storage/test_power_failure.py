@@ -14,7 +14,6 @@ from kraftctl.metadata.snapshot_batches import SnapshotBatches
 from kraftctl.raft.election_state import ElectionState
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl.storage.segment import Segment
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import read_batches
 from tests.storage.batches import batch
@@ -208,8 +207,8 @@ def test_power_fails_at_every_call(aftermath: Aftermath | None) -> None:
     assert _fail_at_every_call(aftermath) > 100
 
 
-def test_a_flush_that_flushes_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_forces_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks the checker."""
-    monkeypatch.setattr(Segment, "flush", lambda segment: None)
+    monkeypatch.setattr(SimulatedDisk, "fsync", lambda disk, state: None)
     with pytest.raises((AssertionError, StorageError)):
         _fail_at_every_call(Aftermath.STRICT)

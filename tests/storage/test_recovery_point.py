@@ -150,11 +150,16 @@ def test_it_is_lowered_before_the_log_is_cut(tmp_path: Path, monkeypatch: pytest
     class Stopped(BaseException):
         pass
 
-    def stop(offset: int) -> int:
-        raise Stopped
+    class Stopping:
+        """In place of the lock that a truncation takes before it changes anything."""
+
+        def __enter__(self) -> None:
+            raise Stopped
+
+        def __exit__(self, *_: object) -> None: ...
 
     with monkeypatch.context() as patch:
-        patch.setattr(partition.log, "truncate_to", stop)
+        patch.setattr(partition.log, "_files_lock", Stopping())
         with pytest.raises(Stopped):
             partition.truncate_log(7)
     assert _point(tmp_path)[3:5] == (1, 5)
@@ -214,15 +219,21 @@ def test_a_flush_that_ends_behind_a_truncation_does_not_raise_it_again(
     partition = open_partition(tmp_path)
     partition.log.append(batch(0, count=5) + batch(5, count=5))
     flushed, may_note = threading.Event(), threading.Event()
-    flush = partition.log.flush
+    lock = threading.Lock()
 
-    def flush_and_wait() -> int:
-        end_offset = flush()
-        flushed.set()
-        assert may_note.wait(10.0)
-        return end_offset
+    class Cutting:
+        """In place of the lock that is taken for the note: the flusher waits before it."""
 
-    monkeypatch.setattr(partition.log, "flush", flush_and_wait)
+        def __enter__(self) -> None:
+            if threading.current_thread() is flusher:
+                flushed.set()
+                assert may_note.wait(10.0)
+            lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            lock.release()
+
+    monkeypatch.setattr(partition, "_cutting", Cutting())
     flusher = threading.Thread(target=partition.flush)
     flusher.start()
     assert flushed.wait(10.0)

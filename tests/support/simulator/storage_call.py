@@ -77,6 +77,7 @@ def watch_locks(partition: MetadataPartition, disk: LockedDisk) -> None:
     """
     lock_type = type(threading.Lock())
     for owner in (partition, partition.log, partition.snapshots, partition.recovery_point):
-        for name, value in list(vars(owner).items()):
-            if isinstance(value, lock_type):
+        # Of a compiled class `vars` knows nothing.
+        for name in list(getattr(owner, "__mypyc_attrs__", None) or vars(owner)):
+            if isinstance(getattr(owner, name), lock_type):
                 setattr(owner, name, CallLock(disk))
