@@ -9,6 +9,13 @@ from kraftctl_protocol.batch_framing import BatchPlace
 RECENT_BYTES_MAX = 4 * 1024 * 1024
 """Limit of the batches that are already written: a live replica lags by less than a second."""
 
+JOINED_BYTES_MIN = 64 * 1024
+"""What is long is kept for the next replica that reads from the same offset: joining copies it, and a MB of
+that takes 0.2 to 0.3 ms. What is short changes with each append."""
+
+JOINED_BYTES_MAX = 4 * 1024 * 1024
+"""All that is recent, once."""
+
 PlacedBatch = tuple[BatchPlace, bytes]
 """The place and the bytes of a batch; the position is unused."""
 
@@ -25,6 +32,9 @@ class RecentBatches:
         self._base_offsets: list[int] = []
         self._batches: list[bytes] = []
         self._unwritten: list[PlacedBatch] = []
+        self._joined: dict[tuple[int, int], bytes] = {}
+        """By base offset and size, the oldest first."""
+        self._joined_bytes = 0
 
     def append(self, places: list[BatchPlace], batches: bytes) -> None:
         """Take in whole batches, whose `places` are relative to their own start."""
@@ -75,14 +85,38 @@ class RecentBatches:
         end = start + 1
         size_bytes = len(held[start])
         while end < len(held) and offsets[end] < end_offset:
-            size_bytes += len(held[end])
-            if size_bytes > max_bytes:
+            more_bytes = len(held[end])
+            if size_bytes + more_bytes > max_bytes:
                 break
+            size_bytes += more_bytes
             end += 1
-        return held[start] if end == start + 1 else b"".join(held[start:end])
+        if end == start + 1:
+            return held[start]
+        if not JOINED_BYTES_MIN <= size_bytes <= JOINED_BYTES_MAX:
+            return b"".join(held[start:end])
+        return self._join(start, end, size_bytes)
+
+    def _join(self, start: int, end: int, size_bytes: int) -> bytes:
+        """Batches from index `start` up to `end`, in one piece."""
+        key = (self._base_offsets[start], size_bytes)
+        joined = self._joined.get(key)
+        if joined is None:
+            while self._joined and self._joined_bytes + size_bytes > JOINED_BYTES_MAX:
+                oldest = next(iter(self._joined))
+                self._joined_bytes -= len(self._joined.pop(oldest))
+            joined = b"".join(self._batches[start:end])
+            self._joined[key] = joined
+            self._joined_bytes += size_bytes
+        return joined
+
+    def _forget_joined(self) -> None:
+        """Other batches may follow with the same offsets."""
+        self._joined.clear()
+        self._joined_bytes = 0
 
     def truncate_to(self, offset: int) -> int | None:
         """Drop every batch that holds `offset` or more; where the first of them began, None if not here."""
+        self._forget_joined()
         offsets = self._base_offsets
         if not offsets or offset < offsets[0]:
             self.clear()
@@ -103,6 +137,7 @@ class RecentBatches:
 
     def clear(self) -> None:
         """Drop all of it, written or not."""
+        self._forget_joined()
         self.unwritten_bytes = 0
         self._written_bytes = 0
         self._base_offsets = []

@@ -170,4 +170,12 @@ FAULTS = (
         ("tests/server/test_peers.py",),
         "A voter with short election timeouts is never heard again.",
     ),
+    PlantedFault(
+        "joined-batches-outlive-a-truncation",
+        "kraftctl/storage/recent_batches.py",
+        "        self._forget_joined()\n        offsets = ",
+        "        offsets = ",
+        ("tests/storage/test_recent_batches.py",),
+        "A replica gets truncated batches in place of those that have their offsets now.",
+    ),
 )
