@@ -49,6 +49,7 @@ from kraftctl.server.executor_protocols import (
     Scheduler,
     Storage,
 )
+from kraftctl.server.kept_reads import KeptReads
 from kraftctl.server.long_answers import RECORDS_BYTES_MIN
 from kraftctl.server.snapshot_reads import READING_MS, SnapshotReads
 from kraftctl.server.snapshot_writing import SnapshotWriting
@@ -101,6 +102,7 @@ class EffectExecutor:
         self._snapshot_writing = SnapshotWriting(storage, scheduler, inbox)
         self._retention_bytes = retention_bytes
         self._retention_ms = retention_ms
+        self._kept_reads = KeptReads()
         self._answer_reads = AnswerReads(network.awaits, network.has_room, self._pause_reads)
         self._snapshot_reads = SnapshotReads()
         self._retention_is_due = False
@@ -130,7 +132,7 @@ class EffectExecutor:
                 self._store_again(effect, partial(storage.write_quorum_state, effect.state))
             case effects.TruncateLog():
                 self._answer_reads.skip_all()
-                self._store(effect, partial(storage.truncate_log, effect.end_offset))
+                self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
             case effects.SaveSnapshotSlice():
                 saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
                 self._store(effect, saving)
@@ -138,7 +140,7 @@ class EffectExecutor:
                 self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
             case effects.StartOver():
                 self._answer_reads.skip_all()
-                self._store(effect, partial(storage.start_over_at, effect.snapshot_id))
+                self._cut_files(effect, partial(storage.start_over_at, effect.snapshot_id))
             case effects.RespondFetchSnapshot():
                 self._respond_fetch_snapshot(effect)
             case effects.NoteRecovered():
@@ -204,6 +206,15 @@ class EffectExecutor:
         if not self._inbox.ended:
             self._inbox.resume(storing.result())
 
+    def _cut_files(self, effect: NodeEffect | RetentionDue, call: Callable[[], NodeEvent | None]) -> None:
+        """Store, and forget on the same thread what was read from files that may be shorter then."""
+
+        def cut() -> NodeEvent | None:
+            self._kept_reads.clear()
+            return call()
+
+        self._store(effect, cut)
+
     def _store_again(self, effect: NodeEffect, call: Callable[[], None]) -> None:
         """Like `_store`, but repeated until there is a descriptor for it, while what follows waits."""
         if self._stopped:
@@ -229,7 +240,7 @@ class EffectExecutor:
         if held and not self._retention_is_due:
             self._retention_is_due = True
             self._scheduler.call_later(READING_MS / 1000, self._retention_again)
-        self._store(effect, partial(self._clean, held))
+        self._cut_files(effect, partial(self._clean, held))
 
     def _retention_again(self) -> None:
         self._retention_is_due = False
@@ -297,7 +308,9 @@ class EffectExecutor:
             return
 
         def read(bytes_max: int) -> bytes:
-            return log.read(effect.read_offset, min(effect.max_bytes, bytes_max), effect.end_offset)
+            size_bytes = min(effect.max_bytes, bytes_max)
+            from_file = partial(log.read, effect.read_offset, size_bytes, effect.end_offset)
+            return self._kept_reads.of_log((effect.read_offset, size_bytes), effect.end_offset, from_file)
 
         # Each has its own turn, and the bytes that its turn allows.
         for request_id in request_ids:
@@ -319,8 +332,9 @@ class EffectExecutor:
             return
 
         def read(bytes_max: int) -> bytes:
-            size_bytes = min(effect.size_bytes, bytes_max)
-            return self._storage.read_snapshot_slice(effect.snapshot_id, effect.position, size_bytes)
+            wanted = (effect.snapshot_id, effect.position, min(effect.size_bytes, bytes_max))
+            from_file = partial(self._storage.read_snapshot_slice, *wanted)
+            return self._kept_reads.of_snapshot(wanted, from_file)
 
         self._read_in_turn(effect.request_id, effect, read)
 

@@ -171,6 +171,22 @@ FAULTS = (
         "A voter with short election timeouts is never heard again.",
     ),
     PlantedFault(
+        "a-cut-log-is-kept-in-memory",
+        "kraftctl/server/effect_executor.py",
+        "            self._kept_reads.clear()\n",
+        "",
+        ("tests/server/test_kept_reads.py",),
+        "A replica gets records that were truncated, read before that.",
+    ),
+    PlantedFault(
+        "kept-reads-beyond-the-end",
+        "kraftctl/server/kept_reads.py",
+        "found is not None and found[1] <= end_offset",
+        "found is not None",
+        ("tests/server/test_kept_reads.py",),
+        "An observer gets records that are not committed, read for a voter.",
+    ),
+    PlantedFault(
         "joined-batches-outlive-a-truncation",
         "kraftctl/storage/recent_batches.py",
         "        self._forget_joined()\n        offsets = ",
