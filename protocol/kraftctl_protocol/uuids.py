@@ -14,8 +14,8 @@ ZERO_UUID: bytes = bytes(16)
 ONE_UUID: bytes = bytes(15) + b"\x01"
 """Reserved: topic id of the metadata log, and the directory id that means "unassigned" (KIP-858)."""
 
-RESERVED_MAX = 100
-"""Kafka keeps the ids 0..99 for itself and never draws one of them."""
+DASH = 62
+"""The six bits that are "-" in base64url."""
 
 
 def uuid_to_string(value: bytes) -> str:
@@ -38,8 +38,8 @@ def random_uuid(rng: random.Random) -> bytes:
     """A version 4 UUID: never reserved, and never one whose text looks like an option ("-...")."""
     while True:
         drawn = bytearray(rng.getrandbits(128).to_bytes(UUID_SIZE, "big"))
-        drawn[6] = drawn[6] & 0x0F | 0x40
+        if drawn[0] >> 2 == DASH:
+            continue
+        drawn[6] = drawn[6] & 0x0F | 0x40  # so it is above the reserved ones, too
         drawn[8] = drawn[8] & 0x3F | 0x80
-        value = bytes(drawn)
-        if int.from_bytes(value, "big") >= RESERVED_MAX and not uuid_to_string(value).startswith("-"):
-            return value
+        return bytes(drawn)
