@@ -12,8 +12,8 @@ from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
+    NewPartitions,
     active_replicas,
-    new_partition_record,
     place_replicas,
     usable_brokers,
     why_assignment_invalid,
@@ -176,16 +176,8 @@ def _new_partitions(
     replicas = _replicas(state, topic, request, additional)
     if isinstance(replicas, ApiError):
         return replicas
-    return [
-        new_partition_record(
-            state.image,
-            topic.topic_id,
-            present + index,
-            assigned,
-            active_replicas(state.image.cluster, state.heartbeats.leaving, assigned),
-        )
-        for index, assigned in enumerate(replicas)
-    ]
+    new = NewPartitions(state.image, state.heartbeats.leaving)
+    return [new.record(topic.topic_id, present + index, assigned) for index, assigned in enumerate(replicas)]
 
 
 def _replicas(

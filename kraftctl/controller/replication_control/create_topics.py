@@ -22,8 +22,8 @@ from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
     PARTITIONS_PER_REQUEST_MAX,
+    NewPartitions,
     active_replicas,
-    new_partition_record,
     place_replicas,
     usable_brokers,
     why_assignment_invalid,
@@ -32,6 +32,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
+from kraftctl.metadata.replica_placement import UsableBroker
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
@@ -167,7 +168,8 @@ class _TopicCreation(SlicedRequest):
         self._validates_only = request.validate_only
         self._next_topic = 0
         self._check = TopicConfigCheck(state.config)
-        self._brokers = usable_brokers(state.image.cluster, state.heartbeats.leaving)
+        self._brokers: list[UsableBroker] = []
+        self._new_partitions = NewPartitions(state.image, state.heartbeats.leaving)
         self._inherited: dict[str, CreatableTopicConfigs] = {}
         self._created: set[str] = set()
         """Names that collide with no other topic of this request, whatever the slice."""
@@ -176,7 +178,9 @@ class _TopicCreation(SlicedRequest):
 
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
         self._quota.now_ms = moment.now_ms
-        self._brokers = usable_brokers(self._image.cluster, self._state.heartbeats.leaving)
+        leaving = self._state.heartbeats.leaving
+        self._brokers = usable_brokers(self._image.cluster, leaving)
+        self._new_partitions = NewPartitions(self._image, leaving)
         self._inherited = {}
         return None
 
@@ -327,8 +331,7 @@ class _TopicCreation(SlicedRequest):
         self._records.extend(config_records)
         self._records.extend(clear_elr_records(self._image, config_records))
         for index, replicas in enumerate(partitions):
-            isr = active_replicas(self._image.cluster, self._state.heartbeats.leaving, replicas)
-            self._records.append(new_partition_record(self._image, topic_id, index, replicas, isr))
+            self._records.append(self._new_partitions.record(topic_id, index, replicas))
         result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
         if self._state.authorizer.allows(
             self.context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name, logs_denial=False
