@@ -112,6 +112,27 @@ def test_the_response_lists_effective_configs_sorted() -> None:
     assert by_name["segment.bytes"].config_source == 5
 
 
+@pytest.mark.parametrize("version", [5, 6, 7])
+def test_inherited_configs_are_encoded_as_they_are_listed(version: int) -> None:
+    state = MetadataState(properties={"log.retention.ms": "5000"})
+    state.brokers(0, 1, 2)
+    topics = (topic("foo"), topic("bar", retention__ms="1000"))
+    response = ask(state, *topics, version=version).response
+    assert isinstance(response, CreateTopicsResponse)
+    decoded = CreateTopicsResponse.decode(response.encode(version), version)
+    for listed, read in zip(response.topics, decoded.topics, strict=True):
+        assert listed.configs
+        assert read.configs
+        assert [
+            (one.name, one.value, one.config_source, one.is_sensitive, one.read_only)
+            for one in listed.configs
+        ] == [
+            (one.name, one.value, one.config_source, one.is_sensitive, one.read_only) for one in read.configs
+        ]
+    values = [{config.name: config.value for config in one.configs or []} for one in decoded.topics]
+    assert [one["retention.ms"] for one in values] == ["5000", "1000"]
+
+
 def test_validate_only_checks_everything_and_writes_nothing() -> None:
     """KAFKA-13324."""
     state = cluster()

@@ -97,6 +97,19 @@ FAULTS = (
         "Whether two topics can be created together depends on how busy the controller is.",
     ),
     PlantedFault(
+        "inherited-configs-are-encoded-without-their-source",
+        f"{REPLICATION}/inherited_topic_config.py",
+        "        super().__init__(name, value, False, config_source, is_sensitive)\n"
+        "        writer = Writer()\n"
+        "        super().write(writer, version)\n",
+        "        super().__init__(name, value)\n"
+        "        writer = Writer()\n"
+        "        super().write(writer, version)\n"
+        "        self.config_source = config_source\n",
+        ("tests/controller/test_create_topics.py::test_inherited_configs_are_encoded_as_they_are_listed",),
+        "A tool that creates a topic does not know which of its configs are defaults (KIP-525).",
+    ),
+    PlantedFault(
         "half-a-topic-in-a-batch",
         "kraftctl/controller/prepared_result.py",
         "[len(values)] if result.is_atomic",

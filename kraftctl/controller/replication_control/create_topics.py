@@ -18,6 +18,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import why_too_many_items
 from kraftctl.controller.moment import Moment
+from kraftctl.controller.replication_control.inherited_topic_config import InheritedTopicConfig
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
@@ -171,6 +172,7 @@ class _TopicCreation(SlicedRequest):
         self._brokers: list[UsableBroker] = []
         self._new_partitions = NewPartitions(state.image, state.heartbeats.leaving)
         self._inherited: dict[str, CreatableTopicConfigs] = {}
+        self._inherited_in_order: list[CreatableTopicConfigs] = []
         self._created: set[str] = set()
         """Names that collide with no other topic of this request, whatever the slice."""
         self._response = CreateTopicsResponse()
@@ -346,9 +348,16 @@ class _TopicCreation(SlicedRequest):
     def _described(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
         """KIP-525: the client learns what it got without another request. What is inherited is made once."""
         if not self._inherited:
-            self._inherited = {config.name: config for config in self._described_anew({}, None)}
+            version = self.context.version
+            self._inherited = {
+                config.name: InheritedTopicConfig(
+                    config.name, config.value, config.config_source, config.is_sensitive, version
+                )
+                for config in self._described_anew({}, None)
+            }
+            self._inherited_in_order = list(self._inherited.values())
         if not configs:
-            return list(self._inherited.values())
+            return self._inherited_in_order
         own = {config.name: config for config in self._described_anew(configs, set(configs))}
         described = {**self._inherited, **own}
         return [described[name] for name in sorted(described)]
