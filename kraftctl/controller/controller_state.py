@@ -12,6 +12,7 @@ from mypy_extensions import mypyc_attr
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
+from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.controller.configuration_control.unusable_values import UnusableValues
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
 from kraftctl.controller.security.authorization import Authorizer
@@ -42,6 +43,7 @@ class ControllerState:
     taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
     reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
     `metadata_loaded`: everything that was committed when this process started is in the image.
+    `topic_settings` are what elections obey, in the image of now.
     `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 
@@ -69,8 +71,14 @@ class ControllerState:
         self.notices: list[str] = []
         self.refusals: list[str] = []
         self.unusable_values = UnusableValues()
+        self.topic_settings = TopicSettings(image, config)
 
     @property
     def active(self) -> bool:
         """Whether this is the active controller."""
         return self.claim_epoch != -1
+
+    def use_image(self, image: MetadataImage) -> None:
+        """Read this one from now on; nothing here keeps the one before."""
+        self.image = image
+        self.topic_settings = TopicSettings(image, self.config)

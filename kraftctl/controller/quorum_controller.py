@@ -144,7 +144,7 @@ class QuorumController:
         """From now on everything before `end_offset` is as in `image`, which a snapshot holds whole."""
         assert not self.active, "an active controller has everything already"
         self.image = image
-        self.state.image = image
+        self.state.use_image(image)
         self.state.authorizer.follow_image(image)
         self._next_replay_offset = end_offset
         self._committed_end = end_offset

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from kraftctl.image.undo_journal import MISSING, JournalView, Restorable, UndoJournal
-from kraftctl_protocol.config_resource import TOPIC
+from kraftctl_protocol.config_resource import BROKER, TOPIC
 from kraftctl_protocol.generated.config_record import ConfigRecord
 
 Resource = tuple[int, str]
@@ -18,6 +18,9 @@ _EMPTY: Final[dict[str, str]] = {}
 class ConfigurationsImage(Restorable):
     """`resources` maps a resource to its configs; a resource without configs is absent.
 
+    `broker_changes` counts what was changed and undone in configs of brokers: what is derived from those
+    holds as long as it stays.
+
     The inner dicts are changed in place, and each config is journaled by itself: a broker may have ten
     thousand, and a copy of them for each record would take seconds.
     """
@@ -25,6 +28,7 @@ class ConfigurationsImage(Restorable):
     def __init__(self, journal: UndoJournal) -> None:
         self._journal = journal
         self.resources: dict[Resource, dict[str, str]] = {}
+        self.broker_changes = 0
 
     def config(self, resource_type: int, name: str) -> dict[str, str]:
         """The dynamic configs of one resource; empty when it has none. Do not change it, or keep it."""
@@ -72,6 +76,8 @@ class ConfigurationsImage(Restorable):
         self._put(resource, name, value)
 
     def _put(self, resource: Resource, name: str, value: str | None) -> None:
+        if resource[0] == BROKER:
+            self.broker_changes += 1
         configs = self.resources.get(resource)
         if configs is None:
             configs = {}

@@ -35,6 +35,22 @@ FAULTS = (
         "CreateTopics shows another value than Kafka does.",
     ),
     PlantedFault(
+        "inherited-settings-are-looked-up-once-for-ever",
+        "kraftctl/image/configurations_image.py",
+        "            self.broker_changes += 1\n",
+        "            pass\n",
+        ("tests/controller/test_topic_settings.py",),
+        "A changed min.insync.replicas of the cluster is obeyed after the next restart only.",
+    ),
+    PlantedFault(
+        "settings-of-the-image-before",
+        "kraftctl/controller/controller_state.py",
+        "        self.topic_settings = TopicSettings(image, self.config)\n",
+        "",
+        ("tests/controller/test_topic_settings.py",),
+        "After a snapshot was loaded, elections obey configs of before, and the old image stays in memory.",
+    ),
+    PlantedFault(
         "refusal-lines-of-any-length",
         "kraftctl/controller/refusal_lines.py",
         '    reason = shortened(error.message or "", REASON_LENGTH_MAX)\n',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.replication_control.leader_acceptor import LeaderAcceptor
 from kraftctl.controller.replication_control.partition_change_builder import (
@@ -19,7 +18,7 @@ class PartitionChanges:
 
     def __init__(self, state: ControllerState, acceptor: LeaderAcceptor | None = None) -> None:
         self.image = image = state.image
-        self.settings = TopicSettings(image, state.config)
+        self.settings = state.topic_settings
         self.metadata_version = image.features.metadata_version
         self.elr_enabled = image.features.elr_enabled
         if acceptor is None:
