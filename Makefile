@@ -141,11 +141,11 @@ generate: $(STAMPS)/dev
 bench: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/run.py $(BENCH_ARGS)
 
-# Also with one and two million partitions.
+# One and two million partitions, and the failure of a broker with 99,900.
 bench-full: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/run.py --full $(BENCH_ARGS)
 
-# The table, the plot and the data of docs/performance.md, from the last run.
+# The table, the plot and the data of docs/performance.md, from the last run of both.
 bench-publish: setup
 	PYTHONSAFEPATH=1 $(BIN)/python tests/bench/compare/publish.py
 

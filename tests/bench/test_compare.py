@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,20 +17,22 @@ from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbea
 from tests.bench.compare import markdown, publish
 from tests.bench.compare.counted import Counted
 from tests.bench.compare.downloads import expect
-from tests.bench.compare.figures import FIGURES
+from tests.bench.compare.figures import FIGURES, Figures
 from tests.bench.compare.frames import UnexpectedAnswerError, answer_frame
 from tests.bench.compare.interleaved import Pace, Sample, measure
 from tests.bench.compare.observer_lag import lags_ms
 from tests.bench.compare.results import Results, read_results
 from tests.bench.compare.run import ALL
-from tests.bench.compare.scenario import Scenario
+from tests.bench.compare.scenario import Load, Measure, Scenario
 from tests.bench.compare.scenarios import (
     alter_partition,
     broker_failure,
+    connections,
     create_topics,
     heartbeats,
     idle,
     large_cluster,
+    quorum,
 )
 from tests.bench.compare.scripts import Repeated
 from tests.bench.compare.subjects import KRAFTCTL, SUBJECTS
@@ -88,6 +93,22 @@ SMALL = (
         id="idle",
         marks=REST,
     ),
+    pytest.param(
+        dataclasses.replace(connections.SCENARIO, loads=(connections.load(0), connections.load(BROKERS))),
+        id="connections",
+        marks=REST,
+    ),
+    pytest.param(
+        dataclasses.replace(
+            quorum.SCENARIO,
+            prepare=partial(quorum.prepare, brokers=BROKERS),
+            loads=(quorum.load_changes(2), quorum.load_creations(3)),
+            first=None,
+        ),
+        id="quorum",
+        marks=REST,
+    ),
+    pytest.param(quorum.FAILOVER, id="failover", marks=REST),
     pytest.param(
         large_cluster.scenario(
             "log",
@@ -197,6 +218,49 @@ def test_the_lag_of_an_observer_is_that_of_its_fetch_with_the_end_of_a_change() 
     prompt = array("d", [100, 0.5, 102, 0.75, 104, 2.25])
     lazy = array("d", [101, 1.0, 103, 1.5, 106, 3.5])
     assert list(lags_ms(100, 2, answered_s, [prompt, lazy])) == [0.0, 250.0, 500.0, 1_500.0, 500.0]
+
+
+def test_runs_are_joined() -> None:
+    first = Results(
+        {"when": "today", "kafka": "4.3.1", FORCED_WRITE: "0.2"}, [Sample("s", "l", "java", 0, {})]
+    )
+    second = Results(
+        {"when": "later", "kafka": "4.3.1", FORCED_WRITE: "0.3"}, [Sample("t", "l", "java", 0, {})], ["no"]
+    )
+    found = publish.joined([first, second])
+    assert found.about == {"when": "today; later", "kafka": "4.3.1", FORCED_WRITE: "0.2"}
+    assert [sample.scenario for sample in found.samples] == ["s", "t"]
+    assert found.failures == ["no"]
+
+
+def test_one_subject_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    fails = dataclasses.replace(heartbeats.ECHO, name="fails")
+
+    @contextmanager
+    def opened(name: str) -> Iterator[Measure]:
+        windows = count()
+
+        def measured(_: float) -> Figures:
+            if name == fails.name and next(windows) == 1:
+                raise TimeoutError("too slow")
+            return {"per_s": 1.0}
+
+        yield measured
+
+    scenario = Scenario(
+        name="some",
+        title="",
+        prepare=lambda running: running.controller.directory.parent.name,
+        loads=(Load("first", opened), Load("second", opened)),
+        settings={},
+        subjects=(fails, heartbeats.ECHO),
+    )
+    failures: list[str] = []
+    found = measure(scenario, scenario.subjects, scenario.loads, tmp_path, PACE, failures.append)
+    assert [(sample.load, sample.subject, sample.round) for sample in found] == [
+        (load, "echo", number) for load in ("first", "second") for number in range(PACE.rounds)
+    ]
+    assert failures == ["some: first: fails: TimeoutError: too slow"]
 
 
 def test_medians_are_printed_beside_each_other(tmp_path: Path) -> None:

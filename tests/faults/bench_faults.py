@@ -31,4 +31,12 @@ FAULTS = (
         (f"{COMPARE}::test_a_value_counts_on_in_encoded_bytes",),
         "After 256 changes every request would be refused.",
     ),
+    PlantedFault(
+        "the-bench-keeps-a-subject-that-has-failed",
+        "tests/bench/compare/interleaved.py",
+        "            prepared.remove(one)\n",
+        "",
+        (f"{COMPARE}::test_one_subject_that_fails_leaves_the_others",),
+        "A JVM that cannot hold a million partitions would be in all later tables.",
+    ),
 )

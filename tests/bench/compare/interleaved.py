@@ -18,7 +18,7 @@ from tests.bench.compare.figures import Figures
 from tests.bench.compare.load_process import LoadFailedError
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import Load, Measure, Scenario
-from tests.bench.compare.subjects import Subject
+from tests.bench.compare.subjects import Subject, identities
 
 
 @dataclass(frozen=True)
@@ -70,41 +70,77 @@ def measure(
     pace: Pace,
     on_failure: Callable[[str], None],
 ) -> Iterator[Sample]:
-    """All rounds of these loads, with those of the subjects whose cluster can be prepared."""
+    """All rounds of these loads, with those of the subjects that can be prepared and do not fail."""
     with ExitStack() as stack:
-        prepared = []
-        for subject in subjects:
-            home = directory / scenario.name / subject.name
-            controller = subject.create(home, scenario.settings, scenario.heap)
-            running = stack.enter_context(Running(controller))
-            try:
-                prepared.append(Prepared(subject, running, scenario.prepare(running)))
-            except FAILURES as error:
-                on_failure(f"{scenario.name}: {subject.name}: {type(error).__name__}: {error}")
-                running.controller.kill()
-            else:
-                running.pause()
+        prepared = [
+            one
+            for subject in subjects
+            if (one := _prepared(stack, scenario, subject, directory, on_failure)) is not None
+        ]
         if scenario.first is not None:
             # Its rounds are left out.
-            list(_rounds(scenario, scenario.first, prepared, dataclasses.replace(pace, rounds=0)))
+            list(_rounds(scenario, scenario.first, prepared, dataclasses.replace(pace, rounds=0), on_failure))
         for load in loads:
-            yield from _rounds(scenario, load, prepared, pace)
+            yield from _rounds(scenario, load, prepared, pace, on_failure)
 
 
-def _rounds(scenario: Scenario, load: Load, prepared: Sequence[Prepared], pace: Pace) -> Iterator[Sample]:
-    measures: list[tuple[Prepared, Measure]] = []
-    with ExitStack() as stack:
-        for one in prepared:
+def _prepared(
+    stack: ExitStack,
+    scenario: Scenario,
+    subject: Subject,
+    directory: Path,
+    on_failure: Callable[[str], None],
+) -> Prepared | None:
+    """The subject, suspended; None when it cannot be prepared."""
+    home = directory / scenario.name / subject.name
+    controllers = [
+        subject.create(home / str(identity.node_id), scenario.settings, scenario.heap, identity)
+        for identity in identities(scenario.voters)
+    ]
+    running = Running(controllers)
+    stack.callback(running.kill)
+    try:
+        running.__enter__()
+        one = Prepared(subject, running, scenario.prepare(running))
+    except FAILURES as error:
+        on_failure(f"{scenario.name}: {subject.name}: {type(error).__name__}: {error}")
+        running.kill()
+        return None
+    running.pause()
+    return one
+
+
+def _rounds(
+    scenario: Scenario,
+    load: Load,
+    prepared: list[Prepared],
+    pace: Pace,
+    on_failure: Callable[[str], None],
+) -> Iterator[Sample]:
+    """Removes those from `prepared` that fail."""
+    measures: dict[str, Measure] = {}
+
+    def attempt(one: Prepared, window_s: float) -> Figures | None:
+        try:
             with one.at_work():
-                measures.append((one, stack.enter_context(load.open(one.state))))
-                measures[-1][1](pace.warm_up_s)
+                if one.subject.name not in measures:
+                    measures[one.subject.name] = stack.enter_context(load.open(one.state))
+                return measures[one.subject.name](window_s)
+        except FAILURES as error:
+            on_failure(f"{scenario.name}: {load.name}: {one.subject.name}: {type(error).__name__}: {error}")
+            one.running.kill()
+            prepared.remove(one)
+            return None
+
+    with ExitStack() as stack:
+        for one in list(prepared):
+            attempt(one, pace.warm_up_s)
         for number in range(min(pace.rounds, load.rounds_max)):
-            for one, window in measures:
-                with one.at_work():
-                    figures = window(pace.window_s)
-                sample = Sample(scenario.name, load.name, one.subject.name, number, figures)
-                print(_line(sample), file=sys.stderr, flush=True)
-                yield sample
+            for one in list(prepared):
+                if (figures := attempt(one, pace.window_s)) is not None:
+                    sample = Sample(scenario.name, load.name, one.subject.name, number, figures)
+                    print(_line(sample), file=sys.stderr, flush=True)
+                    yield sample
         for one in prepared:
             one.running.resume()
     for one in prepared:

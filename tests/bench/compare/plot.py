@@ -12,6 +12,7 @@ from tests.bench.compare.results import Results
 MAIN_FIGURES: Final = (
     "processor_us",
     "total_ms",
+    "failover_ms",
     "bytes_per_partition",
     "processor_percent",
     "processor_ms_per_mb",

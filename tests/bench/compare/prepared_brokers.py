@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,14 +49,19 @@ def assigned_topic(name: str, partitions: int, replicas: Sequence[int]) -> Creat
     )
 
 
-def create(connection: ControllerClient, topics: Sequence[CreatableTopic]) -> dict[str, bytes]:
-    """Topic ids by name; as many per request as Kafka's limit on records permits."""
+def create(
+    connection: ControllerClient, topics: Sequence[CreatableTopic], seconds_max: float = math.inf
+) -> dict[str, bytes]:
+    """Topic ids by name; as many per request as Kafka's limit on records permits. Raises TimeoutError."""
+    until_s = time.monotonic() + seconds_max
     found: dict[str, bytes] = {}
     batch: list[CreatableTopic] = []
     records = 0
     for topic in topics:
         needed = 1 + max(topic.num_partitions, len(topic.assignments))
         if records + needed > RECORDS_PER_REQUEST:
+            if time.monotonic() > until_s:
+                raise TimeoutError(f"{len(found):,} of {len(topics):,} topics created in {seconds_max:g} s")
             found |= _create(connection, batch)
             batch, records = [], 0
         batch.append(topic)

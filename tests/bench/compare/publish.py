@@ -1,11 +1,12 @@
 """Writes what a run has measured into docs/performance.md, with its plot and its data beside the page.
 
-`publish.py [build/bench/results.json]`.
+`publish.py [build/bench/results.json ...]`; without a file also of the last run of `make bench-full`.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,7 @@ from tests.bench.compare.results import Results, read_results
 from tests.bench.compare.run import ALL
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-MEASURED: Final = ROOT / "build" / "bench" / "results.json"
+MEASURED: Final = [ROOT / "build" / "bench" / name for name in ("results.json", "large.json")]
 PAGE: Final = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- begin: measured -->\n", "<!-- end: measured -->\n"
 ABOUT: Final = {
@@ -71,5 +72,20 @@ def _scenario(results: Results, name: str) -> str:
     return f"#### {title} (`{name}`)\n\n{markdown.table(results, name)}"
 
 
+def joined(runs: Sequence[Results]) -> Results:
+    """One after the other, with what differs about them: when, and how many rounds."""
+    about = {
+        name: "; ".join(dict.fromkeys(run.about[name] for run in runs if name in run.about))
+        for name in runs[0].about
+    }
+    about[targets.FORCED_WRITE] = runs[0].about.get(targets.FORCED_WRITE, "0")
+    return Results(
+        about,
+        [sample for run in runs for sample in run.samples],
+        [failure for run in runs for failure in run.failures],
+    )
+
+
 if __name__ == "__main__":
-    publish(read_results(Path(sys.argv[1]) if len(sys.argv) > 1 else MEASURED), PAGE)
+    files = [Path(name) for name in sys.argv[1:]] or [path for path in MEASURED if path.exists()]
+    publish(joined([read_results(path) for path in files]), PAGE)

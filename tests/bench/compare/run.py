@@ -1,7 +1,8 @@
 """`make bench`: Java's controller, the same without linger, and kraftctl under the same load, in turn.
 
 `run.py --only heartbeats --rounds 1 --window 2 --warm-up 5` for a quick look. All windows are written to
-build/bench/results.json; `publish.py` makes table and plot of docs/performance.md from that.
+build/bench/results.json, with `--full` to large.json beside it. `publish.py` makes table and plot of
+docs/performance.md from both.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from tests.bench.compare.scenario import Scenario
 from tests.bench.compare.scenarios import (
     alter_partition,
     broker_failure,
+    connections,
     create_topics,
     heartbeats,
     idle,
     large_cluster,
+    quorum,
 )
 from tests.bench.compare.subjects import SUBJECTS
 
-OUTPUT: Final = Path(__file__).resolve().parents[3] / "build" / "bench" / "results.json"
+DIRECTORY: Final = Path(__file__).resolve().parents[3] / "build" / "bench"
 SCENARIOS: Final[dict[str, Scenario]] = {
     scenario.name: scenario
     for scenario in (
@@ -41,16 +44,19 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         heartbeats.SCENARIO,
         create_topics.SCENARIO,
         broker_failure.SCENARIO,
+        quorum.SCENARIO,
+        quorum.FAILOVER,
         idle.SCENARIO,
+        connections.SCENARIO,
         large_cluster.EMPTY,
         large_cluster.LOG,
         large_cluster.SNAPSHOT,
     )
 }
 LARGE: Final[dict[str, Scenario]] = {
-    scenario.name: scenario for scenario in (broker_failure.LARGE, idle.LARGE, *large_cluster.LARGE)
+    scenario.name: scenario for scenario in (broker_failure.LARGE, *large_cluster.LARGE)
 }
-"""Of `make bench-full`, besides the others."""
+"""Of `make bench-full`."""
 ALL: Final = {**SCENARIOS, **LARGE}
 
 
@@ -78,18 +84,19 @@ def main(arguments: list[str]) -> int:
         print("These are the sources, uncompiled: the figures say little. `make bench` compiles first.")
     if options.kraftctl:
         os.environ["KRAFTCTL_COMMAND"] = options.kraftctl
-    names = options.only or list(ALL if options.full else SCENARIOS)
+    names = options.only or list(LARGE if options.full else SCENARIOS)
+    output = options.output or DIRECTORY / ("large.json" if options.full else "results.json")
     facts = about(pace, codec.compiled())
     samples: list[Sample] = []
     failures: list[str] = []
     # Beside the results, not in a temporary file system in memory, where forcing a write costs nothing.
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="running-", dir=options.output.parent) as directory:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="running-", dir=output.parent) as directory:
         facts[targets.FORCED_WRITE] = f"{forced_write_ms(Path(directory)):.3f}"
         for name in names:
             samples += run(ALL[name], options.subject, options.load, Path(directory), pace, failures.append)
             results = Results(facts, samples, failures)
-            results.write(options.output)
+            results.write(output)
             print(f"\n{ALL[name].title}\n\n{markdown.table(results, name)}", flush=True)
     print(f"\n{markdown.render(targets.rows(results))}")
     for failure in failures:
@@ -100,14 +107,14 @@ def main(arguments: list[str]) -> int:
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", choices=ALL, action="append", default=[], help="may be repeated")
-    parser.add_argument("--full", action="store_true", help="also with a million partitions and more")
+    parser.add_argument("--full", action="store_true", help="one and two million partitions instead")
     parser.add_argument("--load", action="append", default=[], help="part of its name; may be repeated")
     parser.add_argument("--subject", choices=[each.name for each in SUBJECTS], action="append", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--window", type=float, default=4.0, help="seconds")
     parser.add_argument("--warm-up", type=float, default=10.0, help="seconds, before each load")
     parser.add_argument("--kraftctl", metavar="PATH", help="the executable; by default that of this python")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--output", type=Path)
     return parser.parse_args(arguments)
 
 

@@ -1,54 +1,85 @@
-"""A controller that runs only while it is measured. What it uses is read from the kernel."""
+"""Controllers that run only while they are measured. What they use is read from the kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import Final
 
 from kraftctl.dev.nodes import Controller
+from kraftctl.dev.polling import await_result
 from tests.bench.compare.figures import Figures
 from tests.bench.compare.load_loop import Window
 from tests.bench.compare.load_process import LoadProcess
 from tests.bench.compare.scripts import Script
 from tests.bench.measure import processor_time_s, resident_bytes_of
+from tests.support.processes.mixed_quorum import have_caught_up, leader_of
+
+SETTLED_SECONDS_MAX: Final = 60.0
+POLL_S: Final = 0.02
 
 
 class Running:
-    """Formatted and started when it is entered. Suspended by `pause`: others have the machine alone."""
+    """One controller, or the voters of a quorum, whose leader all requests go to.
 
-    def __init__(self, controller: Controller) -> None:
-        self.controller = controller
+    Formatted and started when it is entered. Suspended by `pause`: others have the machine alone.
+    """
+
+    def __init__(self, controllers: Sequence[Controller]) -> None:
+        self.controllers = controllers
+        self.controller = controllers[0]
+        """The leader, as `settle` has found it."""
 
     @property
     def port(self) -> int:
         return self.controller.port
 
-    @property
-    def pid(self) -> int:
-        assert self.controller.process is not None
-        return self.controller.process.pid
-
     def __enter__(self) -> Running:
-        self.controller.format()
-        self.controller.start()
+        for controller in self.controllers:
+            controller.format()
+            controller.start(wait=False)
+        for controller in self.controllers:
+            controller.await_ready()
+        self.settle()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.controller.kill()
+        self.kill()
+
+    def settle(self) -> None:
+        """Waits until a quorum has a leader that all others have caught up with."""
+        if len(self.controllers) > 1:
+            self.controller = await_result(
+                self._settled_leader, "a leader and its followers", SETTLED_SECONDS_MAX, POLL_S
+            )
+
+    def _settled_leader(self) -> Controller | None:
+        return leader_of(self.controllers) if have_caught_up(self.controllers) else None
+
+    def kill(self) -> None:
+        for controller in self.controllers:
+            controller.kill()
 
     def pause(self) -> None:
-        self.controller.pause()
+        for controller in self.controllers:
+            controller.pause()
 
     def resume(self) -> None:
-        self.controller.resume()
+        for controller in self.controllers:
+            controller.resume()
 
     def processor_s(self) -> float:
-        return processor_time_s(self.pid)
+        """Of all of them."""
+        return sum(processor_time_s(pid) for pid in self._pids())
 
     def resident_bytes(self) -> int:
-        return resident_bytes_of(self.pid)
+        """Of all of them."""
+        return sum(resident_bytes_of(pid) for pid in self._pids())
+
+    def _pids(self) -> list[int]:
+        return [each.process.pid for each in self.controllers if each.process is not None]
 
     def load(self, scripts: Sequence[Script]) -> LoadProcess:
         """A load generator for this controller, to be entered."""

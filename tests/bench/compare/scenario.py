@@ -17,6 +17,8 @@ Measure = Callable[[float], Figures]
 LONG_SESSION: Final = {"broker.session.timeout.ms": "3600000", "connections.max.idle.ms": "3600000"}
 """Brokers stay unfenced and connections open while the controller is suspended for others."""
 
+ROUNDS_MAX: Final = 1_000
+
 
 @dataclass(frozen=True)
 class Load:
@@ -24,7 +26,7 @@ class Load:
 
     name: str
     open: Callable[[Any], AbstractContextManager[Measure]]
-    rounds_max: int = 1_000
+    rounds_max: int = ROUNDS_MAX
 
 
 @dataclass(frozen=True)
@@ -38,5 +40,6 @@ class Scenario:
     settings: Mapping[str, str]
     subjects: Sequence[Subject] = SUBJECTS
     heap: str = JVM_HEAP
+    voters: int = 1
     first: Load | None = None
     """Before all others, not measured: a JVM compiles what is hot, and few requests heat little."""

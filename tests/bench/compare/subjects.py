@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kraftctl.dev.nodes import START_TIMEOUT_S, Controller, JavaController, KraftctlController
+from kraftctl.dev.nodes import (
+    START_TIMEOUT_S,
+    Controller,
+    JavaController,
+    KraftctlController,
+    quorum_properties,
+)
 from kraftctl.dev.polling import await_result
-from kraftctl.dev.ports import accepts_connections
+from kraftctl.dev.ports import accepts_connections, free_port
 from kraftctl.dev.settings import random_id
 from tests.support.processes.kafka import kafka
 
@@ -53,26 +59,67 @@ class InstalledJavaController(JavaController):
 
 
 @dataclass(frozen=True)
+class Identity:
+    """Who a controller is in its quorum; alone in it unless there are `voters`."""
+
+    node_id: int = CONTROLLER_ID
+    cluster_id: str = field(default_factory=random_id)
+    port: int | None = None
+    voters: str | None = None
+    """As the flag --initial-controllers has them."""
+    servers: Mapping[str, str] = field(default_factory=dict)
+    """The properties that name all of them."""
+
+
+@dataclass(frozen=True)
 class Subject:
-    """One way to run a controller. `create` takes a directory, settings, and the heap of a JVM."""
+    """One way to run a controller. `create` takes a directory, settings, the heap of a JVM, and who it is."""
 
     name: str
     label: str
-    create: Callable[[Path, Mapping[str, str], str], Controller]
+    create: Callable[[Path, Mapping[str, str], str, Identity], Controller]
 
 
-def _java(directory: Path, settings: Mapping[str, str], heap: str) -> Controller:
-    controller = InstalledJavaController(kafka(), CONTROLLER_ID, directory, random_id(), properties=settings)
+def identities(count: int) -> list[Identity]:
+    """Of the voters of one quorum."""
+    if count == 1:
+        return [Identity()]
+    cluster_id = random_id()
+    ports = {CONTROLLER_ID + number: free_port() for number in range(count)}
+    voters = ",".join(f"{node_id}@localhost:{port}:{random_id()}" for node_id, port in ports.items())
+    servers = quorum_properties(ports, dynamic=True)
+    return [Identity(node_id, cluster_id, port, voters, servers) for node_id, port in ports.items()]
+
+
+def _java(directory: Path, settings: Mapping[str, str], heap: str, identity: Identity) -> Controller:
+    controller = InstalledJavaController(
+        kafka(),
+        identity.node_id,
+        directory,
+        identity.cluster_id,
+        port=identity.port,
+        properties={**identity.servers, **settings},
+        initial_controllers=identity.voters,
+    )
     controller.heap = heap
     return controller
 
 
-def _java_without_linger(directory: Path, settings: Mapping[str, str], heap: str) -> Controller:
-    return _java(directory, {**settings, **NO_LINGER}, heap)
+def _java_without_linger(
+    directory: Path, settings: Mapping[str, str], heap: str, identity: Identity
+) -> Controller:
+    return _java(directory, {**settings, **NO_LINGER}, heap, identity)
 
 
-def _kraftctl(directory: Path, settings: Mapping[str, str], _heap: str) -> Controller:
-    return KraftctlController(CONTROLLER_ID, directory, random_id(), properties=settings)
+def _kraftctl(directory: Path, settings: Mapping[str, str], _heap: str, identity: Identity) -> Controller:
+    return KraftctlController(
+        identity.node_id,
+        directory,
+        identity.cluster_id,
+        port=identity.port,
+        properties={**identity.servers, **settings},
+        initial_controllers=identity.voters,
+    )
 
 
 JAVA: Final = Subject("java", "Java", _java)

@@ -25,7 +25,7 @@ from tests.bench.compare.prepared_brokers import client, unfenced_brokers
 from tests.bench.compare.running import Running
 from tests.bench.compare.scenario import LONG_SESSION, Load, Measure, Scenario
 from tests.bench.compare.scripts import Echoed, Repeated, Script
-from tests.bench.compare.subjects import SUBJECTS, Subject
+from tests.bench.compare.subjects import SUBJECTS, Identity, Subject
 from tests.support.wire.controller_client import FAR_AHEAD, HEARTBEAT_VERSION, StandInBroker
 
 BROKERS: Final = 500
@@ -46,7 +46,7 @@ class EchoServer(Controller):
         await_result(lambda: accepts_connections(self.port), "the echo server listens", timeout_s)
 
 
-def _echo(directory: Path, settings: Mapping[str, str], _heap: str) -> Controller:
+def _echo(directory: Path, settings: Mapping[str, str], _heap: str, _identity: Identity) -> Controller:
     return EchoServer(0, directory, "", properties=settings)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from tests.bench.compare.scenarios.heartbeats import heartbeats
 from tests.bench.compare.scripts import Script
 from tests.support.wire.controller_client import StandInBroker
 
-BROKERS: Final = 20
+BROKERS: Final = 100
 HEARTBEAT_INTERVAL_S: Final = 2.0
 """Kafka's default of broker.heartbeat.interval.ms."""
 WINDOWS: Final = 2
@@ -68,9 +67,6 @@ SCENARIO: Final = Scenario(
     name="idle",
     title="Nothing changes",
     prepare=prepare,
-    loads=(load(3), load(20)),
+    loads=(load(3), load(20), load(100)),
     settings=LONG_SESSION,
-)
-LARGE: Final = dataclasses.replace(
-    SCENARIO, name="idle-large", prepare=partial(prepare, brokers=100), loads=(load(100),)
 )
