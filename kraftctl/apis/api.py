@@ -40,8 +40,8 @@ class WaitsFor:
 
     READS: Final = 2
     """Changes of what the handler reads. Kafka answers requests that only read outside its queue; they wait
-    up to a timeout. A heartbeat waits for changes of registrations, its own included: in Kafka it waits for
-    all before it, and so for the disk while a large broker is fenced.
+    up to a timeout. A heartbeat waits for changes of its broker's registration: in Kafka it waits for all
+    before it, and so for the disk while other brokers are fenced or return.
     """
 
     NOTHING: Final = 3

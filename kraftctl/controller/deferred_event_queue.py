@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -17,20 +18,14 @@ class DeferredEventQueue(Generic[T]):
     def __len__(self) -> int:
         return len(self._offsets)
 
-    @property
-    def highest_pending_offset(self) -> int | None:
-        """The offset that a read must wait for, because it may have seen that record; None without one."""
-        return self._offsets[-1] if self._offsets else None
-
     def add(self, offset: int, entry: T) -> None:
-        """Park `entry` until `offset` is stable."""
-        pending = self.highest_pending_offset
-        assert pending is None or offset >= pending, f"offset {offset} is before {pending}"
-        self._offsets.append(offset)
-        self._entries.append(entry)
+        """Park `entry` until `offset` is stable, behind those that wait for the same offset."""
+        place = bisect_right(self._offsets, offset)
+        self._offsets.insert(place, offset)
+        self._entries.insert(place, entry)
 
     def complete_up_to(self, offset: int) -> list[T]:
-        """Remove and return the entries up to `offset`, in the order they were added."""
+        """Remove and return the entries up to `offset`, in the order of their offsets."""
         end = 0
         while end < len(self._offsets) and self._offsets[end] <= offset:
             end += 1

@@ -426,11 +426,12 @@ class QuorumController:
             return False
         if not self.active or self._last_change_offset <= stable_offset:
             return False
+        offset: int | None = self._last_change_offset
         if api.waits_for == WaitsFor.READS:
-            reads = READS[api.key](self.image)
-            if not self.image.journal.has_changes(reads, stable_offset + 1):
+            containers, key = READS[api.key](self.image, request)
+            offset = self.image.journal.last_change(containers, key, stable_offset + 1)
+            if offset is None:
                 return False
-        offset = max(self._last_change_offset, self._deferred.highest_pending_offset or 0)
         parked = ParkedResponse(request_id, context, request, response)
         self._deferred.add(offset, parked)
         if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:

@@ -43,30 +43,33 @@ from kraftctl.controller.security.delegation_token_control import (
 )
 from kraftctl.controller.security.scram_control import alter_user_scram_credentials
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.undo_journal import EVERY_KEY
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.message import Message
 
 Handler = Callable[[ControllerState, RequestContext, Message, Moment], ControllerResult]
 """`handler(state, context, request, moment)`: reads all four, changes none; see ControllerResult."""
 
-Reads = Callable[[MetadataImage], list[object]]
-"""The containers of the image that an answer is taken from, as the undo journal knows them."""
+Reads = Callable[[MetadataImage, Message], tuple[list[object], object]]
+"""What an answer is taken from: containers of the image and the key in them, as the undo journal has both."""
 
 
-def _acls(image: MetadataImage) -> list[object]:
-    return [image.acls]
+def _acls(image: MetadataImage, request: Message) -> tuple[list[object], object]:
+    return [image.acls], EVERY_KEY
 
 
-def _registrations(image: MetadataImage) -> list[object]:
-    return [image.cluster.brokers]
+def _own_registration(image: MetadataImage, request: Message) -> tuple[list[object], object]:
+    assert isinstance(request, BrokerHeartbeatRequest)
+    return [image.cluster.brokers], request.broker_id
 
 
-def _controllers(image: MetadataImage) -> list[object]:
-    return [image.cluster.controllers, image.features, image.acls]
+def _controllers(image: MetadataImage, request: Message) -> tuple[list[object], object]:
+    return [image.cluster.controllers, image.features, image.acls], EVERY_KEY
 
 
-def _configs(image: MetadataImage) -> list[object]:
-    return [image.configurations, image.topics.ids_by_name, image.acls]
+def _configs(image: MetadataImage, request: Message) -> tuple[list[object], object]:
+    return [image.configurations, image.topics.ids_by_name, image.acls], EVERY_KEY
 
 
 HANDLERS: Final[dict[int, Handler]] = {
@@ -101,7 +104,7 @@ HANDLERS: Final[dict[int, Handler]] = {
 """One per row with owner ACTIVE or EVERY."""
 
 READS: Final[dict[int, Reads]] = {
-    ApiKey.BROKER_HEARTBEAT: _registrations,
+    ApiKey.BROKER_HEARTBEAT: _own_registration,
     ApiKey.DESCRIBE_ACLS: _acls,
     ApiKey.DESCRIBE_CONFIGS: _configs,
     ApiKey.DESCRIBE_CLUSTER: _controllers,

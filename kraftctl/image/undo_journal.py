@@ -21,6 +21,9 @@ class Missing:
 MISSING: Final = Missing()
 """Old value of a key that was not there."""
 
+EVERY_KEY: Final = None
+"""In place of a key, to ask about all of a container."""
+
 
 class Restorable:
     """A part of the image that restores its own values, because more than a dict entry hangs on them."""
@@ -275,19 +278,21 @@ class UndoJournal(Restorable):
         assert end_offset >= self._committed_end, "committed records cannot be rolled back"
         self._undo_from(end_offset)
 
-    def has_changes(self, containers: list[object], start_offset: int) -> bool:
-        """Whether a record at `start_offset` or later changed an entry of one of `containers`.
+    def last_change(self, containers: list[object], key: object, start_offset: int) -> int | None:
+        """The last record at `start_offset` or later that changed `key`, or with EVERY_KEY anything, of one
+        of `containers`.
 
         Costs a look at each change that is held, and nothing when none is.
         """
         for index in range(len(self._offsets) - 1, self._start - 1, -1):
-            if self._offsets[index] < start_offset:
-                return False
+            offset = self._offsets[index]
+            if offset < start_offset:
+                return None
             changed = self._containers[index]
             for container in containers:
-                if container is changed:
-                    return True
-        return False
+                if container is changed and (key is EVERY_KEY or self._keys[index] == key):
+                    return offset
+        return None
 
     def value_at(self, end_offset: int, container: object, key: object, current: object) -> object:
         """What `key` of `container` has without the records from `end_offset` on; MISSING when nothing.

@@ -10,10 +10,29 @@ FAULTS = (
     PlantedFault(
         "heartbeats-announce-what-is-not-committed",
         "kraftctl/controller/request_handlers.py",
-        "    return [image.cluster.brokers]\n",
-        "    return []\n",
+        "    return [image.cluster.brokers], request.broker_id\n",
+        "    return [], request.broker_id\n",
         ("tests/node/test_what_waits.py",),
         "A broker begins to serve clients, and the next controller has it fenced.",
+    ),
+    PlantedFault(
+        "heartbeats-wait-for-changes-of-other-brokers",
+        "kraftctl/controller/request_handlers.py",
+        "    return [image.cluster.brokers], request.broker_id\n",
+        "    return [image.cluster.brokers], EVERY_KEY\n",
+        ("tests/node/test_what_waits.py::test_a_heartbeat_waits_for_no_change_of_another_broker",),
+        "While a hundred brokers are fenced, each heartbeat waits for the flush of a thousand records.",
+    ),
+    PlantedFault(
+        "a-read-waits-for-all-before-it",
+        "kraftctl/controller/quorum_controller.py",
+        "            if offset is None:\n                return False\n",
+        "            if offset is None:\n                return False\n"
+        "            offset = self._last_change_offset\n",
+        (
+            "tests/node/test_what_waits.py::test_a_heartbeat_waits_for_nothing_behind_the_change_of_its_broker",
+        ),
+        "A heartbeat waits for the flush of slices that have nothing to do with its broker.",
     ),
     PlantedFault(
         "the-session-of-a-removed-broker-stays-the-oldest",

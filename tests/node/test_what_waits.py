@@ -296,7 +296,7 @@ def test_a_heartbeat_that_changes_nothing_waits_for_no_topic(node):
     assert node.answers[beat] == BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
 
 
-def test_a_heartbeat_waits_for_changes_of_registrations_however_long_that_takes(node):
+def test_a_heartbeat_waits_for_changes_of_its_registration_however_long_that_takes(node):
     node.ask(registration(1), BrokerRegistrationResponse)
     unfencing = pending(node, heartbeat(node, 1))
     second = pending(node, heartbeat(node, 1))
@@ -304,6 +304,25 @@ def test_a_heartbeat_waits_for_changes_of_registrations_however_long_that_takes(
     assert not {unfencing, second} & set(node.answers)
     node.settle()
     assert [node.answers[beat].is_fenced for beat in (unfencing, second)] == [False, False]
+
+
+def test_a_heartbeat_waits_for_no_change_of_another_broker(node):
+    for broker_id in (1, 2):
+        node.ask(registration(broker_id), BrokerRegistrationResponse)
+    assert not node.ask(heartbeat(node, 1), BrokerHeartbeatResponse).is_fenced
+    pending(node, heartbeat(node, 2))
+    beat = node.send(heartbeat(node, 1))
+    assert node.answers[beat] == BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
+
+
+def test_a_heartbeat_waits_for_nothing_behind_the_change_of_its_broker(node):
+    node.ask(registration(1), BrokerRegistrationResponse)
+    unfencing = pending(node, heartbeat(node, 1))
+    topic = pending(node, CREATE_TOPIC)
+    second = pending(node, heartbeat(node, 1))
+    assert node.flush()
+    assert {unfencing, second} <= set(node.answers)
+    assert topic not in node.answers
 
 
 def test_an_unfencing_that_is_lost_with_the_leadership_was_never_announced(node):

@@ -107,8 +107,9 @@ def requested(replica: CheckedReplica, event: NodeEvent) -> None:
         if type(request) is VoteRequest:
             replica.votes_asked[event.request_id] = request
     elif request.API_KEY in ACKNOWLEDGED_KEYS:
-        of_heartbeat = type(request) is BrokerHeartbeatRequest
-        seen = replica.last_registration_end if of_heartbeat else replica.last_change_end
+        seen = replica.last_change_end
+        if type(request) is BrokerHeartbeatRequest:
+            seen = replica.last_registration_ends.get(request.broker_id, 0)
         replica.asked[event.request_id] = seen
         if type(request) is AlterPartitionRequest:
             image = replica.controller.image

@@ -42,7 +42,7 @@ class CheckedReplica:
         "isr_refusals",
         "key",
         "last_change_end",
-        "last_registration_end",
+        "last_registration_ends",
         "life",
         "log",
         "lost_log",
@@ -106,8 +106,8 @@ class CheckedReplica:
         """The request whose step appends now, -1 when its records are known or it has none."""
         self.last_change_end = 0
         """Where the last appended batch ends that a reader of the image could see."""
-        self.last_registration_end = 0
-        """The same of those that change a registration of a broker: heartbeats see no others."""
+        self.last_registration_ends: dict[int, int] = {}
+        """The same of those that change the registration of a broker: its heartbeats see no others."""
 
     def begins(self, life: int, epoch: int) -> None:
         """Everything that a process knows only in memory starts again."""
@@ -124,20 +124,21 @@ class CheckedReplica:
         self.votes_asked.clear()
         self.isr_refusals.clear()
         self.step_request = -1
-        self.last_change_end = self.last_registration_end = self.log.end
+        self.last_change_end = self.log.end
         self.log.restarted()
 
     def note_changes(self, batch: Batch) -> None:
         """It is appended."""
         if batch.changes_metadata():
             self.last_change_end = batch.end
-        if batch.changes_registrations():
-            self.last_registration_end = batch.end
+        for broker_id in batch.registrations_changed():
+            self.last_registration_ends[broker_id] = batch.end
 
     def forget_changes(self) -> None:
         """Those above the end of the log, which was cut."""
         self.last_change_end = min(self.last_change_end, self.log.end)
-        self.last_registration_end = min(self.last_registration_end, self.log.end)
+        for broker_id, end in self.last_registration_ends.items():
+            self.last_registration_ends[broker_id] = min(end, self.log.end)
 
     def lose_log(self) -> None:
         """Leaders may have counted what is lost now."""

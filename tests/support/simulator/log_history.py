@@ -12,10 +12,8 @@ from bisect import bisect_left
 from kraftctl.raft.voter_set import VoterSet, voter_set_from_record
 from kraftctl_protocol.control_record import ControlRecordType, decode_control_key, decode_control_value
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
-from kraftctl_protocol.generated.fence_broker_record import FenceBrokerRecord
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
-from kraftctl_protocol.generated.unfence_broker_record import UnfenceBrokerRecord
 from kraftctl_protocol.generated.unregister_broker_record import UnregisterBrokerRecord
 from kraftctl_protocol.generated.voters_record import VotersRecord
 from kraftctl_protocol.message import Message
@@ -24,13 +22,8 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import read_batch
 from tests.support.simulator.invariants import broken
 
-REGISTRATIONS = (
-    BrokerRegistrationChangeRecord,
-    FenceBrokerRecord,
-    RegisterBrokerRecord,
-    UnfenceBrokerRecord,
-    UnregisterBrokerRecord,
-)
+REGISTRATIONS = (BrokerRegistrationChangeRecord, RegisterBrokerRecord, UnregisterBrokerRecord)
+"""What the controllers under test write about brokers."""
 
 
 class Batch:
@@ -64,9 +57,9 @@ class Batch:
         """Whether a reader of the image could see it."""
         return any(type(message) is not NoOpRecord for message in self.messages)
 
-    def changes_registrations(self) -> bool:
-        """Whether a heartbeat could see it."""
-        return any(type(message) in REGISTRATIONS for message in self.messages)
+    def registrations_changed(self) -> set[int]:
+        """The brokers whose heartbeats could see it."""
+        return {message.broker_id for message in self.messages if isinstance(message, REGISTRATIONS)}
 
     def __repr__(self) -> str:
         return f"{self.base_offset}-{self.end - 1} of epoch {self.epoch}"
