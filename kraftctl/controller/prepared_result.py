@@ -52,6 +52,11 @@ class PreparedResult:
         self.refusals = refusals
         self.rest = rest
 
+    @property
+    def changes_anything(self) -> bool:
+        """Whether records are written or soft state is changed."""
+        return len(self.batches) > 0 or self.soft_change is not None
+
     def why_too_large(self) -> str | None:
         """Why the log cannot take a batch of the result; None if it can."""
         for batch in self.batches:

@@ -333,9 +333,16 @@ class QuorumController:
         """Whether `prepare_slice` has something to do."""
         return len(self._works) > 0
 
-    def continue_later(self, rest: SlicedWork, waiting: WaitingRequest | None) -> None:
-        """The first slice of a result is appended; `rest` is taken in slices. `waiting` is then answered."""
-        self._works.add(WorkInProgress(rest, waiting))
+    def continue_later(
+        self, rest: SlicedWork, waiting: WaitingRequest | None, *, has_begun: bool = True
+    ) -> None:
+        """The first slice of a result is appended; `rest` is taken in slices. `waiting` is then answered.
+        `has_begun`: that slice has changed something."""
+        self._works.add(WorkInProgress(rest, waiting, has_begun))
+
+    def client_left(self, request_id: int) -> bool:
+        """Its connection is closed. Whether its work is dropped, which has changed nothing yet."""
+        return self._works.drop_unbegun(request_id)
 
     def prepare_slice(self, moment: Moment) -> PreparedSlice:
         """The next slice of the work whose turn it is. A slice that fails ends its work alone."""
@@ -360,6 +367,7 @@ class QuorumController:
             self.failures.note(f"Continuing to {work.name}", "the rest is left to a later attempt", error)
             return PreparedSlice(progress, None, None)
         if prepared.rest is not None:
+            progress.has_begun = progress.has_begun or prepared.changes_anything
             self._works.add(progress)
         return PreparedSlice(progress, prepared, prepared.response)
 

@@ -26,11 +26,12 @@ class WaitingRequest:
 
 
 class WorkInProgress:
-    """`waiting` is None for the work of a timer."""
+    """`waiting` is None for the work of a timer. `has_begun`: something is changed already."""
 
-    def __init__(self, work: SlicedWork, waiting: WaitingRequest | None) -> None:
+    def __init__(self, work: SlicedWork, waiting: WaitingRequest | None, has_begun: bool) -> None:
         self.work = work
         self.waiting = waiting
+        self.has_begun = has_begun
 
 
 class PreparedSlice:
@@ -60,6 +61,16 @@ class SlicedWorks:
     def take(self) -> WorkInProgress:
         """The one whose turn it is; `add` it again if there is more to do."""
         return self._works.popleft()
+
+    def drop_unbegun(self, request_id: int) -> bool:
+        """The client has left. If it asks again, the same work is added again, so this one is dropped unless
+        it has changed something: then it is carried out to its end. Returns whether it is dropped."""
+        for progress in self._works:
+            waiting = progress.waiting
+            if waiting is not None and waiting.request_id == request_id and not progress.has_begun:
+                self._works.remove(progress)
+                return True
+        return False
 
     def drop_all(self) -> list[WaitingRequest]:
         """Leadership is lost: another controller continues from the log. Returns the requests that wait."""

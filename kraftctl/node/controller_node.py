@@ -131,6 +131,8 @@ class ControllerNode:
                     self._step_raft(event, now_ms, wall_ms)
             case events.RequestCancelled():
                 self._envelopes.pop(event.request_id, None)
+                if self._controller.client_left(event.request_id):
+                    self._end_audit(event.request_id, None)
                 self._step_raft(event, now_ms, wall_ms)
             case events.SnapshotCreated():
                 self._generator.written()
@@ -222,7 +224,11 @@ class ControllerNode:
                 rest, response = step.prepared.rest, step.prepared.response
                 if rest is not None:
                     waiting = WaitingRequest(event.request_id, step.context, step.request)
-                    self._controller.continue_later(rest, waiting if response is None else None)
+                    self._controller.continue_later(
+                        rest,
+                        waiting if response is None else None,
+                        has_begun=step.prepared.changes_anything,
+                    )
                 if rest is None or response is not None:
                     self._answer(event.request_id, step.context, step.request, response, now_ms)
             case DecodeBody():

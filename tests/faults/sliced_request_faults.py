@@ -10,6 +10,22 @@ TESTS = "tests/controller/test_sliced_requests.py"
 
 FAULTS = (
     PlantedFault(
+        "work-goes-on-for-a-client-that-left",
+        "kraftctl/node/controller_node.py",
+        "                if self._controller.client_left(event.request_id):\n",
+        "                if False:\n",
+        ("tests/node/test_sliced_requests.py::test_work_that_has_changed_nothing_ends_with_its_connection",),
+        "A client that times out and asks again adds the same work again and again.",
+    ),
+    PlantedFault(
+        "work-that-has-begun-ends-with-its-connection",
+        "kraftctl/controller/sliced_works.py",
+        "waiting.request_id == request_id and not progress.has_begun:\n",
+        "waiting.request_id == request_id:\n",
+        ("tests/node/test_long_work.py::test_a_client_that_is_gone_does_not_stop_the_work",),
+        "Half of what a client asked for is done, because it did not wait for the answer.",
+    ),
+    PlantedFault(
         "slices-outrun-the-commits",
         "kraftctl/node/controller_node.py",
         "        return self._raft.end_offset - self._raft.high_watermark > UNCOMMITTED_RECORDS_MAX\n",

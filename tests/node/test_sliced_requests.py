@@ -124,6 +124,24 @@ def test_a_list_waits_for_what_its_slices_saw() -> None:
     assert changing in node.answers
 
 
+def test_work_that_has_changed_nothing_ends_with_its_connection() -> None:
+    """A client that asks again, on another connection, would add the same work again and again."""
+    node = audited_node(1, 2)
+    node.ask(creation(), CreateTopicsResponse)
+    named = [
+        ListPartitionReassignmentsTopics(name=f"t{number}", partition_indexes=list(range(PARTITIONS)))
+        for number in range(TOPICS)
+    ]
+    impatient = node.send(ListPartitionReassignmentsRequest(topics=named * 11))
+    patient = node.send(ListPartitionReassignmentsRequest(topics=named * 11))
+    node.cancel(impatient)
+    assert node.controller.has_work
+    node.cancel(patient)
+    assert not node.controller.has_work
+    node.settle()
+    assert not {impatient, patient} & set(node.answers)
+
+
 def test_a_line_has_the_offsets_of_all_slices() -> None:
     """Records of others may be between them, and are not the first or last ones."""
     node = audited_node(1, 2)
