@@ -434,12 +434,13 @@ class QuorumController:
             return False
         if not self.active or self._last_change_offset <= stable_offset:
             return False
-        offset: int | None = self._last_change_offset
+        offset = self._last_change_offset
         if api.waits_for == WaitsFor.READS:
             containers, key = READS[api.key](self.image, request)
-            offset = self.image.journal.last_change(containers, key, stable_offset + 1)
-            if offset is None:
+            changed = self.image.journal.last_change(containers, key, stable_offset + 1)
+            if changed is None:
                 return False
+            offset = changed
         parked = ParkedResponse(request_id, context, request, response)
         self._deferred.add(offset, parked)
         if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:

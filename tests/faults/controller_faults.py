@@ -26,8 +26,7 @@ FAULTS = (
     PlantedFault(
         "a-read-waits-for-all-before-it",
         "kraftctl/controller/quorum_controller.py",
-        "            if offset is None:\n                return False\n",
-        "            if offset is None:\n                return False\n"
+        "            offset = changed\n",
         "            offset = self._last_change_offset\n",
         (
             "tests/node/test_what_waits.py::test_a_heartbeat_waits_for_nothing_behind_the_change_of_its_broker",
