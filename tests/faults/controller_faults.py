@@ -8,6 +8,15 @@ NODE = "tests/node/test_node.py"
 
 FAULTS = (
     PlantedFault(
+        "a-shutdown-is-allowed-before-it-is-committed",
+        "kraftctl/controller/quorum_controller.py",
+        "            if changed is None:\n                return False\n",
+        '            if changed is None or getattr(response, "should_shut_down", False):\n'
+        "                return False\n",
+        ("tests/node/test_what_waits.py::test_a_shutdown_that_an_uncommitted_fencing_allows_waits_for_it",),
+        "A broker stops while one still names it as a leader, whose fencing was lost with the leadership.",
+    ),
+    PlantedFault(
         "heartbeats-announce-what-is-not-committed",
         "kraftctl/controller/request_handlers.py",
         "    return [image.cluster.brokers], request.broker_id\n",

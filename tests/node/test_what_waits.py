@@ -28,7 +28,12 @@ from kraftctl_protocol.generated.controller_registration_request import (
     Listener,
 )
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
-from kraftctl_protocol.generated.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kraftctl_protocol.generated.create_topics_request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_configs_request import (
@@ -279,12 +284,21 @@ def test_a_read_that_waited_too_long_is_not_refused_again_with_the_leadership(no
     assert write in node.answers
 
 
-def heartbeat(node: LoneNode, broker_id: int, *, fence: bool = False) -> BrokerHeartbeatRequest:
+def led_by(*broker_ids: int) -> CreateTopicsRequest:
+    assignment = CreatableReplicaAssignment(partition_index=0, broker_ids=list(broker_ids))
+    topic = CreatableTopic(name="led", num_partitions=-1, replication_factor=-1, assignments=[assignment])
+    return CreateTopicsRequest(topics=[topic])
+
+
+def heartbeat(
+    node: LoneNode, broker_id: int, *, fence: bool = False, shut_down: bool = False
+) -> BrokerHeartbeatRequest:
     return BrokerHeartbeatRequest(
         broker_id=broker_id,
         broker_epoch=node.controller.image.cluster.brokers[broker_id].epoch,
         current_metadata_offset=node.raft.end_offset,
         want_fence=fence,
+        want_shut_down=shut_down,
     )
 
 
@@ -323,6 +337,19 @@ def test_a_heartbeat_waits_for_nothing_behind_the_change_of_its_broker(node):
     assert node.flush()
     assert {unfencing, second} <= set(node.answers)
     assert topic not in node.answers
+
+
+def test_a_shutdown_that_an_uncommitted_fencing_allows_waits_for_it(node):
+    for broker_id in (1, 2):
+        node.ask(registration(broker_id), BrokerRegistrationResponse)
+        node.ask(heartbeat(node, broker_id), BrokerHeartbeatResponse)
+    node.ask(led_by(1, 2), CreateTopicsResponse)
+    for _ in range(2):
+        assert not node.ask(heartbeat(node, 1, shut_down=True), BrokerHeartbeatResponse).should_shut_down
+    pending(node, heartbeat(node, 2, fence=True))
+    allowed = pending(node, heartbeat(node, 1, shut_down=True))
+    node.settle()
+    assert node.answers[allowed].should_shut_down
 
 
 def test_an_unfencing_that_is_lost_with_the_leadership_was_never_announced(node):

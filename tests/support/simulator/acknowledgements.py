@@ -109,7 +109,10 @@ def requested(replica: CheckedReplica, event: NodeEvent) -> None:
     elif request.API_KEY in ACKNOWLEDGED_KEYS:
         seen = replica.last_change_end
         if type(request) is BrokerHeartbeatRequest:
-            seen = replica.last_registration_ends.get(request.broker_id, 0)
+            ends = replica.last_registration_ends
+            seen = ends.get(request.broker_id, 0)
+            # Whether it may stop depends on what the others have seen, and so on which of them are fenced.
+            replica.shutdowns_asked[event.request_id] = max(ends.values(), default=0)
         replica.asked[event.request_id] = seen
         if type(request) is AlterPartitionRequest:
             image = replica.controller.image
@@ -129,6 +132,7 @@ def appended(replica: CheckedReplica, end_offset: int) -> None:
 def cancelled(replica: CheckedReplica, event: NodeEvent) -> None:
     assert isinstance(event, RequestCancelled)
     replica.asked.pop(event.request_id, None)
+    replica.shutdowns_asked.pop(event.request_id, None)
     replica.isr_refusals.pop(event.request_id, None)
     replica.votes_asked.pop(event.request_id, None)
 
@@ -136,6 +140,9 @@ def cancelled(replica: CheckedReplica, event: NodeEvent) -> None:
 def check(replica: CheckedReplica, request_id: int, response: Message, committed_end: int) -> None:
     """Everything that the answer may have seen is committed, unless it is a refusal."""
     end_offset = replica.asked.pop(request_id)
+    shutdown_end = replica.shutdowns_asked.pop(request_id, 0)
+    if type(response) is BrokerHeartbeatResponse and response.should_shut_down:
+        end_offset = max(end_offset, shutdown_end)
     if request_id in replica.isr_refusals:
         reasons = replica.isr_refusals.pop(request_id)
         if type(response) is AlterPartitionResponse:

@@ -53,6 +53,7 @@ class CheckedReplica:
         "partition",
         "promised_nothing",
         "raft",
+        "shutdowns_asked",
         "snapshot_parts",
         "state_name",
         "step_request",
@@ -102,6 +103,8 @@ class CheckedReplica:
         self.isr_refusals: dict[int, dict[PartitionKey, str]] = {}
         """Request id of an AlterPartition -> partitions that it must not change, and why."""
         self.votes_asked: dict[int, VoteRequest] = {}
+        self.shutdowns_asked: dict[int, int] = {}
+        """Request id of a heartbeat -> the same, if the answer says that its broker may stop."""
         self.step_request = -1
         """The request whose step appends now, -1 when its records are known or it has none."""
         self.last_change_end = 0
@@ -121,6 +124,7 @@ class CheckedReplica:
         self.state_name = NOT_STARTED
         self.active = False
         self.asked.clear()
+        self.shutdowns_asked.clear()
         self.votes_asked.clear()
         self.isr_refusals.clear()
         self.step_request = -1
