@@ -12,9 +12,9 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from pathlib import Path
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
 from kraftctl_spark.datasource.source_options import OFFSETS_PER_TRIGGER_DEFAULT
@@ -57,7 +57,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         prog="python -m kraftctl_spark.wide_export", description=__doc__.splitlines()[0]
     )
     add_location_flags(parser)
-    parser.add_argument("--output", required=True, type=Path, help="directory of the Parquet files")
+    parser.add_argument("--output", required=True, type=path_flag, help="directory of the Parquet files")
     add_stream_flags(parser, "10 seconds", OFFSETS_PER_TRIGGER_DEFAULT)
     options = parser.parse_args(arguments)
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
+    parser.add_argument("--output", required=True, type=path_flag, help="directory of the tables")
     add_grace_minutes(parser)
 
 

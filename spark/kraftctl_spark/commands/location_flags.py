@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
+from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.log.client_config import ClientConfig, read_command_config
 from kraftctl_spark.log.log_location import DirectoryLocation, LogLocation, QuorumLocation, parse_endpoints
 
@@ -14,7 +14,7 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--bootstrap-controllers", help="host:port,host:port of any controllers")
     where.add_argument(
-        "--directory", type=Path, help="a controller's metadata.log.dir, or the first of its log.dirs"
+        "--directory", type=path_flag, help="a controller's metadata.log.dir, or the first of its log.dirs"
     )
     parser.add_argument(
         "--assume-committed",
@@ -24,7 +24,7 @@ def add_location_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster-id", help="the cluster that the log must belong to [as the log says]")
     parser.add_argument(
         "--command-config",
-        type=Path,
+        type=path_flag,
         help="properties of the client: security.protocol, ssl.*, sasl.*, client.id, request.timeout.ms; each"
         " worker reads this file",
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import logging
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,8 +34,10 @@ log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", required=True, type=Path, help="directory of the tables, as given to run")
-    parser.add_argument("--to", required=True, type=Path, help="the HTML file to write")
+    parser.add_argument(
+        "--output", required=True, type=path_flag, help="directory of the tables, as given to run"
+    )
+    parser.add_argument("--to", required=True, type=path_flag, help="the HTML file to write")
     parser.add_argument("--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [everything]")
     parser.add_argument("--until", metavar="TIME", help="the same; exclusive")
     parser.add_argument("--master", help="Spark master [as configured, else local[*]]")

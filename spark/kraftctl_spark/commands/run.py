@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
+from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.commands.whole_number import whole_number
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_location_flags(parser)
-    parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
+    parser.add_argument("--output", required=True, type=path_flag, help="directory of the tables")
     add_stream_flags(parser, "1 minute", OFFSETS_PER_BATCH)
     parser.add_argument("--include-secrets", action="store_true", help="do not redact anything")
     parser.add_argument(

@@ -6,8 +6,9 @@ import argparse
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
     from kraftctl_spark.tables.durable import Hook
@@ -17,7 +18,7 @@ NEEDED = ("pyarrow",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--output", required=True, type=Path, help="directory of the tables")
+    parser.add_argument("--output", required=True, type=path_flag, help="directory of the tables")
     parser.add_argument("--json", action="store_true", help="for programs: one JSON object")
 
 

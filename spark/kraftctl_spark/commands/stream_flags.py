@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from kraftctl_spark.commands.interval import interval
+from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.whole_number import whole_number
 from kraftctl_spark.datasource.batch_schedule import BatchSchedule
 
 
 def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) -> None:
     """`pause` and `offsets` are the defaults for the pause between batches and the offsets per batch."""
-    parser.add_argument("--checkpoint", type=Path, help="directory of Spark's progress [OUTPUT/_checkpoint]")
+    parser.add_argument(
+        "--checkpoint", type=path_flag, help="directory of Spark's progress [OUTPUT/_checkpoint]"
+    )
     parser.add_argument("--available-now", action="store_true", help="stop when caught up")
     parser.add_argument("--interval", type=interval, default=pause, help=f"pause between batches [{pause}]")
     parser.add_argument(

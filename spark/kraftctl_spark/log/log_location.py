@@ -14,6 +14,7 @@ from kraftctl_spark.log.client_config import (
     read_command_config,
 )
 from kraftctl_spark.log.directory_reader import DirectoryReader
+from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.log.log_reader import LogReader, ObserverError
 from kraftctl_spark.log.observer import QuorumObserver
 
@@ -101,7 +102,10 @@ def parse_location(given: Mapping[str, str]) -> LogLocation:
     client = _parse_client(given)
     assume_committed = parse_boolean("option assumeCommitted", given.get("assumecommitted"))
     if directory:
-        return DirectoryLocation(Path(directory).absolute(), assume_committed)
+        try:
+            return DirectoryLocation(local_path(directory).absolute(), assume_committed)
+        except ValueError as error:
+            raise ValueError(f"option directory: {error}") from error
     assert bootstrap is not None
     if assume_committed:
         raise ValueError("option assumeCommitted=true is for a directory: controllers say what is committed")

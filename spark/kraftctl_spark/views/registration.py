@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.views import configs, keyed, partitions, topics
 from kraftctl_spark.views.brokers import brokers, fencing_timeline
 from kraftctl_spark.views.difference import difference
@@ -97,7 +98,7 @@ def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point
 
 
 def _log(spark: SparkSession, directory: Path | str) -> Log:
-    _, log = open_tables(spark, Path(directory))
+    _, log = open_tables(spark, local_path(directory))
     if not log.known_ranges:
         raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
     return log

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 
 from kraftctl_spark.datasource.spark_schema import spark_type
+from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.views.log import Log, log_of
@@ -23,7 +24,7 @@ def register_tables(spark: SparkSession, directory: Path | str) -> list[str]:
     Files of an older release get nulls for the columns that they lack. ExportRefusedError when the manifests
     do not cover the log.
     """
-    path = Path(directory)
+    path = local_path(directory)
     Output(path).read(lambda manifests: register_files(spark, path, manifests))
     return list(table_schemas())
 
