@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from pyspark.sql.datasource import InputPartition
 
 from kraftctl_spark.datasource.batch_source import KraftBatchReader
 from kraftctl_spark.datasource.source import KraftDataSource
@@ -29,7 +30,7 @@ def places(options: dict[str, str]) -> list[Place]:
     reader = source.reader(schema=source.schema())
     assert isinstance(reader, KraftBatchReader)
     found: list[Place] = []
-    for planned in reader.partitions():
+    for planned in reader.partitions() or [InputPartition(None)]:  # As PySpark does.
         worker, carried = pickle.loads(pickle.dumps((reader, planned)))
         for batch in worker.read(carried):
             columns = batch.select(["offset", "snapshot_index"]).to_pydict()
@@ -53,6 +54,13 @@ def test_reads_what_is_committed_when_it_is_planned(options: dict[str, str], quo
     assert places(options) == log_places(0, 90)
     assert places({**options, "startingOffset": "31", "endingOffset": "64"}) == log_places(31, 64)
     assert places({**options, "startingOffset": "90"}) == []
+
+
+def test_a_range_without_offsets_has_no_rows(options: dict[str, str], quorum: FakeQuorum) -> None:
+    """At the end of the log, where a job starts that has read everything before."""
+    quorum.append(*mixed_batches(0, 70))
+    assert places({**options, "startingOffset": "70"}) == []
+    assert places({**options, "startingOffset": "7", "endingOffset": "7"}) == []
 
 
 def test_begins_with_the_snapshot_of_a_log_that_was_trimmed(
