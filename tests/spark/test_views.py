@@ -24,7 +24,7 @@ from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import Output
-from kraftctl_spark.views import HISTORY_VIEWS, diff, register_views, state_at
+from kraftctl_spark.views import HISTORY_VIEWS, UnknownPointError, diff, register_views, state_at
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.history_truth import HistoryTruth, Row, outage_rows
 from tests.spark.metadata_histories import EPOCH, History, generate
@@ -266,6 +266,7 @@ def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int
         pytest.param({"offset": 10_000}, "not known", id="beyond-the-end"),
         pytest.param({"time": "2026-11-21T11:20:00Z"}, "is in a gap of the log", id="time-in-a-gap"),
         pytest.param({"time": "2026-11-21T08:00:00Z"}, "before the first state", id="too-early"),
+        pytest.param({"time": "2126-11-21T08:00:00Z"}, "not known yet: the tables end at", id="too-late"),
         pytest.param({"time": "2026-11-21T11:20:00"}, "no time zone", id="no-zone"),
         pytest.param({}, "either offset", id="no-point"),
         pytest.param({"offset": 1, "time": "2026-11-21T11:20:00Z"}, "either offset", id="two-points"),
@@ -286,10 +287,12 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
         value = encode_metadata_record(record, 0)
         made.batches.append(encode_batch(offset, EPOCH, 1_795_251_600_000 + seconds * 1000, [value]))
     export(made, tmp_path, [3])
-    for seconds, level in ((10, 1), (29, 1), (30, 3), (40, 3), (59, 3)):
+    for seconds, level in ((10, 1), (29, 1), (30, 3), (40, 3), (50, 3)):
         when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
         (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
         assert row["level"] == level, seconds
+    with pytest.raises(UnknownPointError, match=r"end at 2026-11-21T09:00:50.000\+00:00, with offset 2"):
+        state_at(spark, tmp_path, time=datetime(2026, 11, 21, 9, 0, 51, tzinfo=UTC))
 
 
 def test_a_token_that_never_expires(spark: SparkSession, tmp_path: Path) -> None:

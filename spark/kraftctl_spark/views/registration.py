@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,10 +133,17 @@ def _offset(spark: SparkSession, log: Log, point: Point) -> int:
         raise ValueError(f"{point} has no time zone: write it like 2026-11-21T12:00:00Z")
     micros = round(when.timestamp() * 1_000_000)
     found = spark.sql(
-        f"SELECT max(at) FROM {log.rows('records', aborted=True)} WHERE time <= timestamp_micros({micros})"
+        f"SELECT max(CASE WHEN time <= timestamp_micros({micros}) THEN at END), unix_micros(max(time)) "
+        f"FROM {log.rows('records', aborted=True)}"
     ).first()
     assert found is not None
-    offset = found[0]
+    offset, known_until_us = found
+    if known_until_us is not None and micros > known_until_us:
+        until = datetime.fromtimestamp(known_until_us / 1_000_000, UTC).isoformat(timespec="milliseconds")
+        raise UnknownPointError(
+            f"{point} is not known yet: the tables end at {until}, with offset {log.last.end - 1}. Choose an "
+            "earlier time, or offset=..., or export more"
+        )
     known = [one for one in log.known_ranges if offset is not None and one.first_known <= offset < one.end]
     if not known:
         raise UnknownPointError(f"{point} is before the first state in the tables")
