@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.datasource.spark_home import light_spark_home
+from kraftctl_spark.datasource.spark_home import PREFIX, light_spark_home
 
 
 def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,3 +49,38 @@ def test_workers_run_the_python_that_has_the_package(
     monkeypatch.delenv("PYSPARK_PYTHON")
     with light_spark_home():
         assert "PYSPARK_PYTHON" not in os.environ, "spark-submit has decided that"
+
+
+LONG_AGO = (1_000_000_000, 1_000_000_000)
+HOLDER = """
+import sys
+from kraftctl_spark.datasource.spark_home import light_spark_home
+with light_spark_home():
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_home_of_a_killed_process_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of a running process is not, however old it is."""
+    for variable in ("SPARK_HOME", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    command = [sys.executable, "-c", HOLDER]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"ready\n"
+    (home,) = tmp_path.glob(f"{PREFIX}*")
+    os.utime(home, LONG_AGO)
+    with light_spark_home():
+        assert home.is_dir()
+    holder.kill()
+    holder.communicate()
+    assert home.is_dir()
+    with light_spark_home():
+        assert not home.exists()
+    assert list(tmp_path.iterdir()) == []

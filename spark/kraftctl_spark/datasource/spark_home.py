@@ -10,14 +10,42 @@ The workers also have to use the Python that has it installed; Spark itself woul
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import pyspark
+
+PREFIX = "kraftctl-spark-"
+YOUNG_S = 60
+"""A directory this young may belong to a process that has not locked it yet."""
+
+
+def remove_abandoned_homes(parent: Path) -> None:
+    """Removes the homes of processes that were killed; a running one holds the lock of its home."""
+    for home in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # Another user's, or removed meanwhile.
+            if home.stat().st_mtime > time.time() - YOUNG_S:
+                continue
+            with _locked(home):
+                shutil.rmtree(home)
+
+
+@contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """BlockingIOError while another process holds it. The lock ends with its process."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager
@@ -33,7 +61,8 @@ def light_spark_home() -> Iterator[None]:
     if chosen or not (installed / "jars").is_dir():
         yield
         return
-    with TemporaryDirectory(prefix="kraftctl-spark-") as home:
+    remove_abandoned_homes(Path(gettempdir()))
+    with TemporaryDirectory(prefix=PREFIX) as home, _locked(Path(home)):
         for entry in installed.iterdir():
             if entry.is_dir() and entry.name not in ("python", "__pycache__"):
                 (Path(home) / entry.name).symlink_to(entry)
