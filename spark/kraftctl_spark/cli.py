@@ -13,7 +13,10 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import logging
+import os
+import shutil
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -46,6 +49,12 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
             file=sys.stderr,
         )
         return 2
+    if "pyspark" in command.NEEDED and not java_is_found():
+        print(
+            f"kraftctl-export {options.command} needs Java 17 or later: install it, or set JAVA_HOME",
+            file=sys.stderr,
+        )
+        return 2
     logging.basicConfig(level=logging.INFO, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     from kraftctl_spark.log.log_reader import ObserverError
@@ -63,8 +72,24 @@ def main(arguments: list[str] | None = None, hook: Hook | None = None) -> int:
         return 1
 
 
+def java_is_found() -> bool:
+    """As Spark's own scripts look for it; under spark-submit, it is running."""
+    home = os.environ.get("JAVA_HOME")
+    java = "java" if not home else f"{home}/bin/java"
+    return "PYSPARK_GATEWAY_PORT" in os.environ or shutil.which(java) is not None
+
+
+def installed_version() -> str:
+    """Of the distribution."""
+    try:
+        return version("kraftctl")
+    except PackageNotFoundError:
+        return "from sources"
+
+
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="kraftctl-export", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--version", action="version", version=f"%(prog)s {installed_version()}")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (command, purpose) in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=purpose, description=purpose))

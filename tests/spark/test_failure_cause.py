@@ -32,7 +32,7 @@ java.io.EOFException
 def test_the_last_exception_that_says_something() -> None:
     wanted = "OSError: [Errno 28] no space to write a.parquet: make room and start again"
     assert cause_of(FULL_DISK) == wanted
-    assert cause_of(LOST_PLANNER) == "EOFException: "
+    assert cause_of(LOST_PLANNER).startswith("EOFException: a Python process of Spark (the planner of")
 
 
 def test_no_exception_in_it() -> None:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from kraftctl_protocol.api_keys import ApiKey
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.fetch_request import FetchRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_spark.log.log_reader import LogChangedError, OffsetsGoneError, WrongClusterError
-from kraftctl_spark.log.observer import QuorumObserver, QuorumUnavailableError
+from kraftctl_spark.log.observer import AccessDeniedError, QuorumObserver, QuorumUnavailableError
 from tests.spark.fake_controller import CLUSTER_ID, FakeController, FakeQuorum
 
 NO_OP = encode_metadata_record(NoOpRecord(), 0)
@@ -29,6 +30,26 @@ def observer(controller: FakeController) -> Iterator[QuorumObserver]:
     made = QuorumObserver([controller.endpoint], timeout_s=5)
     yield made
     made.close()
+
+
+def test_every_host_that_cannot_be_reached_is_named() -> None:
+    """Not only the last one that was asked."""
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    wrong = [("127.0.0.1", port), ("no-such-host.invalid", 9093)]
+    observer = QuorumObserver(wrong, timeout_s=2)
+    with pytest.raises(QuorumUnavailableError) as failed:
+        observer.position(0, 0)
+    assert f"127.0.0.1:{port}: " in str(failed.value)
+    assert "no-such-host.invalid:9093: " in str(failed.value)
+
+
+def test_a_missing_right_is_named_with_the_command_that_grants_it(observer: QuorumObserver) -> None:
+    with pytest.raises(AccessDeniedError) as denied:
+        observer._check_top_level(Errors.CLUSTER_AUTHORIZATION_FAILED)
+    assert "refuses reading the metadata log, which needs ClusterAction on the cluster" in str(denied.value)
+    assert "the principal of the client's properties (--command-config" in str(denied.value)
+    assert "kafka-acls --add --allow-principal ... --operation ClusterAction --cluster" in str(denied.value)
 
 
 def read_offsets(observer: QuorumObserver, start: int, end: int, epoch: int = 1) -> list[int]:

@@ -7,6 +7,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.commands.master_flag import add_master
 from kraftctl_spark.commands.path_flag import path_flag
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", required=True, type=path_flag, help="the HTML file to write")
     parser.add_argument("--from", dest="from_time", metavar="TIME", help="2026-11-21T12:00:00Z [everything]")
     parser.add_argument("--until", metavar="TIME", help="the same; exclusive")
-    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+    add_master(parser)
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:

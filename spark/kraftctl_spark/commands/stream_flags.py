@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from kraftctl_spark.commands.interval import interval
+from kraftctl_spark.commands.master_flag import add_master
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.whole_number import whole_number
 from kraftctl_spark.datasource.batch_schedule import BatchSchedule
@@ -23,7 +24,7 @@ def add_stream_flags(parser: argparse.ArgumentParser, pause: str, offsets: int) 
         default=offsets,
         help=f"maximum of offsets in one batch, the most that is repeated after a crash [{offsets}]",
     )
-    parser.add_argument("--master", help="Spark master [as configured, else local[*]]")
+    add_master(parser)
 
 
 def schedule_of(options: argparse.Namespace) -> BatchSchedule:

@@ -332,7 +332,7 @@ class QuorumObserver:
         if error_code == Errors.INCONSISTENT_CLUSTER_ID:
             raise WrongClusterError(f"the controllers do not belong to cluster {self._cluster_id}")
         if error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
-            raise AccessDeniedError("reading the metadata log needs ClusterAction on the cluster")
+            raise self._access_denied("ClusterAction", "reading the metadata log", "")
         raise UnusableControllerError(f"answered with {error_of(error_code).name}")
 
     def _find_leader(
@@ -356,13 +356,23 @@ class QuorumObserver:
             self._forget_connection()
             self._leader = found
 
+    def _access_denied(self, operation: str, purpose: str, instead: str) -> AccessDeniedError:
+        """The quorum does not say as whom it knows the client."""
+        return AccessDeniedError(
+            f"{endpoint_text(self._asked)} refuses {purpose}, which needs {operation} on the cluster: "
+            "allow it to the principal of the client's properties (--command-config; User:ANONYMOUS "
+            "without), with "
+            f"kafka-acls --add --allow-principal ... --operation {operation} --cluster{instead}"
+        )
+
     def _ask_cluster_id(self) -> str | None:
         connection = self._connected()
         request = DescribeClusterRequest(endpoint_type=CONTROLLER_ENDPOINTS)
         response = connection.ask(request, self._silence_s, DESCRIBE_CLUSTER_VERSION_MIN)
         assert isinstance(response, DescribeClusterResponse)
         if response.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED:
-            raise AccessDeniedError("reading the cluster id needs Alter on the cluster; or set clusterId")
+            instead = ", or give the id: --cluster-id, or the option clusterId"
+            raise self._access_denied("Alter", "reading the cluster id", instead)
         if response.error_code != Errors.NONE:
             raise UnusableControllerError(
                 f"DescribeCluster answered with {error_of(response.error_code).name}"
@@ -397,7 +407,8 @@ class QuorumObserver:
     def _until_answered(self, what: str, attempt: Callable[[], Answer | None]) -> Answer:
         """The first response that is not None; QuorumUnavailableError after the timeout."""
         deadline = time.monotonic() + self._timeout_s
-        self._problem = "no leader"
+        self._problem = ""
+        failures: dict[str, str] = {}
         while time.monotonic() < deadline:
             knew = self._leader_epoch
             try:
@@ -405,7 +416,7 @@ class QuorumObserver:
                 if answer is not None:
                     return answer
             except (OSError, DecodeError, UnservedRequestError, UnusableControllerError) as error:
-                self._problem = f"{endpoint_text(self._asked)}: {error}"
+                failures[endpoint_text(self._asked)] = str(error)  # Which of several hosts is wrong.
                 self._forget_connection()
             except AuthenticationFailedError as error:
                 raise AccessDeniedError(
@@ -414,8 +425,11 @@ class QuorumObserver:
                 ) from error
             if self._leader_epoch == knew:  # Otherwise there is new information: retry immediately.
                 time.sleep(RETRY_PAUSE_S)
+        problems = [f"{asked}: {failure}" for asked, failure in failures.items()]
+        if self._problem or not problems:
+            problems.append(self._problem or "no leader")
         raise QuorumUnavailableError(
-            f"no response about {what} within {self._timeout_s:g} s: {self._problem}"
+            f"no response about {what} within {self._timeout_s:g} s: {'; '.join(problems)}"
         )
 
 
