@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from kraftctl_spark.report.contents import Contents, Listed, Size
+from kraftctl_spark.report.contents import (
+    OTHERS,
+    Availability,
+    BrokerState,
+    Contents,
+    ElectionCount,
+    Listed,
+    Size,
+)
 from kraftctl_spark.report.page import render
 from kraftctl_spark.report.period import (
     BUCKETS_MAX,
@@ -18,8 +26,9 @@ from kraftctl_spark.report.period import (
     shown_duration,
     shown_time,
 )
-from kraftctl_spark.report.section import NOTHING
+from kraftctl_spark.report.section import NOTHING, count_axis
 from kraftctl_spark.report.sections import ALL
+from kraftctl_spark.report.sections.fencing import NOT_KNOWN, NOT_SHOWN, blanks
 from tests.spark.report_contents import HOSTILE, START_MS, busy, quiet
 
 DAY_MS = 86_400_000
@@ -181,3 +190,80 @@ def test_pages_stay_small_whatever_the_period(contents: Contents):
     page = render(contents, MADE)
 
     assert len(page.encode()) < len(get_plotlyjs().encode()) + 1_500_000
+
+
+@pytest.mark.parametrize(("most", "step"), [(0, 1), (1, 1), (4, 1), (5, 2), (20, 5), (21, None)])
+def test_ticks_of_small_counts_are_whole_numbers(most: int, step: int | None):
+    """plotly.js rounds the labels, not the ticks: 0, 0.2, 0.4 were shown as 0, 0, 0."""
+    assert count_axis("elections", most).get("dtick") == step
+
+
+def test_every_axis_of_counts_knows_its_largest_count():
+    contents = busy()
+    few = replace(contents, elections=(ElectionCount(START_MS, "clean", "failover", 2),))
+    layout = figures(render(few, MADE))["plot-elections-0"]["layout"]
+    assert layout["yaxis"]["dtick"] == 1
+    layout = figures(render(contents, MADE))["plot-growth-0"]["layout"]
+    assert layout["yaxis3"]["dtick"] == 1
+    assert "dtick" not in layout["yaxis2"]
+
+
+def test_a_fenced_broker_may_be_the_last_member_of_an_isr():
+    """KIP-841."""
+    assert "is in no ISR" not in render(busy(), MADE)
+    assert "in an ISR only as its last member" in render(busy(), MADE)
+
+
+def state(kind: str, start_ms: int, end_ms: int, started_by: str, ended_by: str) -> BrokerState:
+    return BrokerState(1, kind, START_MS + start_ms, START_MS + end_ms, started_by, ended_by)
+
+
+@pytest.mark.parametrize(
+    ("states", "found"),
+    [
+        pytest.param(
+            (state("fenced", 0, 10, "registered", "changed"), state("unfenced", 90, 100, "changed", "end")),
+            [(NOT_SHOWN, 10, 90)],
+            id="between-listed-ones",
+        ),
+        pytest.param(
+            (state("unfenced", 40, 60, "changed", "changed"),),
+            [(NOT_SHOWN, 0, 40), (NOT_SHOWN, 60, 100)],
+            id="before-and-after",
+        ),
+        pytest.param(
+            (state("unfenced", 0, 40, "changed", "gap"), state("unfenced", 70, 100, "snapshot", "end")),
+            [(NOT_KNOWN, 40, 70)],
+            id="gap-of-the-log",
+        ),
+        pytest.param(
+            (
+                state("fenced", 10, 40, "registered", "unregistered"),
+                state("fenced", 70, 100, "registered", "end"),
+            ),
+            [],
+            id="not-registered",
+        ),
+    ],
+)
+def test_only_a_broker_that_is_not_registered_has_no_color(
+    states: tuple[BrokerState, ...], found: list[tuple[str, int, int]]
+):
+    """States that were cut from the list, and gaps of the log, looked like that too."""
+    drawn = blanks(states, Period(START_MS, START_MS + 100))
+    assert [(one.state, one.start_ms - START_MS, one.end_ms - START_MS) for one in drawn] == found
+    page = render(replace(busy(), fencing=Listed(states, len(states))), MADE)
+    names = {trace["name"] for trace in figures(page)["plot-fencing-0"]["data"] if trace["y"]}
+    assert {kind for kind, _, _ in found} <= names
+
+
+def test_no_sum_over_partitions_is_shown_as_a_time():
+    contents = busy()
+    others = Availability(OTHERS, 86_400_000 * 300, 86_400_000 * 900)
+    page = render(replace(contents, availability=(*contents.availability, others)), MADE)
+
+    assert "summed over partitions" not in page
+    assert "8 partitions, and others. First on the list is orders-7: leaderless for 16 s" in page
+    drawn = figures(page)
+    assert OTHERS not in drawn["plot-availability-1"]["layout"]["yaxis"]["ticktext"]
+    assert all("in all" not in trace["hovertemplate"] for trace in drawn["plot-availability-0"]["data"])

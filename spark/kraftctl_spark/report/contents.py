@@ -58,7 +58,10 @@ class BrokerState:
 
 @dataclass(frozen=True)
 class FencedBroker:
-    """How often and how long a broker was fenced; its registration at startup does not count."""
+    """How often and how long a broker was fenced.
+
+    Its registration at startup, and a controlled shutdown, do not count in `fenced`, but in `fenced_ms`.
+    """
 
     broker_id: int
     fenced: int

@@ -173,10 +173,14 @@ class Query:
 
     def _fenced_brokers(self) -> str:
         return f"""
-            SELECT broker_id, count_if(state = 'fenced' AND started_by = 'changed') AS fenced,
+            SELECT broker_id,
+                   count_if(state = 'fenced' AND started_by = 'changed' AND {self._in.moment("start_time")}
+                            AND NOT previous_state <=> 'controlled shutdown') AS fenced,
                    sum(CASE WHEN state = 'fenced' THEN {self._in.duration_ms} ELSE 0 END) AS fenced_ms,
-                   count_if(state = 'controlled shutdown') AS shutdowns
-            FROM fencing_timeline WHERE {self._in.overlap} GROUP BY broker_id"""
+                   count_if(state = 'controlled shutdown' AND {self._in.moment("start_time")}) AS shutdowns
+            FROM (SELECT *, lag(state) OVER (PARTITION BY broker_id, broker_epoch ORDER BY start_offset)
+                            AS previous_state FROM fencing_timeline)
+            WHERE {self._in.overlap} GROUP BY broker_id"""
 
     def elections(self) -> tuple[ElectionCount, ...]:
         return self._all(

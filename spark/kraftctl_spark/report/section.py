@@ -27,10 +27,14 @@ BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, YELLOW, GREY = (
 )
 PALE = "#D6E6F2"
 """Color of a normal state."""
+LIGHT_GREY = "#CBD2D9"
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 LABEL_MAX = 36
 VALUE_MAX = 160
+SMALL_COUNT_MAX = 20
+SMALL_COUNT_TICKS = 4
+"""As many fit beside the lowest plot."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +109,12 @@ def time_axis(period: Period) -> dict[str, Any]:
     return {"type": "date", "range": ends, "title": {"text": "time (UTC)"}}
 
 
-def count_axis(title: str) -> dict[str, Any]:
-    """Whole numbers from 0."""
-    return {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",~d", "minallowed": 0}
+def count_axis(title: str, most: int) -> dict[str, Any]:
+    """Whole numbers from 0; `most` is the largest value that is shown."""
+    axis = {"title": {"text": title}, "rangemode": "tozero", "tickformat": ",~d", "minallowed": 0}
+    if most <= SMALL_COUNT_MAX:  # plotly.js would divide a small count into fractions, shown as 0, 0, 1, 1.
+        axis["dtick"] = max(1, -(-most // SMALL_COUNT_TICKS))
+    return axis
 
 
 def bucket_bars(

@@ -35,7 +35,6 @@ def availability(contents: Contents) -> Section:
     rows = contents.availability
     if not rows:
         return section
-    in_all = {name: sum(getattr(row, field) for row in rows) for name, field, _ in MEASURES}
     named = [row for row in rows if row.partition != OTHERS]
     worst = max(named, key=lambda row: (row.leaderless_ms, row.under_replicated_ms))
     more = ", and others" if len(named) < len(rows) else ""
@@ -43,14 +42,14 @@ def availability(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        f"{counted(len(named), 'partition')}{more}: under-replicated for "
-        f"{shown_duration(in_all['under-replicated'])} and leaderless for "
-        f"{shown_duration(in_all['leaderless'])}, "
-        f"summed over partitions. First on the list: {worst.partition}.",
+        f"{counted(len(named), 'partition')}{more}. First on the list is {worst.partition}: leaderless for "
+        f"{shown_duration(worst.leaderless_ms)}, under-replicated for "
+        f"{shown_duration(worst.under_replicated_ms)}.",
         (
             Plot("Leaderless and under-replicated partitions over time", _over_time(contents)),
             Plot("Time without a leader or under-replicated, by partition", _by_partition(contents)),
         ),
+        notes=("Only the partitions with the longest times have a row.",) if len(named) < len(rows) else (),
     )
 
 
@@ -64,19 +63,14 @@ def _over_time(contents: Contents) -> go.Figure:
                 x=[plot_time(row.bucket_ms + period.bucket_ms // 2) for row in rows],
                 y=[getattr(row, field) / period.bucket_ms for row in rows],
                 customdata=[
-                    [
-                        shown_time(row.bucket_ms),
-                        shown_time(row.bucket_ms + period.bucket_ms),
-                        shown_duration(getattr(row, field)),
-                    ]
-                    for row in rows
+                    [shown_time(row.bucket_ms), shown_time(row.bucket_ms + period.bucket_ms)] for row in rows
                 ],
                 width=period.bucket_ms,
                 name=name,
                 showlegend=True,
                 marker={"color": color, "line": {"color": "white", "width": 0.5}},
                 hovertemplate="%{customdata[0]} to %{customdata[1]}<br>"
-                f"{name}: %{{y:,.3~f}} partitions at a time<br>%{{customdata[2]}} in all<extra></extra>",
+                f"{name}: %{{y:,.3~f}} partitions at a time<extra></extra>",
             )
         )
     axis = {"title": {"text": "partitions, mean"}, "rangemode": "tozero"}
@@ -84,7 +78,8 @@ def _over_time(contents: Contents) -> go.Figure:
 
 
 def _by_partition(contents: Contents) -> go.Figure:
-    rows = contents.availability
+    """Without the sum of the others: a bar of many partitions would look like a time."""
+    rows = [row for row in contents.availability if row.partition != OTHERS]
     names = [row.partition for row in rows]
     longest_ms = max(max(row.leaderless_ms, row.under_replicated_ms) for row in rows)
     unit, unit_ms = ("seconds", 1000) if longest_ms < SECONDS_BELOW_MS else ("minutes", 60_000)

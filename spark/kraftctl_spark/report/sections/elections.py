@@ -78,22 +78,26 @@ def elections(contents: Contents) -> Section:
 
 def _over_time(contents: Contents) -> go.Figure:
     traces = []
+    in_all: Counter[int] = Counter()
     for kind, (name, color, pattern) in KINDS.items():
         counts: Counter[int] = Counter()
         for row in contents.elections:
             if row.kind == kind:
                 counts[row.bucket_ms] += row.elections
+        in_all.update(counts)
         bars = bucket_bars(contents.period, counts, name, color, "elections", showlegend=True)
         bars.marker.pattern = _pattern(pattern)
         traces.append(bars)
-    return figure(
-        traces, 300, barmode="stack", xaxis=time_axis(contents.period), yaxis=count_axis("elections")
-    )
+    axis = count_axis("elections", max(in_all.values()))
+    return figure(traces, 300, barmode="stack", xaxis=time_axis(contents.period), yaxis=axis)
 
 
 def _per_broker(contents: Contents) -> go.Figure:
     rows = contents.broker_elections
     brokers = list(dict.fromkeys(row.broker for row in rows))
+    elected: Counter[str] = Counter()
+    for row in rows:
+        elected[row.broker] += row.elections
     traces = []
     for kind, (name, color, pattern) in KINDS.items():
         mine = [row for row in rows if row.kind == kind]
@@ -114,7 +118,7 @@ def _per_broker(contents: Contents) -> go.Figure:
         traces,
         rows_height(len(brokers)),
         barmode="stack",
-        xaxis=count_axis("times elected"),
+        xaxis=count_axis("times elected", max(elected.values(), default=0)),
         yaxis=row_axis(brokers),
     )
 

@@ -62,5 +62,6 @@ def _lines(contents: Contents) -> go.Figure:
     stacked.update_xaxes(type=axis["type"], range=axis["range"])
     stacked.update_xaxes(title=axis["title"], row=len(LINES), col=1)
     for row, (name, _) in enumerate(LINES, 1):
-        stacked.update_yaxes(count_axis(name), row=row, col=1)
+        most = max(getattr(size, name) or 0 for size in contents.growth)
+        stacked.update_yaxes(count_axis(name, most), row=row, col=1)
     return stacked

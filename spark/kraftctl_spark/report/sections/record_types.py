@@ -79,4 +79,8 @@ def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:
         for name, color in shown
         if counts[name]
     ]
-    return figure(traces, 380, barmode="stack", xaxis=time_axis(contents.period), yaxis=count_axis("records"))
+    in_all: Counter[int] = Counter()
+    for each in counts.values():
+        in_all.update(each)
+    axis = count_axis("records", max(in_all.values()))
+    return figure(traces, 380, barmode="stack", xaxis=time_axis(contents.period), yaxis=axis)
