@@ -7,7 +7,7 @@ import threading
 
 from pyspark.sql import SparkSession
 
-from kraftctl_spark.datasource.source import KraftDataSource
+from kraftctl_spark.datasource.registration import register_source
 
 
 def build_session(master: str | None) -> SparkSession:
@@ -21,5 +21,6 @@ def build_session(master: str | None) -> SparkSession:
     spark = builder.config("spark.sql.parquet.compression.codec", "zstd").getOrCreate()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, on_interrupt)  # PySpark's own handler ends with a stack trace.
-    spark.dataSource.register(KraftDataSource)
+    spark.sparkContext.setLogLevel("ERROR")  # Its warnings are about Spark; failures are logged by the job.
+    register_source(spark)
     return spark
