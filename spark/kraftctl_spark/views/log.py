@@ -48,6 +48,8 @@ class Log:
     tables: frozenset[str]
     """The tables that have rows."""
     as_of: int | None = None
+    prefix: str = ""
+    """Before the name of each table in the session."""
 
     @property
     def last(self) -> KnownRange:
@@ -78,7 +80,8 @@ class Log:
             f"(SELECT *, {self._range_start()} AS range_start, "
             "coalesce(offset, snapshot_end_offset - 1) AS at, "
             f"CASE WHEN offset IS NULL THEN {self._times('snapshot_end_offset', 'start_ms')} "
-            f"ELSE timestamp END AS time, offset IS NULL AS in_snapshot FROM {table} WHERE {where})"
+            "ELSE timestamp END AS time, offset IS NULL AS in_snapshot "
+            f"FROM `{self.prefix}{table}` WHERE {where})"
         )
 
     def end_time(self, range_start: str = "range_start") -> str:

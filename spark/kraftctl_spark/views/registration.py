@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.log.local_path import local_path
+from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.views import configs, keyed, partitions, topics
 from kraftctl_spark.views.brokers import brokers, fencing_timeline
 from kraftctl_spark.views.difference import difference
@@ -18,6 +19,7 @@ from kraftctl_spark.views.log import Log, UnknownPointError
 from kraftctl_spark.views.outages import availability_per_hour, outages, partition_availability
 from kraftctl_spark.views.quorum import quorum_changes
 from kraftctl_spark.views.reassignments import reassignments
+from kraftctl_spark.views.registered_views import RegisteredViews
 from kraftctl_spark.views.tables import open_tables
 
 if TYPE_CHECKING:
@@ -56,18 +58,30 @@ HISTORY_VIEWS: dict[str, View] = {
     "quorum_changes": quorum_changes,
 }
 
+INTERNAL_PREFIX = "kraftctl_internal_"
+"""Of the tables that views are made of. A view stays with the files that they named when it was made."""
+
 Point = int | str | datetime
 """An offset, or a time: an ISO string with a zone, or an aware datetime."""
 
 
-def register_views(spark: SparkSession, directory: Path | str) -> list[str]:
-    """Registers the tables, all history views, and the state views at the end; returns their names."""
-    log = _log(spark, directory)
-    _register(spark, "log_stretches", _log_stretches(log))
+def register_views(spark: SparkSession, directory: Path | str, prefix: str = "") -> list[str]:
+    """Registers the tables, all history views, and the state views at the end, as `prefix` + name.
+
+    Returns the names of the views. NameTakenError, with nothing registered, when a name is that of something
+    else, such as a table of the user or the same view of another cluster.
+    """
+    log, cluster_id = _log(spark, directory)
+    views = RegisteredViews(spark, cluster_id, at_point=False, prefix=prefix)
+    names = ["log_stretches", *HISTORY_VIEWS, *STATE_VIEWS]
+    views.check([*names, *table_schemas()])
+    for table in table_schemas():
+        views.register(table, spark.table(f"`{log.prefix}{table}`"))
+    views.register("log_stretches", spark.sql(_log_stretches(log)))
     for name, view in HISTORY_VIEWS.items():
-        _register(spark, name, view(log))
-    _register_state(spark, log, log.last.end - 1, "")
-    return ["log_stretches", *HISTORY_VIEWS, *STATE_VIEWS]
+        views.register(name, spark.sql(view(log)))
+    _register_state(views, log, log.last.end - 1)
+    return [f"{prefix}{name}" for name in names]
 
 
 def state_at(
@@ -76,43 +90,45 @@ def state_at(
     *,
     offset: int | None = None,
     time: str | datetime | None = None,
-    prefix: str = "",
+    prefix: str | None = None,
 ) -> dict[str, DataFrame]:
     """The state views at an offset or a time, by name; registered as `prefix` + name.
 
-    UnknownPointError when the tables do not contain the state at that point.
+    The default prefix is `at_OFFSET_`.
+    UnknownPointError when the tables do not contain the state at that point; NameTakenError as above.
     """
     if (offset is None) == (time is None):
         raise ValueError("state_at: give either offset=... or time=...")
-    log = _log(spark, directory)
-    point = offset if offset is not None else time
-    assert point is not None
-    return _register_state(spark, log, _offset(spark, log, point), prefix)
+    log, cluster_id = _log(spark, directory)
+    given = offset if offset is not None else time
+    assert given is not None
+    point = _offset(spark, log, given)
+    log.cut(point)
+    views = RegisteredViews(
+        spark, cluster_id, at_point=True, prefix=f"at_{point}_" if prefix is None else prefix
+    )
+    views.check(STATE_VIEWS)
+    return _register_state(views, log, point)
 
 
 def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point) -> DataFrame:
     """One row for every field that differs between two points; columns as in VIEWS.md."""
-    log = _log(spark, directory)
+    log, _ = _log(spark, directory)
     first, second = (log.cut(_offset(spark, log, point)) for point in (before, after))
     return spark.sql(difference(STATE_VIEWS, first, second))
 
 
-def _log(spark: SparkSession, directory: Path | str) -> Log:
-    _, log = open_tables(spark, local_path(directory))
+def _log(spark: SparkSession, directory: Path | str) -> tuple[Log, str]:
+    """The log, over tables with names of their own, and its cluster."""
+    manifests, log = open_tables(spark, local_path(directory), INTERNAL_PREFIX)
     if not log.known_ranges:
         raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
-    return log
+    return log, manifests[-1].cluster_id
 
 
-def _register_state(spark: SparkSession, log: Log, offset: int, prefix: str) -> dict[str, DataFrame]:
+def _register_state(views: RegisteredViews, log: Log, offset: int) -> dict[str, DataFrame]:
     cut = log.cut(offset)
-    return {name: _register(spark, prefix + name, view(cut)) for name, view in STATE_VIEWS.items()}
-
-
-def _register(spark: SparkSession, name: str, text: str) -> DataFrame:
-    frame = spark.sql(text)
-    frame.createOrReplaceTempView(name)
-    return frame
+    return {name: views.register(name, views.spark.sql(view(cut))) for name, view in STATE_VIEWS.items()}
 
 
 def _log_stretches(log: Log) -> str:
