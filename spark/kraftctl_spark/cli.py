@@ -3,6 +3,7 @@
     kraftctl-export run --bootstrap-controllers host:port --output DIR [--available-now]
     kraftctl-export compact --output DIR
     kraftctl-export status --output DIR [--json]
+    kraftctl-export history --tables DIR [--output DIR]
 
 `run` continues until SIGTERM or SIGINT, or with --available-now until it has caught up. What a killed process
 was writing is written again at the next start, under the same names.
@@ -20,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from kraftctl_spark.commands import compact, report, run, status
+from kraftctl_spark.commands import compact, history, report, run, status
 
 if TYPE_CHECKING:
     from kraftctl_spark.tables.durable import Hook
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[ModuleType, str]] = {
     "run": (run, "write what is committed, continuously"),
     "compact": (compact, "merge small files"),
+    "history": (history, "compute from when to when everything was so"),
     "report": (report, "write one HTML page of plots about what happened"),
     "status": (status, "show how far the tables go, and what is in them"),
 }

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from kraftctl_protocol.scram import MECHANISM_NAMES
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
-from kraftctl_spark.views.kafka_names import (
-    ACL_RESOURCES,
-    OPERATIONS,
-    PATTERN_TYPES,
-    PERMISSIONS,
-    named,
-)
+from kraftctl_spark.rows.kafka_names import ACL_RESOURCES, OPERATIONS, PATTERN_TYPES, PERMISSIONS
+from kraftctl_spark.views.kafka_names import named
 from kraftctl_spark.views.log import Log
 
 

@@ -1,0 +1,116 @@
+"""The tables of versions in Arrow: key, values, and from when to when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kraftctl_spark.history.kinds import KINDS, Kind
+from kraftctl_spark.history.versions import Version
+from kraftctl_spark.rows.tables import table_schemas
+
+TIME = pa.timestamp("us", tz="UTC")
+_IDS = pa.list_(pa.field("element", pa.int32()))
+_TEXTS = pa.list_(pa.field("element", pa.string()))
+_BROKER = table_schemas()["register_broker_record"]
+_ENTITY = table_schemas()["client_quota_record"].field("entity").type
+
+_TYPES: dict[str, pa.DataType] = {
+    "partition_id": pa.int32(),
+    "leader": pa.int32(),
+    "leader_epoch": pa.int32(),
+    "partition_epoch": pa.int32(),
+    "leader_recovery_state": pa.int32(),
+    **dict.fromkeys(
+        ("replicas", "isr", "adding_replicas", "removing_replicas", "elr", "last_known_elr", "voters"), _IDS
+    ),
+    **dict.fromkeys(("directories", "log_dirs", "cordoned_log_dirs", "renewers"), _TEXTS),
+    "broker_id": pa.int32(),
+    "broker_epoch": pa.int64(),
+    **dict.fromkeys(("fenced", "in_controlled_shutdown", "zk_migration_ready"), pa.bool_()),
+    "end_points": _BROKER.field("end_points").type,
+    "features": _BROKER.field("features").type,
+    "controller_id": pa.int32(),
+    "entity": _ENTITY,
+    "level": pa.int32(),
+    "iterations": pa.int32(),
+    **dict.fromkeys(("issue_time", "max_time", "expiration_time"), TIME),
+    "next_producer_id": pa.int64(),
+    "leader_id": pa.int32(),
+    "kraft_version": pa.int32(),
+}
+"""Columns that are no strings. One name has one type in all tables, except for the value of a quota."""
+
+_VALIDITY = [
+    pa.field("valid_from_offset", pa.int64()),
+    pa.field("valid_from_time", TIME),
+    pa.field("from_snapshot", pa.bool_()),
+    pa.field("valid_to_offset", pa.int64()),
+    pa.field("valid_to_time", TIME),
+    pa.field("ended_by", pa.string()),
+    pa.field("cluster_id", pa.string()),
+]
+
+KNOWN_RANGES = "known_ranges"
+KNOWN_RANGES_SCHEMA = pa.schema(
+    [
+        pa.field("start_offset", pa.int64()),
+        pa.field("start_time", TIME),
+        pa.field("from_snapshot", pa.bool_()),
+        pa.field("end_offset", pa.int64()),
+        pa.field("end_time", TIME),
+        pa.field("cluster_id", pa.string()),
+    ]
+)
+
+
+def _type(kind: Kind, name: str) -> pa.DataType:
+    if (kind.name, name) == ("quotas", "value"):
+        return pa.float64()
+    return _TYPES.get(name, pa.string())
+
+
+def schema_of(kind: Kind) -> pa.Schema:
+    fields = [pa.field(name, _type(kind, name)) for name in (*kind.key, *kind.values)]
+    return pa.schema(fields + _VALIDITY)
+
+
+SCHEMAS: dict[str, pa.Schema] = {
+    **{kind.name: schema_of(kind) for kind in KINDS},
+    KNOWN_RANGES: KNOWN_RANGES_SCHEMA,
+}
+
+
+def encode_versions(kind: Kind, versions: Sequence[Version], cluster_id: str) -> pa.Table:
+    schema = SCHEMAS[kind.name]
+    rows = [(*key, *values, *validity, cluster_id) for key, values, *validity in versions]
+    return encode_rows(schema, rows)
+
+
+def encode_rows(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in schema)
+    return pa.Table.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def decode_open(kind: Kind, table: pa.Table) -> list[Version]:
+    """The versions of a table that are still open, as the stage has them."""
+    still_open = table.filter(pc.is_null(table.column("valid_to_offset")))
+    columns = []
+    for field in SCHEMAS[kind.name]:
+        column = still_open.column(field.name)
+        columns.append((column.cast(pa.int64()) if field.type == TIME else column).to_pylist())
+    key, end = len(kind.key), len(kind.key) + len(kind.values)
+    return [Version(_key(row[:key]), row[key:end], *row[end : end + 3]) for row in zip(*columns, strict=True)]
+
+
+def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The entity of a quota has to be hashable."""
+    return tuple(
+        tuple((part["entity_type"], part["entity_name"]) for part in one) if isinstance(one, list) else one
+        for one in row
+    )

@@ -1,0 +1,93 @@
+"""Open versions of one kind, and how a record closes them (a type 2 dimension)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from kraftctl_spark.history.kinds import Kind
+
+Key = tuple[Any, ...]
+Values = tuple[Any, ...]
+
+CHANGED, REMOVED, GAP = "changed", "removed", "gap"
+
+
+class Moment(NamedTuple):
+    """Where a record is in the log. All rows of a snapshot are at the last offset that it contains."""
+
+    offset: int
+    time_us: int | None
+    in_snapshot: bool
+
+
+class Version(NamedTuple):
+    """Valid from an offset (inclusive) to another (exclusive); without an end, it is still valid."""
+
+    key: Key
+    values: Values
+    valid_from_offset: int
+    valid_from_time_us: int | None
+    from_snapshot: bool
+    valid_to_offset: int | None = None
+    valid_to_time_us: int | None = None
+    ended_by: str | None = None
+
+
+class Versions:
+    """Of one kind. What is closed is collected until it is taken."""
+
+    def __init__(self, kind: Kind, still_open: Iterable[Version] = ()) -> None:
+        self.kind = kind
+        self.open: dict[Key, Version] = {version.key: version for version in still_open}
+        self._closed: list[Version] = []
+
+    def values(self, key: Key) -> Values | None:
+        """What is valid now; None for an unknown key."""
+        version = self.open.get(key)
+        return None if version is None else version.values
+
+    def set(self, key: Key, values: Values, at: Moment) -> None:
+        """A record that changes nothing begins no version."""
+        version = self.open.get(key)
+        if version is not None:
+            if version.values == values:
+                return
+            del self.open[key]  # Its next version is the last one in `open`.
+            self._close(version, at.offset, at.time_us, CHANGED)
+        self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot)
+
+    def remove(self, key: Key, at: Moment) -> None:
+        """Nothing, for an unknown key."""
+        version = self.open.pop(key, None)
+        if version is not None:
+            self._close(version, at.offset, at.time_us, REMOVED)
+
+    def end_at_gap(self, offset: int, time_us: int | None) -> None:
+        """What follows is not known: every version ends."""
+        for version in self.still_open():
+            self._close(version, offset, time_us, GAP)
+        self.open = {}
+
+    def _close(self, version: Version, offset: int, time_us: int | None, ended_by: str) -> None:
+        self._closed.append(
+            Version(
+                version.key,
+                version.values,
+                version.valid_from_offset,
+                version.valid_from_time_us,
+                version.from_snapshot,
+                offset,
+                time_us,
+                ended_by,
+            )
+        )
+
+    def take_closed(self) -> list[Version]:
+        """In the order in which they ended; each is returned once."""
+        taken, self._closed = self._closed, []
+        return taken
+
+    def still_open(self) -> list[Version]:
+        """In the order in which they began."""
+        return list(self.open.values())

@@ -1,0 +1,177 @@
+"""Versions over generated logs with aborted transactions, gaps and all record types.
+
+Kafka's own MetadataImage says what is so at an offset.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from kraftctl_spark import cli
+from kraftctl_spark.history import rebuild as rebuilding
+from kraftctl_spark.history.kinds import KINDS
+from kraftctl_spark.history.raw_records import records_of
+from kraftctl_spark.history.rebuild import rebuild
+from kraftctl_spark.history.schema import decode_open, encode_versions
+from kraftctl_spark.history.stage import HistoryStage
+from kraftctl_spark.log import log_range
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.metadata_histories import EPOCH, History, generate
+from tests.spark.typed_export import content, exporting
+
+SEED = 20261121
+FIRST_PART = 200
+CLUSTER = "c0ffeec0ffeec0ffeec0ff"
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    return generate(SEED, 600, snapshots=(250, 420))
+
+
+def export(history: History, directory: Path, ends: list[int], deleted_up_to: Iterable[int] = ()) -> None:
+    """Exports up to each end; after each, the log before the next of these offsets is deleted."""
+    quorum = FakeQuorum()
+    controller = FakeController(quorum, 1)
+    quorum.append(*history.batches)
+    deletions = iter(deleted_up_to)
+    try:
+        with exporting(directory, controller.endpoint, include_secrets=True) as exporter:
+            for end in ends:
+                exporter.export_to(end, EPOCH)
+                start = next(deletions, None)
+                if start is not None:
+                    quorum.batches = history.batches_from(start)
+                    quorum.log_start_offset = start
+                    quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
+    finally:
+        controller.close()
+
+
+@dataclass
+class Tables:
+    raw: Path
+    versions: Path
+    known: list[range]
+    """Offsets at which the state is known."""
+
+
+@pytest.fixture(scope="module")
+def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    directory = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_range, "OFFSETS_PER_RANGE", 80)
+        export(history, directory / "raw", [150, 151, 300, history.end])
+    rebuild(directory / "raw", directory / "versions")
+    return Tables(directory / "raw", directory / "versions", [range(history.end)])
+
+
+@pytest.fixture(scope="module")
+def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """The same log of which two parts were deleted before they were exported."""
+    directory = tmp_path_factory.mktemp("gappy")
+    first, second = sorted(history.snapshots)
+    export(history, directory / "raw", [FIRST_PART, first + 40, history.end], (first, second))
+    ends = [one.start for one in Output(directory / "raw").manifests() if one.snapshot]
+    rebuild(directory / "raw", directory / "versions")
+    known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
+    return Tables(directory / "raw", directory / "versions", known)
+
+
+def as_of(versions: Path, kind: str, condition: str) -> list[dict[str, Any]]:
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        found = connection.sql(f"SELECT * FROM '{versions}/{kind}/*.parquet' WHERE {condition}")
+        rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+        return rows
+
+
+def at_offset(offset: int) -> str:
+    return f"valid_from_offset <= {offset} AND (valid_to_offset IS NULL OR valid_to_offset > {offset})"
+
+
+def test_known_ranges_and_gaps(gappy: Tables, history: History) -> None:
+    rows = as_of(gappy.versions, "known_ranges", "true")
+    assert [range(row["start_offset"], row["end_offset"]) for row in rows] == gappy.known
+    assert [row["from_snapshot"] for row in rows] == [False, True, True]
+    assert as_of(gappy.versions, "topics", at_offset(gappy.known[0].stop)) == []
+    ended = as_of(gappy.versions, "partitions", "ended_by = 'gap'")
+    assert {row["valid_to_offset"] for row in ended} == {one.stop for one in gappy.known[:-1]}
+    assert {row["valid_to_time"].timestamp() * 1000 for row in ended} == {
+        history.times[one[-1]] for one in gappy.known[:-1]
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_stage_continues_from_the_open_versions(whole: Tables, gappy: Tables, seed: int) -> None:
+    """Incremental in arbitrary cuts, each with a new stage from what the tables have, gives the same rows."""
+    rng = random.Random(seed)
+    manifests = Output(whole.raw).manifests()
+    records = [record for manifest in manifests for record in records_of(whole.raw, manifest)]
+    closed: dict[str, list[Any]] = {kind.name: [] for kind in KINDS}
+    stage = HistoryStage()
+    while records:
+        size = rng.choice((1, 7, 100))
+        stage.apply(records[:size])
+        records = records[size:]
+        for name, found in stage.take_closed().items():
+            closed[name] += found
+        still_open = stage.still_open()
+        stage = HistoryStage(
+            {
+                kind.name: decode_open(kind, encode_versions(kind, still_open[kind.name], CLUSTER))
+                for kind in KINDS
+            }
+        )
+    for kind in KINDS:
+        table = encode_versions(kind, closed[kind.name] + stage.still_open()[kind.name], CLUSTER)
+        (path,) = (whole.versions / kind.name).glob("*.parquet")
+        assert table.equals(pq.ParquetFile(path).read()), kind.name
+
+
+def test_a_rebuild_has_the_same_bytes(whole: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After compaction, over an older history, and with other steps."""
+    before = content(whole.versions)
+    monkeypatch.setattr(rebuilding, "RECORDS_PER_STEP", 13)
+    compact(Output(whole.raw), grace_ms=0)
+    (whole.versions / "topics" / "00000000000000000000-00000000000000000007.parquet").write_bytes(b"old")
+    assert cli.main(["history", "--tables", str(whole.raw), "--output", str(whole.versions)]) == 0
+    assert content(whole.versions) == before
+
+
+def test_aborted_records_have_no_version(whole: Tables, history: History) -> None:
+    assert len(history.aborted) > 20
+    for kind in KINDS:
+        for row in as_of(whole.versions, kind.name, "true"):
+            assert not {row["valid_from_offset"], row["valid_to_offset"]} & history.aborted
+
+
+def test_a_key_has_one_version_at_a_time(whole: Tables) -> None:
+    for kind in KINDS:
+        ends: dict[str, int] = {}
+        rows = as_of(whole.versions, kind.name, "true")
+        for row in sorted(rows, key=lambda one: int(one["valid_from_offset"])):
+            key = str([row[name] for name in kind.key])
+            assert ends.get(key, -1) <= row["valid_from_offset"]
+            end = row["valid_to_offset"]
+            assert end is None or end > row["valid_from_offset"]
+            ends[key] = 2**62 if end is None else end
+
+
+def test_only_one_rebuild_at_a_time(whole: Tables) -> None:
+    with rebuilding._locked(whole.versions), pytest.raises(ExportRefusedError, match="another process"):
+        rebuild(whole.raw, whole.versions)
+
+
+def test_refused_without_tables(tmp_path: Path) -> None:
+    assert cli.main(["history", "--tables", str(tmp_path)]) == 2
