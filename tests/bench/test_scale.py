@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -98,3 +102,18 @@ def test_the_worst_of_several_runs_is_printed() -> None:
 )
 def test_what_is_run(only: list[str], voters: int | None, *, is_saved: bool, expected: list[str]) -> None:
     assert scale.selected(only, voters, is_saved=is_saved) == expected
+
+
+def _niceness_when_preferred() -> tuple[bool, int, int]:
+    is_preferred = scale.prefer_this_process()
+    child = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.nice(0))"], capture_output=True, text=True, check=True
+    )
+    return is_preferred, os.nice(0), int(child.stdout)
+
+
+def test_only_the_process_that_measures_runs_before_the_others() -> None:
+    with get_context("fork").Pool(1) as pool:
+        is_preferred, own, child = pool.apply(_niceness_when_preferred)
+    assert own == (scale.PREFERRED_NICENESS if is_preferred else os.nice(0))
+    assert child == os.nice(0)
