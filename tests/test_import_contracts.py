@@ -31,6 +31,7 @@ VIOLATIONS = {
     "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
+    "Versions are computed without files": ("kraftctl_spark/history/versions.py", "import pyarrow"),
 }
 
 SOURCES = ("kraftctl", "protocol/kraftctl_protocol", "protocol/kraftctl_security", "spark/kraftctl_spark")

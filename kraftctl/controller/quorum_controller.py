@@ -46,6 +46,7 @@ from kraftctl.image.replay import replay
 from kraftctl.metadata import features
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.controller_registration_request import ControllerRegistrationRequest
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
@@ -435,7 +436,7 @@ class QuorumController:
         if not self.active or self._last_change_offset <= stable_offset:
             return False
         offset = self._last_change_offset
-        if api.waits_for == WaitsFor.READS:
+        if api.waits_for == WaitsFor.READS and not _may_stop(response):
             containers, key = READS[api.key](self.image, request)
             changed = self.image.journal.last_change(containers, key, stable_offset + 1)
             if changed is None:
@@ -482,3 +483,9 @@ class QuorumController:
         if self.active or not needs_registration(self.image, self.own_registration):
             return None
         return registration_request(self.own_registration)
+
+
+def _may_stop(response: Message) -> bool:
+    """Of a broker's last heartbeat. Whether it may stop depends on partitions and on other brokers, too: such
+    an answer waits for all that was appended, as in Kafka."""
+    return isinstance(response, BrokerHeartbeatResponse) and response.should_shut_down

@@ -10,11 +10,20 @@ FAULTS = (
     PlantedFault(
         "a-shutdown-is-allowed-before-it-is-committed",
         "kraftctl/controller/quorum_controller.py",
-        "            if changed is None:\n                return False\n",
-        '            if changed is None or getattr(response, "should_shut_down", False):\n'
-        "                return False\n",
+        "        if not self.active or self._last_change_offset <= stable_offset:\n",
+        '        if getattr(response, "should_shut_down", False):\n'
+        "            return False\n"
+        "        if not self.active or self._last_change_offset <= stable_offset:\n",
         ("tests/node/test_what_waits.py::test_a_shutdown_that_an_uncommitted_fencing_allows_waits_for_it",),
         "A broker stops while one still names it as a leader, whose fencing was lost with the leadership.",
+    ),
+    PlantedFault(
+        "a-fenced-broker-may-stop-whatever-is-not-committed",
+        "kraftctl/controller/quorum_controller.py",
+        "        if api.waits_for == WaitsFor.READS and not _may_stop(response):\n",
+        "        if api.waits_for == WaitsFor.READS:\n",
+        ("tests/node/test_what_waits.py::test_a_fenced_broker_that_may_stop_waits_for_changes_of_others",),
+        "It stops for what may be lost with the leadership.",
     ),
     PlantedFault(
         "heartbeats-announce-what-is-not-committed",

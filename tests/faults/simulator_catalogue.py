@@ -94,6 +94,11 @@ NOT_SIMULATED: Final[dict[str, str]] = {
         "It fetches from the leader after a while, at random; a test counts its requests."
     ),
     "fetched-checksums-are-not-compared": "Simulated networks lose what is sent, and change no byte.",
+    "a-cut-log-is-kept-in-memory": (
+        "Slices from 64 KiB on are kept; a log of the simulation that is cut has no such slice to read again."
+    ),
+    "kept-reads-beyond-the-end": "The same: it takes slices of 64 KiB, read from files.",
+    "joined-batches-outlive-a-truncation": "The same, of batches in memory.",
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""

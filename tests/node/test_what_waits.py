@@ -352,6 +352,16 @@ def test_a_shutdown_that_an_uncommitted_fencing_allows_waits_for_it(node):
     assert node.answers[allowed].should_shut_down
 
 
+def test_a_fenced_broker_that_may_stop_waits_for_changes_of_others(node):
+    """It has no record of its own to wait for."""
+    for broker_id in (1, 2):
+        node.ask(registration(broker_id), BrokerRegistrationResponse)
+    pending(node, heartbeat(node, 2))
+    allowed = pending(node, heartbeat(node, 1, shut_down=True))
+    node.settle()
+    assert node.answers[allowed].should_shut_down
+
+
 def test_an_unfencing_that_is_lost_with_the_leadership_was_never_announced(node):
     node.ask(registration(1), BrokerRegistrationResponse)
     beats = [pending(node, heartbeat(node, 1)) for _ in range(2)]
