@@ -138,28 +138,22 @@ def test_a_formatted_directory_survives(shim: Path, tmp_path: Path) -> None:
         node.kill()
 
 
-NO_FLUSH = """
-from kraftctl.storage.segment import Segment
-Segment.flush = lambda segment: None
-"""
-
-NO_FLUSH_OF_SMALL_FILES = """
+FORCES_LESS = """
 import os
-from kraftctl.storage import durable_files
-class Os:
-    def __getattr__(self, name):
-        return getattr(os, name)
-    def fsync(self, descriptor):
-        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
-            os.fsync(descriptor)
-durable_files.os = Os()
+from pathlib import Path
+fsync = os.fsync
+def forces(path):
+    return {condition}
+def fsync_some(descriptor):
+    if forces(Path(os.readlink(f"/proc/self/fd/{{descriptor}}"))):
+        fsync(descriptor)
+os.fsync = fsync_some
 """
+"""Compiled modules look `os.fsync` up with each call, and methods of their own classes only once."""
 
-NO_FLUSH_OF_DIRECTORIES = """
-from kraftctl.storage import durable_files, metadata_log, snapshots
-for module in (durable_files, metadata_log, snapshots):
-    module.fsync_directory = lambda directory: None
-"""
+NO_FLUSH = FORCES_LESS.format(condition='path.suffix != ".log"')
+NO_FLUSH_OF_SMALL_FILES = FORCES_LESS.format(condition='path.is_dir() or path.suffix == ".log"')
+NO_FLUSH_OF_DIRECTORIES = FORCES_LESS.format(condition="not path.is_dir()")
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,11 @@ def test_the_same_seed_gives_the_same_run() -> None:
             [sys.executable, "-c", code],
             check=True,
             capture_output=True,
-            env={"PYTHONPATH": ":".join(filter(None, sys.path)), "PYTHONHASHSEED": hash_seed},
+            env={
+                "PYTHONPATH": ":".join(filter(None, sys.path)),
+                "PYTHONSAFEPATH": "1",  # otherwise the sources in this directory would run
+                "PYTHONHASHSEED": hash_seed,
+            },
         ).stdout
         for hash_seed in ("1", "2")
     }
