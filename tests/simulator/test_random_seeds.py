@@ -25,6 +25,7 @@ FORMER_FINDS = [
     pytest.param("mixed", 81_000_778, id="vote-of-a-voter-that-was-removed-meanwhile"),
     pytest.param("mixed", 82_000_862, id="brokers-in-an-epoch-that-a-lost-directory-had"),
     pytest.param("mixed", 111_003_456, id="end-of-a-recovery-that-survives-the-process"),
+    pytest.param("mixed", 92_310_242, id="registration-that-was-lost-with-its-process"),
     pytest.param("moves", 582, id="all-voters-have-moved-meanwhile"),
 ]
 

@@ -129,6 +129,7 @@ class CheckedReplica:
         self.isr_refusals.clear()
         self.step_request = -1
         self.last_change_end = self.log.end
+        self.forget_changes()
         self.log.restarted()
 
     def note_changes(self, batch: Batch) -> None:
