@@ -33,8 +33,9 @@ class StorageThreads:
         self._storage_thread.run(call, done)
 
     def run_on_flush_thread(self, call: Callable[[], T], done: Callable[[Finished[T]], None]) -> None:
-        """Once all sockets of this turn are read: one flush has what all of them append, and the thread does
-        not contend for the interpreter meanwhile: 6 us less for each of 100 AlterPartitions at a time.
+        """Once all sockets of this turn are read: one flush has what all of them append, and its thread does
+        not contend for the interpreter meanwhile. One AlterPartition of each of 20 brokers takes a quarter
+        less processor time.
         """
         self._loop.call_soon(self._begin_flush, call, done)
 

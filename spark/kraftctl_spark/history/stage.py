@@ -17,6 +17,17 @@ from kraftctl_spark.history.versions import Moment, Version, Versions
 
 Handler = Callable[[tuple[Any, ...], Moment], None]
 
+LISTS = (
+    "replicas",
+    "isr",
+    "adding_replicas",
+    "removing_replicas",
+    "eligible_leader_replicas",
+    "last_known_elr",
+    "directories",
+)
+"""What a partition and a change of it both have for its replicas."""
+
 COLUMNS: dict[str, tuple[str, ...]] = {
     "topic_record": ("name", "topic_id"),
     "remove_topic_record": ("topic_id",),
@@ -27,26 +38,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
         "leader_epoch",
         "partition_epoch",
         "leader_recovery_state",
-        "replicas",
-        "isr",
-        "adding_replicas",
-        "removing_replicas",
-        "eligible_leader_replicas",
-        "last_known_elr",
-        "directories",
+        *LISTS,
     ),
     "partition_change_record": (
         "topic_id",
         "partition_id",
         "leader",
         "leader_recovery_state",
-        "replicas",
-        "isr",
-        "adding_replicas",
-        "removing_replicas",
-        "eligible_leader_replicas",
-        "last_known_elr",
-        "directories",
+        *LISTS,
     ),
     "clear_elr_record": ("topic_name",),
     "config_record": ("resource_type", "resource_name", "name", "value"),
