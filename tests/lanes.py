@@ -76,6 +76,9 @@ QUORUMS = tuple(
 APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/chaos")
 """The folders that no other lane names."""
 
+NEVER_COMPILED = ("tests/spark", "tests/faults", "tests/soak")
+"""What these test is never compiled: lane `others` has run the same."""
+
 SIMULATION = "tests/simulator/test_random_seeds.py"
 """Minutes of it, and one process."""
 
@@ -88,7 +91,15 @@ TEST = (
     Lane("simulator", ("-s", SIMULATION), "32700-32701"),
     Lane("faults", ("tests/faults",), "32000-32500"),
     Lane("attacks", ("-s", "tests/attack", "tests/chaos"), "32500-32700"),
-    Lane("sources", ("-q",), "28000-32000", PURE, compiled=False, effort="0.25", seed=500),
+    Lane(
+        "sources",
+        ("-q", "tests", *(f"--ignore={path}" for path in NEVER_COMPILED)),
+        "28000-32000",
+        PURE,
+        compiled=False,
+        effort="0.25",
+        seed=500,
+    ),
 )
 """The longest first, so that no long lane runs alone at the end. The sources use other seeds than compiled
 code, and a quarter as many: equal seeds would find the same."""

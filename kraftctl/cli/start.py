@@ -26,6 +26,7 @@ from kraftctl.server.collector import Collector
 from kraftctl.server.controller_server import run_controller
 from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.driver import turn_probe
+from kraftctl.server.interpreter_lock import released_between_turns
 from kraftctl.server.log_files import LogFiles
 from kraftctl.server.logging import LEVELS, configure_logging
 from kraftctl.storage.directory_lock import DirectoryLock
@@ -80,7 +81,7 @@ def _start(config: ControllerConfig) -> None:
     try:
         announce(config, meta)
         raise_limit()
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with released_between_turns(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_run_until_signal(config, meta))
     finally:
         lock.release()

@@ -265,6 +265,9 @@ class Connection:
             self._transport.write(encode_frame(pieces[0] if len(pieces) == 1 else b"".join(pieces)))
         else:
             self._transport.writelines((encode_size(payload_bytes), *pieces))
+            if self._writable and self._transport.get_write_buffer_size() > 0:
+                # writelines() of asyncio in CPython 3.12 and 3.13 does not call pause_writing(); this does.
+                self._transport.set_write_buffer_limits(high=0)
         if not self._writable and not self._closed:
             self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + payload_bytes, self.last_active)
             self._owner.enforce_budgets()

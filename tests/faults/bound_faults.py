@@ -38,6 +38,14 @@ FAULTS = (
         "While topics are created, the loop is blocked for longer and longer.",
     ),
     PlantedFault(
+        "threads-demand-the-interpreter-lock-in-the-middle-of-a-turn",
+        "kraftctl/server/interpreter_lock.py",
+        "    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)\n",
+        "",
+        ("tests/server/test_interpreter_lock.py",),
+        "The loop stands still until the kernel runs the thread of the disk: 75 to 180 ms on a busy machine.",
+    ),
+    PlantedFault(
         "appended-items-are-compared-one-by-one",
         "kraftctl/controller/configuration_control/incremental_alter_configs.py",
         "        if item not in known:\n",
