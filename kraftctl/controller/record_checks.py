@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from kraftctl.metadata import features
 from kraftctl.metadata.leader_recovery_state import NO_CHANGE
@@ -87,6 +87,15 @@ ALLOWED_SINCE: Final[dict[str, tuple[int, ...]]] = {
 """Record -> for each of its versions, from 0 on, the metadata.version that allows it."""
 
 
+@mypyc_attr(acyclic=True)
+class EncodedRecord(RecordAndVersion):
+    """A record whose `value` a `RecordEncoder` has made and checked before it is appended with others."""
+
+    def __init__(self, record: Message, version: int, value: bytes) -> None:
+        super().__init__(record, version)
+        self.value = value
+
+
 class RecordEncoder:
     """Encodes and checks records in the order in which they are appended.
 
@@ -108,6 +117,8 @@ class RecordEncoder:
 
     def encode(self, entry: RecordAndVersion) -> bytes:
         """The encoded record. Raises what encoding raises, and AssertionError for a bug."""
+        if isinstance(entry, EncodedRecord):
+            return entry.value
         record = entry.record
         version = entry.version
         kind = type(record)

@@ -19,6 +19,7 @@ from kraftctl.controller.batch_limits import (
 from kraftctl.controller.controller_result import ControllerResult, SlicedWork
 from kraftctl.controller.excessive_requests import excessive, too_many_records
 from kraftctl.controller.moment import Moment
+from kraftctl.controller.record_checks import EncodedRecord
 from kraftctl.controller.request_context import RequestContext
 from kraftctl_protocol.batch_framing import HEADER_BYTES
 from kraftctl_protocol.message import Message
@@ -127,8 +128,11 @@ class SlicedRequest(SlicedWork):
         if self._atomicity != ATOMIC_SLICES:
             return None
         for entry in decided:
-            size = len(encode_metadata_record(entry.record, entry.version))
-            self._rehearsed_bytes += RECORD_OVERHEAD_BYTES + size
+            if isinstance(entry, EncodedRecord):
+                value = entry.value
+            else:
+                value = encode_metadata_record(entry.record, entry.version)
+            self._rehearsed_bytes += RECORD_OVERHEAD_BYTES + len(value)
         if self._rehearsed_bytes <= BATCH_BYTES_MAX:
             return None
         why = f"a batch of more than {BATCH_BYTES_MAX} bytes is needed"

@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 SLICED = "kraftctl/controller/sliced_request.py"
 REPLICATION = "kraftctl/controller/replication_control"
 TESTS = "tests/controller/test_sliced_requests.py"
+DRAFTS = "tests/controller/test_topic_drafts.py"
 
 FAULTS = (
     PlantedFault(
@@ -124,6 +125,32 @@ FAULTS = (
         "        self.config_source = config_source\n",
         ("tests/controller/test_create_topics.py::test_inherited_configs_are_encoded_as_they_are_listed",),
         "A tool that creates a topic does not know which of its configs are defaults (KIP-525).",
+    ),
+    PlantedFault(
+        "a-draft-of-a-topic-outlives-a-change-of-brokers",
+        f"{REPLICATION}/topic_draft.py",
+        " and self._brokers == _brokers(\n            image, leaving\n        )\n",
+        "\n",
+        (f"{DRAFTS}::test_a_broker_that_is_fenced_meanwhile_is_in_no_isr",),
+        "A fenced broker leads partitions of a new topic.",
+    ),
+    PlantedFault(
+        "a-name-is-checked-before-the-draft-only",
+        f"{REPLICATION}/create_topics.py",
+        "        error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)\n"
+        "        if error is not None:\n",
+        "        error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)\n"
+        "        if error is not None and self._draft is None:\n",
+        (f"{DRAFTS}::test_a_name_that_is_taken_meanwhile_exists_already",),
+        "Two topics have one name, and brokers halt.",
+    ),
+    PlantedFault(
+        "drafts-are-dropped-without-end",
+        f"{REPLICATION}/create_topics.py",
+        "            self._dropped_drafts += 1\n",
+        "",
+        (f"{DRAFTS}::test_it_ends_although_brokers_change_again_and_again",),
+        "While brokers come back, no large topic can be created.",
     ),
     PlantedFault(
         "half-a-topic-in-a-batch",

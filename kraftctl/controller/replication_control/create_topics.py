@@ -29,9 +29,15 @@ from kraftctl.controller.replication_control.replica_assignment import (
     usable_brokers,
     why_assignment_invalid,
 )
+from kraftctl.controller.replication_control.topic_draft import (
+    DRAFTED_PARTITIONS_MIN,
+    DROPPED_DRAFTS_MAX,
+    PARTITIONS_PER_UNIT,
+    TopicDraft,
+)
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
-from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
+from kraftctl.controller.sliced_request import ALL_UNITS, ATOMIC_SLICES, SlicedRequest
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
 from kraftctl.metadata.replica_placement import UsableBroker
 from kraftctl.metadata.topic_name import why_topic_name_invalid
@@ -171,6 +177,9 @@ class _TopicCreation(SlicedRequest):
         self._check = TopicConfigCheck(state.config)
         self._brokers: list[UsableBroker] = []
         self._new_partitions = NewPartitions(state.image, state.heartbeats.leaving)
+        self._draft: TopicDraft | None = None
+        """Of the next topic, which is large."""
+        self._dropped_drafts = 0
         self._inherited: dict[str, CreatableTopicConfigs] = {}
         self._inherited_in_order: list[CreatableTopicConfigs] = []
         self._created: set[str] = set()
@@ -184,6 +193,9 @@ class _TopicCreation(SlicedRequest):
         self._brokers = usable_brokers(self._image.cluster, leaving)
         self._new_partitions = NewPartitions(self._image, leaving)
         self._inherited = {}
+        if self._draft is not None and not self._draft.is_current(self._image, leaving):
+            self._draft = None
+            self._dropped_drafts += 1
         return None
 
     def has_next(self) -> bool:
@@ -196,14 +208,20 @@ class _TopicCreation(SlicedRequest):
 
     def decide_next(self, units: int) -> list[RecordAndVersion]:
         topic = self._topics[self._next_topic]
-        self._next_topic += 1
         self._records = []
-        self._response.topics.append(self._create(topic))
-        self.spent += 2 + len(self._records)
+        result = self._create(topic, units)
+        if result is None:
+            return []
+        self._next_topic += 1
+        self._response.topics.append(result)
+        is_drafted = self._draft is not None
+        self._draft = None
+        self.spent += 2 + len(self._records) // (PARTITIONS_PER_UNIT if is_drafted else 1)
         return [] if self._validates_only and not self.rehearsing else self._records
 
     def rewind(self) -> None:
         self._next_topic = 0
+        self._draft = None
         self._created.clear()
         self._response = CreateTopicsResponse()
 
@@ -213,13 +231,39 @@ class _TopicCreation(SlicedRequest):
         self._response.throttle_time_ms = self._quota.throttle_time_ms
         return self._response
 
-    def _create(self, topic: CreatableTopic) -> CreatableTopicResult:
+    def _create(self, topic: CreatableTopic, units: int) -> CreatableTopicResult | None:
+        """None: the topic is large, and not all of its records are made yet, or in an earlier slice."""
         error = self._why_name_refused(topic.name) or self._why_configs_refused(topic)
         if error is not None:
             return _refused(topic.name, error)
-        partitions = self._partitions(topic)
-        if isinstance(partitions, ApiError):
-            return _refused(topic.name, partitions)
+        draft = self._draft
+        if draft is None:
+            partitions = self._partitions(topic)
+            if isinstance(partitions, ApiError):
+                return _refused(topic.name, partitions)
+            if len(partitions) < DRAFTED_PARTITIONS_MIN:
+                return self._admit(topic, partitions)
+            draft = self._begin_draft(partitions)
+        if not draft.is_complete and not self._continue_draft(draft, units):
+            return None
+        return self._admit(topic, draft.replicas)
+
+    def _begin_draft(self, replicas: list[list[int]]) -> TopicDraft:
+        topic_id = random_uuid(self._state.rng)
+        self._draft = TopicDraft(topic_id, replicas, self._image, self._state.heartbeats.leaving)
+        return self._draft
+
+    def _continue_draft(self, draft: TopicDraft, units: int) -> bool:
+        """Whether it may be written now. What took several slices is written in another one."""
+        is_first = not draft.records
+        if self._dropped_drafts > DROPPED_DRAFTS_MAX:
+            units = ALL_UNITS
+        self.spent += draft.make(self._new_partitions, units)
+        if draft.is_complete and not is_first:
+            self.spent += units
+        return draft.is_complete and is_first
+
+    def _admit(self, topic: CreatableTopic, partitions: list[list[int]]) -> CreatableTopicResult:
         quota = self._rehearsed_quota if self.rehearsing else self._quota
         throttled = quota.admit(len(partitions))
         if throttled is not None:
@@ -321,7 +365,8 @@ class _TopicCreation(SlicedRequest):
 
     def _write(self, topic: CreatableTopic, partitions: list[list[int]]) -> CreatableTopicResult:
         """Topic, configs, what the configs imply, partitions: brokers replay them in this order."""
-        topic_id = random_uuid(self._state.rng)
+        draft = self._draft
+        topic_id = random_uuid(self._state.rng) if draft is None else draft.topic_id
         configs = {config.name: config.value or "" for config in topic.configs}
         config_records = [
             RecordAndVersion(
@@ -332,8 +377,11 @@ class _TopicCreation(SlicedRequest):
         self._records.append(RecordAndVersion(TopicRecord(name=topic.name, topic_id=topic_id), 0))
         self._records.extend(config_records)
         self._records.extend(clear_elr_records(self._image, config_records))
-        for index, replicas in enumerate(partitions):
-            self._records.append(self._new_partitions.record(topic_id, index, replicas))
+        if draft is not None:
+            self._records.extend(draft.records)
+        else:
+            for index, replicas in enumerate(partitions):
+                self._records.append(self._new_partitions.record(topic_id, index, replicas))
         result = CreatableTopicResult(name=topic.name, topic_id=topic_id, error_message=None)
         if self._state.authorizer.allows(
             self.context, AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name, logs_denial=False

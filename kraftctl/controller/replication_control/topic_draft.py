@@ -1,0 +1,68 @@
+"""The partitions of a large topic: made in as many slices as that takes, and written together in the end.
+
+A topic is one batch of the log, so nothing of a draft is in the log or in the image before all of it is.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kraftctl.controller.record_checks import EncodedRecord, RecordEncoder
+from kraftctl.controller.replication_control.leaving_brokers import LeavingBrokers
+from kraftctl.controller.replication_control.replica_assignment import NewPartitions
+from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.metadata.broker_registration import BrokerRegistration
+from kraftctl_protocol.metadata_record import RecordAndVersion
+from kraftctl_protocol.uuids import Uuid
+
+DRAFTED_PARTITIONS_MIN: Final = 500
+"""Topics of fewer partitions are made in one slice."""
+
+PARTITIONS_PER_UNIT: Final = 2
+"""So many records are made and encoded while one is made, encoded, appended and replayed."""
+
+DROPPED_DRAFTS_MAX: Final = 3
+"""After so many, one is made in one slice: brokers may come and go for ever."""
+
+
+class TopicDraft:
+    """Its `records` are complete after some calls of `make`, as long as it `is_current`."""
+
+    def __init__(
+        self, topic_id: Uuid, replicas: list[list[int]], image: MetadataImage, leaving: LeavingBrokers
+    ) -> None:
+        self.topic_id = topic_id
+        self.replicas = replicas
+        """Of each partition."""
+        self.records: list[RecordAndVersion] = []
+        self._metadata_version = image.features.metadata_version
+        self._brokers = _brokers(image, leaving)
+        self._encoder = RecordEncoder(self._metadata_version)
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.records) == len(self.replicas)
+
+    def is_current(self, image: MetadataImage, leaving: LeavingBrokers) -> bool:
+        """Whether the replicas would be placed, and their records written, as they were."""
+        return self._metadata_version == image.features.metadata_version and self._brokers == _brokers(
+            image, leaving
+        )
+
+    def make(self, new_partitions: NewPartitions, units: int) -> int:
+        """The next records, for about so many units. Returns what they cost."""
+        begin = len(self.records)
+        end = min(len(self.replicas), begin + max(1, units) * PARTITIONS_PER_UNIT)
+        for index in range(begin, end):
+            entry = new_partitions.record(self.topic_id, index, self.replicas[index])
+            value = self._encoder.encode(entry)
+            self.records.append(EncodedRecord(entry.record, entry.version, value))
+        return 1 + (end - begin) // PARTITIONS_PER_UNIT
+
+
+def _brokers(image: MetadataImage, leaving: LeavingBrokers) -> list[tuple[BrokerRegistration, bool]]:
+    """All of them, and which are about to be fenced. What changes a registration replaces it."""
+    return [
+        (registration, leaving.has(broker_id, registration.epoch))
+        for broker_id, registration in image.cluster.brokers.items()
+    ]
