@@ -77,7 +77,7 @@ APART = ("tests/interop", "tests/spark", "tests/faults", "tests/attack", "tests/
 """The folders that no other lane names."""
 
 NEVER_COMPILED = ("tests/spark", "tests/faults", "tests/soak")
-"""What these test is never compiled: lane `others` has run the same."""
+"""What these test is never compiled: lanes `others`, `spark` and `faults` run the same."""
 
 SIMULATION = "tests/simulator/test_random_seeds.py"
 """Minutes of it, and one process."""
