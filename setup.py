@@ -41,6 +41,9 @@ OTHER_SHARED_OBJECT = "kraftctl_image"
 RIM_SHARED_OBJECT = "kraftctl_rim"
 """Of the modules around the pure core that each request runs through."""
 
+TRASHCAN = ROOT / "trashcan.h"
+"""Read before all native code; says why."""
+
 
 class ParallelBuildExt(build_ext):
     """One C compiler per core; setuptools alone would run them one after the other."""
@@ -94,7 +97,13 @@ def extensions() -> list[Any]:
     files = [path for group, _ in parts for path in group]
     # Without a cache: mypyc 2.4 loses attribute bitmaps of classes that it reads back from one.
     options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
-    return mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
+    made = mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
+    for extension in made:
+        # Those of single modules only import a shared object, and do not find mypyc's headers.
+        if extension.name.endswith("__mypyc"):
+            extension.extra_compile_args = [*extension.extra_compile_args, "-include", str(TRASHCAN)]
+            extension.depends = [*extension.depends, str(TRASHCAN)]
+    return made
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": ParallelBuildExt})
