@@ -11,7 +11,6 @@ takes what was not forced. Networks are cut in proxies (links.py). Nothing needs
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
 import sys
@@ -160,7 +159,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    # Without the end of the interpreter: collecting what is left has crashed there after a sound run.
-    os._exit(status)
+    sys.exit(main())
