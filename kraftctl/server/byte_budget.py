@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
-SPARED_SHARE = 8
+SPARED_SHARE: Final = 8
 """An address that holds at most the eighth part of a budget loses nothing while another one holds more."""
 
-ROOM_SHARE = 8
+ROOM_SHARE: Final = 8
 """The eighth part of the budget is made free at a time: to find who loses takes a look at everybody."""
 
-RENT_SECONDS_MIN = 0.001
+RENT_SECONDS_MIN: Final = 0.001
 """Of two that have just begun, the larger one loses."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from mypy_extensions import mypyc_attr
 
@@ -23,6 +23,7 @@ from kraftctl.server.client_address import client_address
 from kraftctl.server.client_requests import FrameLimits, ReceivedRequest, Respond, receive_request
 from kraftctl.server.long_answers import encode_pieces
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
+from kraftctl.server.turn_answers import COLLECTED_BYTES_MAX, TurnAnswers
 from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
@@ -32,13 +33,13 @@ from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
 from kraftctl_protocol.requests import RequestHead
 from kraftctl_protocol.shared_response import unshared
 
-HELD_WHILE_BUSY_BYTES_MAX = 64 * 1024
+HELD_WHILE_BUSY_BYTES_MAX: Final = 64 * 1024
 """How much of later requests is read while one is being answered; then reading pauses."""
 
-GATHERED_BYTES_MIN = 64 * 1024
+GATHERED_BYTES_MIN: Final = 64 * 1024
 """An answer from this size on is not copied once more to put its size before it."""
 
-READ_SHARE = 16
+READ_SHARE: Final = 16
 """A client that reads the sixteenth part of its answer at a time reads; the system's buffers take less."""
 
 
@@ -74,6 +75,7 @@ class ConnectionOwner(Protocol):
     voters: VoterConnections[Connection]
     unsent: ByteBudget[Connection]
     """The bytes of answers that clients have not read."""
+    answers: TurnAnswers
     request_log: RequestLog
     refusals: RateLimitedLog
     failures: RateLimitedLog
@@ -102,6 +104,7 @@ class Connection:
         self._listener_name = owner.listener_name
         self._handler = owner.handler
         self._request_log = owner.request_log
+        self._answers = owner.answers
         self._loop = loop
         self._frames: deque[bytes] = deque()
         self._decoder = FrameDecoder(owner.max_frame_bytes)
@@ -109,6 +112,7 @@ class Connection:
         self._request: ReceivedRequest | None = None
         self._request_id = -1
         self._request_bytes = 0
+        self._collected = b""
         self._holds_requests = False
         self._serving = False
         self._admitted = False
@@ -192,24 +196,31 @@ class Connection:
         """Send what has been written, then close."""
         self._closed = True
         self._drop_requests()
+        self._write_collected()
         self._transport.close()
 
     def abort(self) -> None:
         """Close immediately, dropping what has not been sent."""
         self._closed = True
+        self._collected = b""
         self._let_go()
         self._transport.abort()
 
     def _serve(self) -> None:
         """Process requests in order until one has to wait for its answer."""
         self._serving = True
-        while self._frames and self._request is None and self._writable and not self._closed:
+        while self._frames and self._request is None and self._has_room and not self._closed:
             self._start(self._frames.popleft())
         self._serving = False
-        if not self._reading and self._writable and not self._frames and not self._closed:
+        if not self._reading and self._has_room and not self._frames and not self._closed:
             self._reading = True
             self._owner.budget.hold(self, self._decoder.held_bytes, self._loop.time(), anew=True)
             self._transport.resume_reading()
+
+    @property
+    def _has_room(self) -> bool:
+        """The answers before have left, or are few bytes that leave at the end of this turn."""
+        return self._writable and len(self._collected) < COLLECTED_BYTES_MAX
 
     def _start(self, frame: bytes) -> None:
         # Now: bytes have come, or an answer has left, and none of the callers waits in between.
@@ -260,7 +271,27 @@ class Connection:
         if replica_id != NO_REPLICA and is_served(response) and self._handler.is_voter(replica_id):
             self._owner.voters.note(replica_id, self)
 
+    def send_collected(self) -> None:
+        """All sockets of the turn are read."""
+        if not self._closed and self._collected:
+            collected_bytes = len(self._collected)
+            self._write_collected()
+            self._note_unsent(collected_bytes)
+            if self._frames or not self._reading:
+                self._serve()
+
+    def _write_collected(self) -> None:
+        if self._collected:
+            collected, self._collected = self._collected, b""
+            self._transport.write(collected)
+
     def _write(self, pieces: list[bytes], payload_bytes: int) -> None:
+        if self._serving and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:
+            if not self._collected:
+                self._answers.add(self)
+            self._collected += encode_frame(pieces[0])
+            return
+        self._write_collected()
         if payload_bytes < GATHERED_BYTES_MIN:
             self._transport.write(encode_frame(pieces[0] if len(pieces) == 1 else b"".join(pieces)))
         else:
@@ -268,8 +299,11 @@ class Connection:
             if self._writable and self._transport.get_write_buffer_size() > 0:
                 # writelines() of asyncio in CPython 3.12 and 3.13 does not call pause_writing(); this does.
                 self._transport.set_write_buffer_limits(high=0)
+        self._note_unsent(SIZE_PREFIX_BYTES + payload_bytes)
+
+    def _note_unsent(self, size_bytes: int) -> None:
         if not self._writable and not self._closed:
-            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + payload_bytes, self.last_active)
+            self._owner.unsent.hold(self, size_bytes, self.last_active)
             self._owner.enforce_budgets()
 
     def _encode(self, request: ReceivedRequest, response: Message) -> list[bytes] | None:

@@ -30,6 +30,7 @@ from kraftctl.server.sasl_servers import ListenerSaslServers
 from kraftctl.server.sockets_first import call_after_sockets
 from kraftctl.server.ssl_metrics import SslMetrics
 from kraftctl.server.ssl_transport import SslListener, SslTransport
+from kraftctl.server.turn_answers import TurnAnswers
 from kraftctl.server.unfinished_handshakes import UnfinishedHandshakes
 from kraftctl.server.voter_connections import VoterConnections
 from kraftctl_protocol.api_keys import ApiKey
@@ -84,6 +85,7 @@ class Listener:
         self.handler: RequestHandler
         self.budget = server.budget
         self.unsent = server.unsent
+        self.answers = server.answers
         self.voters = server.voters
         self.enforce_budgets = server.enforce_budgets
         self.request_log = server.request_log
@@ -195,6 +197,7 @@ class SocketServer:
         self.quotas = ConnectionQuotas(config)
         self.budget: ByteBudget[Connection] = ByteBudget(_unfinished_bytes_max(config))
         self.unsent: ByteBudget[Connection] = ByteBudget(UNSENT_BYTES_MAX)
+        self.answers = TurnAnswers(loop)
         self.voters: VoterConnections[Connection] = VoterConnections()
         self.leaving: set[Connection] = set()
         """Closed to make room for others; not gone yet."""

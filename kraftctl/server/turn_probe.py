@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Final
 
 from kraftctl.node.events import ClientRequest
 from kraftctl.server.request_log import RateLimitedLog
 
-SLOW_NS = 500_000_000
+SLOW_NS: Final = 500_000_000
 """A turn or wait longer than this is logged: half of Kafka's default election timeout."""
 
 

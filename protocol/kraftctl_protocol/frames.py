@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from librt.strings import read_i32_be
 
 from kraftctl_protocol.primitives import DecodeError
 
-SIZE_PREFIX_BYTES = 4
-FRAME_BYTES_MAX_DEFAULT = 104_857_600
+SIZE_PREFIX_BYTES: Final = 4
+FRAME_BYTES_MAX_DEFAULT: Final = 104_857_600
 """Kafka's default of `socket.request.max.bytes`."""
 
-KIND_BYTES = 4
+KIND_BYTES: Final = 4
 """The first bytes of a request's payload: API key and version. They decide how long it may be."""
 
-UNCHECKED_BYTES_MAX = 64 * 1024
+UNCHECKED_BYTES_MAX: Final = 64 * 1024
 """Any request may be so long; only for longer ones is its kind looked at."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kraftctl_protocol.generated.index import request_class, response_class
 from kraftctl_protocol.primitives import DecodeError
 
-API_VERSIONS_KEY = 18
+API_VERSIONS_KEY: Final = 18
 
 
 def request_header_version(api_key: int, version: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from librt.strings import read_i16_be, read_i32_be
 
@@ -14,10 +15,10 @@ from kraftctl_protocol.headers import request_header_version, response_header_ve
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError, EncodeError, Reader, Writer
 
-REQUEST_START_BYTES = 8
+REQUEST_START_BYTES: Final = 8
 """API key, version and correlation id: the part of a request header that never changes."""
 
-HEADER_MEMORY_BYTES_MAX = 256 * 1024
+HEADER_MEMORY_BYTES_MAX: Final = 256 * 1024
 """What a header may take: the longest client id, and tagged fields that only newer versions know."""
 
 

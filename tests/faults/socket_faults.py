@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 BUDGET = "tests/server/test_byte_budget.py"
 BUDGETS = "tests/server/test_budgets.py"
 READS = "tests/server/test_answer_reads.py"
+TURN_ANSWERS = "tests/server/test_turn_answers.py"
 DESCRIPTORS = "tests/server/test_descriptors.py"
 OUT_OF_DESCRIPTORS = "tests/server/test_out_of_descriptors.py"
 
@@ -54,10 +55,58 @@ FAULTS = (
     PlantedFault(
         "unread-answers-have-no-budget",
         "kraftctl/server/connection.py",
-        "            self._owner.unsent.hold(self, SIZE_PREFIX_BYTES + payload_bytes, self.last_active)\n",
+        "            self._owner.unsent.hold(self, size_bytes, self.last_active)\n",
         "            pass\n",
         (BUDGETS,),
         "300 clients that never read hold 2.4 GB.",
+    ),
+    PlantedFault(
+        "each-answer-leaves-by-itself",
+        "kraftctl/server/connection.py",
+        "        if self._serving and payload_bytes < COLLECTED_BYTES_MAX and len(pieces) == 1:\n",
+        "        if payload_bytes < 0:\n",
+        (TURN_ANSWERS,),
+        "Heartbeats of a hundred brokers wake a hundred threads in the middle of a turn.",
+    ),
+    PlantedFault(
+        "a-long-answer-overtakes-collected-ones",
+        "kraftctl/server/connection.py",
+        "        self._write_collected()\n        if payload_bytes < GATHERED_BYTES_MIN:\n",
+        "        if payload_bytes < GATHERED_BYTES_MIN:\n",
+        (TURN_ANSWERS,),
+        "A client that sends its requests ahead gets an answer that belongs to another request.",
+    ),
+    PlantedFault(
+        "a-closed-connection-forgets-collected-answers",
+        "kraftctl/server/connection.py",
+        "        self._drop_requests()\n        self._write_collected()\n",
+        "        self._drop_requests()\n",
+        (TURN_ANSWERS,),
+        "What a client asked before the request that is refused is carried out and not answered.",
+    ),
+    PlantedFault(
+        "collected-answers-have-no-limit",
+        "kraftctl/server/connection.py",
+        "        return self._writable and len(self._collected) < COLLECTED_BYTES_MAX\n",
+        "        return self._writable\n",
+        (TURN_ANSWERS,),
+        "A client that sends 64 KiB of requests ahead makes the turn of all others longer.",
+    ),
+    PlantedFault(
+        "requests-behind-collected-answers-wait-forever",
+        "kraftctl/server/connection.py",
+        "            if self._frames or not self._reading:\n                self._serve()\n",
+        "",
+        (TURN_ANSWERS,),
+        "A client that sends many requests ahead gets 4 KiB of answers and then nothing.",
+    ),
+    PlantedFault(
+        "unread-collected-answers-have-no-budget",
+        "kraftctl/server/connection.py",
+        "            self._note_unsent(collected_bytes)\n",
+        "",
+        (TURN_ANSWERS,),
+        "Clients that never read small answers hold memory that no limit counts.",
     ),
     PlantedFault(
         "the-newest-holder-loses",

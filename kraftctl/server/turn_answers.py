@@ -1,0 +1,37 @@
+"""Small answers leave together, once all sockets of a turn are read.
+
+An answer that leaves in between wakes its client, which competes with the rest of the turn for processors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, Protocol
+
+COLLECTED_BYTES_MAX: Final = 4 * 1024
+"""More than this is not collected for one connection; it is sent immediately."""
+
+
+class Collecting(Protocol):
+    """A connection with answers that are to leave."""
+
+    def send_collected(self) -> None: ...
+
+
+class TurnAnswers:
+    """The connections that have collected answers in this turn, in order."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._connections: list[Collecting] = []
+
+    def add(self, connection: Collecting) -> None:
+        """Its `send_collected` is called once all sockets are read that had something in them."""
+        if not self._connections:
+            self._loop.call_soon(self._send)
+        self._connections.append(connection)
+
+    def _send(self) -> None:
+        connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.send_collected()
