@@ -56,6 +56,7 @@ from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, checkpoint_fil
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.shared_response import SharedResponse, encoded_once
 
 NO_OFFSET: Final = -1
 
@@ -282,7 +283,7 @@ class QuorumController:
             assert response is not None or prepared.rest is not None, "every request has an answer"
             if response is not None and prepared.batches:
                 # What is committed must be answered: a response that cannot be encoded has to fail now.
-                response.encode(context.version)
+                prepared.encoded = encoded_once(response, context.version)
         except Exception:
             state.mutation_quotas.refund_request()
             raise
@@ -356,7 +357,7 @@ class QuorumController:
             assert too_large is None, too_large
             response = prepared.response
             if waiting is not None and response is not None:
-                response.encode(waiting.context.version)
+                prepared.encoded = encoded_once(response, waiting.context.version)
             assert (response is not None) == (waiting is not None and prepared.rest is None)
         except Exception as error:  # noqa: BLE001 - nothing of the slice is appended: this work alone fails
             self.state.mutation_quotas.refund_request()
@@ -426,7 +427,13 @@ class QuorumController:
     # Answering.
 
     def park(
-        self, request_id: int, context: RequestContext, request: Message, response: Message, now_ms: int
+        self,
+        request_id: int,
+        context: RequestContext,
+        request: Message,
+        response: Message,
+        now_ms: int,
+        encoded: SharedResponse | None = None,
     ) -> bool:
         """Keep `response` until everything it may have seen is stable; False if it is stable already."""
         api = context.api
@@ -442,7 +449,7 @@ class QuorumController:
             if changed is None:
                 return False
             offset = changed
-        parked = ParkedResponse(request_id, context, request, response)
+        parked = ParkedResponse(request_id, context, request, response, encoded)
         self._deferred.add(offset, parked)
         if api.owner == Owner.EVERY and api.waits_for == WaitsFor.READS:
             self._reads_with_deadline.append((now_ms + self._read_wait_ms, parked))

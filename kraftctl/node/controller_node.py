@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Final, assert_never
 
 from kraftctl.apis.api import Owner
 from kraftctl.controller.audit.audit_trail import AuditTrail
@@ -47,15 +47,16 @@ from kraftctl_protocol.generated.envelope_response import EnvelopeResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.requests import RequestHead
+from kraftctl_protocol.shared_response import SharedResponse
 
-NO_EPOCH = -1
+NO_EPOCH: Final = -1
 
-UNCOMMITTED_RECORDS_MAX = 4096
+UNCOMMITTED_RECORDS_MAX: Final = 4096
 """No slice begins behind so many records: half a megabyte, which disks and followers take in milliseconds.
 
 More would not make the work faster, and every answer that waits for a commit would wait for all of them."""
 
-UNITS_BESIDE_WORK = 50
+UNITS_BESIDE_WORK: Final = 50
 """A fraction of a millisecond: when 100 brokers return together, each begins elections of its own."""
 
 
@@ -230,7 +231,9 @@ class ControllerNode:
                         has_begun=step.prepared.changes_anything,
                     )
                 if rest is None or response is not None:
-                    self._answer(event.request_id, step.context, step.request, response, now_ms)
+                    self._answer(
+                        event.request_id, step.context, step.request, response, now_ms, step.prepared.encoded
+                    )
             case DecodeBody():
                 self._effects.append(step)
             case Message():
@@ -322,10 +325,11 @@ class ControllerNode:
         request: Message,
         response: Message | None,
         now_ms: int,
+        encoded: SharedResponse | None,
     ) -> None:
         assert response is not None, "every request has an answer"
-        if not self._controller.park(request_id, context, request, response, now_ms):
-            self._respond(request_id, response)
+        if not self._controller.park(request_id, context, request, response, now_ms, encoded):
+            self._respond(request_id, response, encoded)
 
     def _begin_audit(self, request_id: int, context: RequestContext, request: Message) -> None:
         image, raft = self._controller.image, self._raft
@@ -341,15 +345,18 @@ class ControllerNode:
         if entry is not None:
             self._effects.append(Audited(entry))
 
-    def _respond(self, request_id: int, response: Message | None) -> None:
+    def _respond(
+        self, request_id: int, response: Message | None, encoded: SharedResponse | None = None
+    ) -> None:
         self._end_audit(request_id, response)
         envelope = self._envelopes.pop(request_id, None)
         if envelope is not None:
-            response = wrap_answer(envelope, response, self._controller.failures)
+            response, encoded = wrap_answer(envelope, response, self._controller.failures), None
         if response is None:
             self._effects.append(CloseConnection(request_id))
         else:
-            self._effects.append(effects.Respond(request_id, response))
+            assert encoded is None or encoded.response is response, "the answer is what was encoded"
+            self._effects.append(effects.Respond(request_id, response, encoded))
 
     # Raft's effects.
 
@@ -396,7 +403,7 @@ class ControllerNode:
 
     def _release(self, parked: list[ParkedResponse]) -> None:
         for entry in parked:
-            self._respond(entry.request_id, entry.response)
+            self._respond(entry.request_id, entry.response, entry.encoded)
 
     # Leading.
 
@@ -462,7 +469,14 @@ class ControllerNode:
         if waiting is not None:
             self._audit.appended(waiting.request_id, base_offset, self._raft.end_offset)
             if piece.prepared.rest is None:
-                self._answer(waiting.request_id, waiting.context, waiting.request, piece.response, now_ms)
+                self._answer(
+                    waiting.request_id,
+                    waiting.context,
+                    waiting.request,
+                    piece.response,
+                    now_ms,
+                    piece.prepared.encoded,
+                )
 
     def _ask_for_a_turn(self) -> None:
         if self._turn_is_asked or not self._controller.has_work:

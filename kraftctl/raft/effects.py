@@ -10,6 +10,7 @@ from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.generated.fetch_snapshot_response import FetchSnapshotResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_protocol.shared_response import SharedResponse
 
 
 class WriteQuorumState(Value):
@@ -81,11 +82,12 @@ class StartOver(Value):
 
 
 class Respond(Value):
-    """Send this response."""
+    """Send this response. `encoded`, if any, is the same response."""
 
-    def __init__(self, request_id: int, response: Message) -> None:
+    def __init__(self, request_id: int, response: Message, encoded: SharedResponse | None = None) -> None:
         self.request_id = request_id
         self.response = response
+        self.encoded = encoded
 
 
 class RespondFetch(Value):

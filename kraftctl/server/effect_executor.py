@@ -121,7 +121,7 @@ class EffectExecutor:
         storage = self._storage
         match effect:
             case effects.Respond():
-                self._network.respond(effect.request_id, effect.response)
+                self._network.respond(effect.request_id, effect.encoded or effect.response)
             case effects.RespondFetch():
                 self._respond_fetch(effect)
             case effects.AppendBatch():

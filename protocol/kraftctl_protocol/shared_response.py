@@ -1,13 +1,15 @@
-"""A response to several requests: it is encoded once, and each answer has a header of its own."""
+"""A response that is encoded once, for several requests or before it leaves; each has a header of its own."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from mypy_extensions import i64, mypyc_attr
 
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import Writer
 
-NO_VERSION = -1
+NO_VERSION: Final = -1
 
 
 @mypyc_attr(acyclic=True)
@@ -26,6 +28,13 @@ class SharedResponse(Message):
             self._encoded = self.response.encode(version)
             self._version = version
         writer.write(self._encoded)
+
+
+def encoded_once(response: Message, version: i64) -> SharedResponse:
+    """The response, encoded now. Raises what `encode` raises."""
+    shared = SharedResponse(response)
+    shared.write(Writer(), version)
+    return shared
 
 
 def unshared(response: Message) -> Message:

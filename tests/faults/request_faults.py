@@ -80,10 +80,27 @@ FAULTS = (
     PlantedFault(
         "answer-is-not-encoded-before-the-append",
         "kraftctl/controller/quorum_controller.py",
-        "                response.encode(context.version)\n        except Exception:\n",
+        "                prepared.encoded = encoded_once(response, context.version)\n"
+        "        except Exception:\n",
         "                pass\n        except Exception:\n",
         (CONTAINMENT,),
         "Records are appended for a request whose answer can never be sent.",
+    ),
+    PlantedFault(
+        "a-refusal-keeps-the-bytes-of-the-answer",
+        "kraftctl/controller/parked_response.py",
+        "        self.encoded = None\n",
+        "",
+        ("tests/node/test_what_waits.py",),
+        "A leader that resigns acknowledges changes that are undone.",
+    ),
+    PlantedFault(
+        "what-is-in-an-envelope-leaves-without-it",
+        "kraftctl/node/controller_node.py",
+        "            response, encoded = wrap_answer(envelope, response, self._controller.failures), None\n",
+        "            response = wrap_answer(envelope, response, self._controller.failures)\n",
+        (CONTAINMENT,),
+        "A broker cannot decode the answers to what it forwards.",
     ),
     PlantedFault(
         "envelope-lends-its-rights",

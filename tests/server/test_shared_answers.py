@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.apis.api_table import API_TABLE
-from kraftctl.raft.effects import RespondFetch
+from kraftctl.raft.effects import Respond, RespondFetch
 from kraftctl.server.client_requests import ReceivedRequest
 from kraftctl.server.long_answers import RECORDS_BYTES_MIN, encode_pieces
 from kraftctl.server.voter_connections import is_served
@@ -20,7 +20,7 @@ from kraftctl_protocol.generated.fetch_response import (
 from kraftctl_protocol.generated.request_header import RequestHeader
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import ParsedRequest
-from kraftctl_protocol.shared_response import SharedResponse
+from kraftctl_protocol.shared_response import SharedResponse, encoded_once
 from tests.server.executing import World
 
 FETCH = API_TABLE[ApiKey.FETCH]
@@ -78,6 +78,18 @@ def test_it_is_encoded_once_in_a_version() -> None:
     content.throttle_time_ms = 77
     assert latest.encode_answer(shared) == first
     assert older.encode_answer(shared) == older.encode_answer(content)
+
+
+def test_what_was_encoded_before_the_append_is_sent() -> None:
+    content = response(b"records")
+    world = Sending(None)
+    world.executor.execute(Respond(1, content, encoded_once(content, FETCH.highest)))
+    content.throttle_time_ms = 77
+    world.executor.execute(Respond(3, content))
+    assert world.sent == {
+        1: request(1).encode_answer(response(b"records")),
+        3: request(3).encode_answer(content),
+    }
 
 
 @pytest.mark.parametrize("size_bytes", [0, 100, RECORDS_BYTES_MIN, 1 << 20])
