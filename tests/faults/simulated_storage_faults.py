@@ -146,7 +146,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "flush-without-fsync",
         "kraftctl/storage/segment.py",
-        "            self.needs_flush = False\n            os.fsync(self.descriptor)\n",
+        "            self.needs_flush = False\n            os.fdatasync(self.descriptor)\n",
         "            self.needs_flush = False\n",
         "Acknowledged records are in a page cache only.",
     ),

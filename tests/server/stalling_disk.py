@@ -51,6 +51,7 @@ class StallingDisk:
         self._part_of_path = ""
         for name in ("fsync", "replace", "unlink", "ftruncate", "pread", "pwrite", "write"):
             patch.setattr(os, name, self._wrapped(name, getattr(os, name)))
+        patch.setattr(os, "fdatasync", self._wrapped("fsync", os.fdatasync))
 
     def stall(self, call: str, part_of_path: str) -> None:
         self._part_of_path = part_of_path

@@ -111,14 +111,14 @@ def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytes
         }
     )
     meta = MetaProperties(CLUSTER_ID, 3000, random_uuid(random.Random(1)))
-    fsync = os.fsync
+    fdatasync = os.fdatasync
 
     def fail(descriptor: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     def break_disk(number: int) -> None:
         if number == 10:
-            monkeypatch.setattr(os, "fsync", fail)
+            monkeypatch.setattr(os, "fdatasync", fail)
 
     async def run() -> set[str]:
         serving = asyncio.create_task(run_controller(config, meta, asyncio.Event()))
@@ -128,7 +128,7 @@ def test_a_failing_fsync_acknowledges_nothing(tmp_path: Path, monkeypatch: pytes
         return acknowledged
 
     acknowledged = asyncio.run(run())
-    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "fdatasync", fdatasync)
     assert acknowledged == {f"topic-{number}" for number in range(10)}
 
 

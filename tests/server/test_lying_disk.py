@@ -141,13 +141,14 @@ def test_a_formatted_directory_survives(shim: Path, tmp_path: Path) -> None:
 FORCES_LESS = """
 import os
 from pathlib import Path
-fsync = os.fsync
 def forces(path):
     return {condition}
-def fsync_some(descriptor):
-    if forces(Path(os.readlink(f"/proc/self/fd/{{descriptor}}"))):
-        fsync(descriptor)
-os.fsync = fsync_some
+def forcing_some(call):
+    def force(descriptor):
+        if forces(Path(os.readlink(f"/proc/self/fd/{{descriptor}}"))):
+            call(descriptor)
+    return force
+os.fsync, os.fdatasync = forcing_some(os.fsync), forcing_some(os.fdatasync)
 """
 """Compiled modules look `os.fsync` up with each call, and methods of their own classes only once."""
 

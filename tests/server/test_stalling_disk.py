@@ -378,14 +378,14 @@ def test_a_flush_that_fails_while_something_is_stored(
             state = effects.WriteQuorumState(ElectionState(epoch=5, data_version=1))
             scene.script[0] = [append(0), effects.FlushLog(1), state, respond(scene.request("answered"))]
             scene.disk.stall("fsync", "quorum-state")
-            fsync = os.fsync
+            fdatasync = os.fdatasync
 
             def fail(descriptor: int) -> None:
                 if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".log"):
                     raise OSError(errno.EIO, "Input/output error")
-                fsync(descriptor)
+                fdatasync(descriptor)
 
-            monkeypatch.setattr(os, "fsync", fail)
+            monkeypatch.setattr(os, "fdatasync", fail)
             scene.play(0)
             with pytest.raises(StorageError, match="Input/output"):
                 await scene.driver.failed

@@ -22,16 +22,16 @@ SECONDS_MAX = 20.0
 
 
 class WatchedDisk:
-    """Has a batch appended during each os.fsync, and knows up to where the segments were to be kept."""
+    """Has a batch appended during each os.fdatasync, and knows up to where the segments were to be kept."""
 
     def __init__(self, patch: pytest.MonkeyPatch, log: MetadataLog, count: int) -> None:
         self.end_offset = 0
         self._log = log
         self._remaining = count
         self._wanted, self._appended = threading.Semaphore(0), threading.Semaphore(0)
-        patch.setattr(os, "fsync", self.fsync)
+        patch.setattr(os, "fdatasync", self.fdatasync)
 
-    def fsync(self, descriptor: int) -> None:
+    def fdatasync(self, descriptor: int) -> None:
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
         if path.suffix != ".log":
             return
@@ -51,7 +51,7 @@ class WatchedDisk:
 
 
 def test_flush_beside_appends_never_claims_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is appended during an fsync is not on the disk for it."""
+    """What is appended while the disk is forced is not on the disk for it."""
     log = MetadataLog.open(tmp_path, segment_bytes=2000)
     log.append(batch(0))
     disk = WatchedDisk(monkeypatch, log, 199)
@@ -78,19 +78,19 @@ def test_what_a_killed_process_has_written_is_forced_before_it_counts(
 ) -> None:
     """After a kill all of it is there, but not yet on the disk. What the next process reports must be."""
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(os, "fdatasync", lambda descriptor: None)
         killed = MetadataLog.open(tmp_path, segment_bytes=500)
         for offset in range(20):
             killed.append(batch(offset))
         killed.flush()
     forced: dict[str, int] = {}
-    fsync = os.fsync
+    fdatasync = os.fdatasync
 
     def note(descriptor: int) -> None:
-        fsync(descriptor)
+        fdatasync(descriptor)
         forced[os.readlink(f"/proc/self/fd/{descriptor}")] = os.fstat(descriptor).st_size
 
-    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(os, "fdatasync", note)
     assert MetadataLog.open(tmp_path, segment_bytes=500).durable_end_offset == 20
     written = {str(path): path.stat().st_size for path in tmp_path.glob("*.log")}
     assert len(written) > 1

@@ -177,7 +177,7 @@ def test_after_a_failed_fsync_nothing_works(tmp_path: Path, monkeypatch: pytest.
         raise OSError(errno.EIO, "Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fail)
+        patch.setattr(os, "fdatasync", fail)
         with pytest.raises(StorageError, match="fsync failed"):
             log.flush()
     for refused in (

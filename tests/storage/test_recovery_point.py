@@ -123,7 +123,7 @@ def test_it_does_not_say_stopped_after_a_failure(tmp_path: Path, monkeypatch: py
     partition = open_partition(tmp_path)
     partition.log.append(batch(0))
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", _failing)
+        patch.setattr(os, "fdatasync", _failing)
         with pytest.raises(StorageError, match="fsync failed"):
             partition.flush()
     partition.close()
@@ -200,7 +200,12 @@ def test_a_snapshot_that_replaces_the_log_is_noted(tmp_path: Path) -> None:
 
 def test_it_is_forced_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forced: list[int] = []
-    monkeypatch.setattr(os, "fdatasync", forced.append)
+
+    def note(descriptor: int) -> None:
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(FILE_NAME):
+            forced.append(descriptor)
+
+    monkeypatch.setattr(os, "fdatasync", note)
     now_ms = 0
     partition = open_partition(tmp_path, now_ms=lambda: now_ms)
     for offset in range(25):
