@@ -88,9 +88,9 @@ FAULTS = (
     PlantedFault(
         "answer-before-commit",
         "kraftctl/node/controller_node.py",
-        "        if not self._controller.park(request_id, context, request, response, now_ms):\n"
-        "            self._respond(request_id, response)\n",
-        "        self._respond(request_id, response)\n",
+        "        if not self._controller.park(request_id, context, request, response, now_ms, encoded):\n"
+        "            self._respond(request_id, response, encoded)\n",
+        "        self._respond(request_id, response, encoded)\n",
         (NODE,),
         "A response confirms a topic that a failover removes again.",
     ),

@@ -231,7 +231,7 @@ FAULTS = (
     PlantedFault(
         "the-next-request-is-answered-before-the-last-answer-is-read",
         "kraftctl/server/connection.py",
-        "        while self._frames and self._request is None and self._writable and not self._closed:\n",
+        "        while self._frames and self._request is None and self._has_room and not self._closed:\n",
         "        while self._frames and self._request is None and not self._closed:\n",
         ("tests/server/test_listener_limits.py::test_a_slow_reader_gets_no_further_answers_until_it_reads",),
         "One client that sends requests and never reads holds any number of answers.",
