@@ -79,6 +79,8 @@ def run(
 
 def main(arguments: list[str]) -> int:
     options = _options(arguments)
+    # The controllers are those that are installed, not the sources in the current directory.
+    os.environ["PYTHONSAFEPATH"] = "1"
     pace = Pace(options.rounds, options.window, options.warm_up)
     if not codec.compiled():
         print("These are the sources, uncompiled: the figures say little. `make bench` compiles first.")
