@@ -63,7 +63,7 @@ class ReadingTheLog:
     def check(self, answer: Frame) -> None:
         assert self._follower is not None
         begin, end = self._follower.take(answer)
-        self._position = expect(contents(self._file), self._position, answer[begin:end])
+        self._position = expect(contents(self._file), self._position, memoryview(answer)[begin:end])
         if self._follower.offset >= self._end_offset:
             self._position = 0
             self._follower.seek(0, 0)
@@ -104,7 +104,7 @@ class ReadingASnapshot:
                 what = decoded(answer, FetchSnapshotRequest.API_KEY, SNAPSHOT_VERSION)
                 raise UnexpectedAnswerError(f"answered {what}")
         begin, end = compact_bytes(answer, self._records_at)
-        self._position = expect(contents(self._file), self._position, answer[begin:end])
+        self._position = expect(contents(self._file), self._position, memoryview(answer)[begin:end])
         if self._position == len(contents(self._file)):
             self._position = 0
 
@@ -113,10 +113,11 @@ class ReadingASnapshot:
         return NOTHING
 
 
-def expect(whole: bytes, position: int, part: Frame) -> int:
+def expect(whole: bytes, position: int, part: Frame | memoryview) -> int:
     """The position behind `part`. Raises UnexpectedAnswerError unless `whole` has it at `position`."""
     end = position + len(part)
-    if not part or whole[position:end] != part:
+    # Without a copy of either: an observer that is slower than the controller hides what is measured.
+    if not part or not whole.startswith(part, position):
         raise UnexpectedAnswerError(f"{len(part)} bytes at position {position} are not those of the file")
     return end
 

@@ -88,10 +88,18 @@ class Connection:
         size = int.from_bytes(frame[:SIZE_BYTES], "big") + SIZE_BYTES
         if len(frame) == size:
             return self._checked(frame)
-        self._large = bytearray(size)
+        self._resize(size)
         self._large[: len(frame)] = frame
         self._missing = memoryview(self._large)[len(frame) :]
         return None
+
+    def _resize(self, size: int) -> None:
+        """Of the answer before. A new MiB takes as long as to receive it: all of its pages are new."""
+        more = size - len(self._large)
+        if more > 0:
+            self._large.extend(bytes(more))
+        else:
+            del self._large[size:]
 
     def _receive_more(self) -> Frame | None:
         assert self._missing is not None
