@@ -139,7 +139,11 @@ class Segment:
             near = self.offset_index.position_for(offset)
             end = self.size_bytes
         base_offset, position, size_bytes = self._find_batch(offset, near, end)
-        data = self._pread(position, min(max(max_bytes, size_bytes), end - position))
+        first_end = position + size_bytes
+        limit = min(max(first_end, position + max_bytes), end)
+        if first_end < limit < end:
+            limit = max(first_end, self._whole_batches_end(limit))
+        data = self._pread(position, limit - position)
         kept_bytes = 0
         try:
             for place in scan_batches(data, base_offset, epoch_at(base_offset), position):
@@ -154,7 +158,22 @@ class Segment:
             # The last one may be cut short: it did not fit. Whether it is damaged shows when it is asked for.
             if kept_bytes == 0 or error.needed_bytes == 0:
                 raise self._corrupt(error.position, offset, error.reason) from error
-        return data[:kept_bytes]
+        return data if kept_bytes == len(data) else data[:kept_bytes]
+
+    def _whole_batches_end(self, limit: int) -> int:
+        """Where the last batch ends that fits before `limit`, by lengths that are not checked yet: to cut off
+        a part of the next one is to copy all others, which takes as long as reading them again."""
+        with self._lock:
+            start = self.offset_index.boundary_before(limit)
+        # What is longer than an interval of the index is followed by an entry.
+        lengths = self._pread(start, min(_WALK_BYTES, limit - start))
+        position = 0
+        while position + PREFIX_BYTES <= len(lengths):
+            size_bytes = batch_size(lengths, position)
+            if size_bytes < HEADER_BYTES or start + position + size_bytes > limit:
+                break
+            position += size_bytes
+        return start + position
 
     def position_of(self, offset: int) -> int:
         """The byte at which the batch that contains `offset` begins; the end of the file beyond it."""

@@ -296,7 +296,8 @@ def batches_before(buffer: bytes, end_offset: int) -> bytes:
     size = len(buffer)
     while position + PREFIX_BYTES <= size and base_offset_at(buffer, position) < end_offset:
         position += batch_size(buffer, position)
-    return buffer[:position]
+    # A slice of all of it would be a copy in compiled code.
+    return buffer if position >= size else buffer[:position]
 
 
 def _is_whole(buffer: bytes, position: int) -> bool:

@@ -187,6 +187,14 @@ FAULTS = (
         "An observer gets records that are not committed, read for a voter.",
     ),
     PlantedFault(
+        "a-slice-is-cut-to-whole-batches",
+        "kraftctl/storage/segment.py",
+        "            limit = max(first_end, self._whole_batches_end(limit))\n",
+        "            pass\n",
+        ("tests/storage/test_metadata_log.py",),
+        "Each slice of the log is copied once more: replicas that start together take more processor time.",
+    ),
+    PlantedFault(
         "joined-batches-outlive-a-truncation",
         "kraftctl/storage/recent_batches.py",
         "        self._forget_joined()\n        offsets = ",

@@ -399,6 +399,34 @@ def test_reads_from_the_sparse_index_what_is_not_in_memory(
             assert log.read(offset, max_bytes) == whole[starts[offset] : end]
 
 
+@pytest.mark.parametrize("value_bytes", [100, 3_000, 50_000], ids=["short", "long", "longer-than-a-walk"])
+def test_no_part_of_a_batch_is_read_that_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value_bytes: int
+) -> None:
+    """What is read is sent as it is: to cut something off, all of it would be copied."""
+    monkeypatch.setattr(recent_batches, "RECENT_BYTES_MAX", 0)
+    log = open_log(tmp_path)
+    for offset in range(400_000 // value_bytes):
+        log.append(batch(offset, value=bytes(value_bytes)))
+    log.flush()
+    read_bytes: list[int] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pread", _noting(os.pread, read_bytes))
+        data = log.read(1, 200_000)
+    assert 200_000 - value_bytes - 100 < len(data) <= 200_000
+    assert read_bytes[-1] == len(data)
+    assert data == log.read(1, len(data)) == log.read(1, len(data) + 1)
+
+
+def _noting(read: Any, sizes: list[int]) -> Any:
+    def noting(descriptor: int, size: int, position: int) -> bytes:
+        sizes.append(size)
+        data: bytes = read(descriptor, size, position)
+        return data
+
+    return noting
+
+
 def test_an_index_that_cannot_be_written_undoes_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
