@@ -307,6 +307,10 @@ class EffectExecutor:
             self._respond_to_all(request_ids, effect, records)
             return
 
+        def find(bytes_max: int) -> bytes | None:
+            slice_of_log = (effect.read_offset, min(effect.max_bytes, bytes_max))
+            return self._kept_reads.find_of_log(slice_of_log, effect.end_offset)
+
         def read(bytes_max: int) -> bytes:
             size_bytes = min(effect.max_bytes, bytes_max)
             from_file = partial(log.read, effect.read_offset, size_bytes, effect.end_offset)
@@ -314,7 +318,7 @@ class EffectExecutor:
 
         # Each has its own turn, and the bytes that its turn allows.
         for request_id in request_ids:
-            self._read_in_turn(request_id, effect, read)
+            self._read_in_turn(request_id, effect, find, read)
 
     def _respond_to_all(self, request_ids: list[int], effect: effects.RespondFetch, records: bytes) -> None:
         if len(request_ids) == 1 or len(records) >= RECORDS_BYTES_MIN:
@@ -331,20 +335,25 @@ class EffectExecutor:
         if not self._network.awaits(effect.request_id):
             return
 
+        def find(bytes_max: int) -> bytes | None:
+            wanted = (effect.snapshot_id, effect.position, min(effect.size_bytes, bytes_max))
+            return self._kept_reads.find_of_snapshot(wanted)
+
         def read(bytes_max: int) -> bytes:
             wanted = (effect.snapshot_id, effect.position, min(effect.size_bytes, bytes_max))
             from_file = partial(self._storage.read_snapshot_slice, *wanted)
             return self._kept_reads.of_snapshot(wanted, from_file)
 
-        self._read_in_turn(effect.request_id, effect, read)
+        self._read_in_turn(effect.request_id, effect, find, read)
 
     def _read_in_turn(
         self,
         request_id: int,
         effect: effects.RespondFetch | effects.RespondFetchSnapshot,
+        find: Callable[[int], bytes | None],
         read: Callable[[int], bytes],
     ) -> None:
-        """Respond with what `read` returns, called with how many bytes it may read."""
+        """Respond with what `find` or else `read` returns, called with how many bytes they may read."""
         # Nothing yet: the replica asks again, and learns whether what it wants is still there.
         skip = partial(self._respond_with, request_id, effect, b"")
 
@@ -355,13 +364,21 @@ class EffectExecutor:
                 self._was_read(partial(self._respond_with, request_id, effect), reading)
             self._answer_reads.ended()
 
+        def answer(bytes_max: int) -> bool:
+            """From memory, without the storage thread: one context switch for a Fetch of ten, not six."""
+            kept = None if self._stopped else find(bytes_max)
+            if kept is None:
+                return False
+            self._inbox.guarded(partial(self._respond_with, request_id, effect, kept))
+            return True
+
         def begin(bytes_max: int) -> None:
             if not self._stopped:
                 self._scheduler.run_on_storage_thread(partial(read, bytes_max), done)
 
         address = self._network.address_of(request_id)
         of_voter = self._network.is_voter(request_id)
-        self._answer_reads.submit(address, AnswerRead(request_id, begin, skip, of_voter=of_voter))
+        self._answer_reads.submit(address, AnswerRead(request_id, answer, begin, skip, of_voter=of_voter))
 
     def _pause_reads(self) -> None:
         resume = partial(self._inbox.guarded, self._answer_reads.resume)

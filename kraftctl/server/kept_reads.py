@@ -11,8 +11,9 @@ from typing import Final
 
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 
-KEPT_BYTES_MAX: Final = 8 * 1024 * 1024
-"""Eight slices of controller.quorum.fetch.max.bytes by default."""
+KEPT_BYTES_MAX: Final = 16 * 1024 * 1024
+"""Sixteen slices of controller.quorum.fetch.max.bytes by default: the log of 100,000 partitions, which
+brokers that start together read at different speeds."""
 
 KEPT_BYTES_MIN: Final = 64 * 1024
 """What is shorter is cheap to read, and the end of a log soon has more."""
@@ -25,11 +26,14 @@ SnapshotSlice = tuple[OffsetAndEpoch, int, int]
 
 
 class KeptReads:
-    """Used on the storage thread only, so that nothing is kept that a call before has cut or deleted."""
+    """Filled and cleared on the storage thread only, so that nothing is kept that a call before has cut or
+    deleted. `find_of_log` and `find_of_snapshot` are for the thread of the node: it carries out nothing from
+    the effect that cuts the files until they are cut.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[LogSlice | SnapshotSlice, tuple[bytes, int]] = {}
-        """The least recently used first; with the offset that the log was read up to."""
+        """The oldest first; with the offset that the log was read up to."""
         self._kept_bytes = 0
 
     def of_log(self, wanted: LogSlice, end_offset: int, read: Callable[[], bytes]) -> bytes:
@@ -40,20 +44,32 @@ class KeptReads:
         """What `read` returns, or has returned."""
         return self._get(wanted, 0, read)
 
+    def find_of_log(self, wanted: LogSlice, end_offset: int) -> bytes | None:
+        """What `of_log` would return without reading."""
+        return self._find(wanted, end_offset)
+
+    def find_of_snapshot(self, wanted: SnapshotSlice) -> bytes | None:
+        """What `of_snapshot` would return without reading."""
+        return self._find(wanted, 0)
+
     def clear(self) -> None:
         """The log was cut, or files are deleted."""
         self._kept.clear()
         self._kept_bytes = 0
 
     def _get(self, wanted: LogSlice | SnapshotSlice, end_offset: int, read: Callable[[], bytes]) -> bytes:
-        found = self._kept.get(wanted)
-        if found is not None and found[1] <= end_offset:
-            self._kept[wanted] = self._kept.pop(wanted)
-            return found[0]
+        found = self._find(wanted, end_offset)
+        if found is not None:
+            return found
         data = read()
         if KEPT_BYTES_MIN <= len(data) <= KEPT_BYTES_MAX:
             self._keep(wanted, data, end_offset)
         return data
+
+    def _find(self, wanted: LogSlice | SnapshotSlice, end_offset: int) -> bytes | None:
+        # Changes nothing, since both threads may be here: what is used is dropped like the rest.
+        found = self._kept.get(wanted)
+        return None if found is None or found[1] > end_offset else found[0]
 
     def _keep(self, wanted: LogSlice | SnapshotSlice, data: bytes, end_offset: int) -> None:
         self._drop(wanted)

@@ -165,6 +165,22 @@ FAULTS = (
         "Readers that are about to finish are closed for the answers of others.",
     ),
     PlantedFault(
+        "answers-from-memory-without-end",
+        "kraftctl/server/answer_reads.py",
+        "        if self._kept_in_a_row < KEPT_IN_A_ROW_MAX and read.find(bytes_max):\n",
+        "        if read.find(bytes_max):\n",
+        (READS,),
+        "A heartbeat waits until hundreds of replicas have their slices.",
+    ),
+    PlantedFault(
+        "answers-from-memory-within-answers",
+        "kraftctl/server/answer_reads.py",
+        "        if not self._begins:\n",
+        "        if True:\n",
+        (READS,),
+        "Clients that send many requests together end the process: their answers pile up on the stack.",
+    ),
+    PlantedFault(
         "voters-wait-for-slow-readers",
         "kraftctl/server/answer_reads.py",
         "            if turn[0]:\n",

@@ -181,8 +181,8 @@ FAULTS = (
     PlantedFault(
         "kept-reads-beyond-the-end",
         "kraftctl/server/kept_reads.py",
-        "found is not None and found[1] <= end_offset",
-        "found is not None",
+        "found is None or found[1] > end_offset",
+        "found is None",
         ("tests/server/test_kept_reads.py",),
         "An observer gets records that are not committed, read for a voter.",
     ),

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.raft import effects
-from kraftctl.server.answer_reads import CONTENDED_READ_BYTES_MAX, READS_MAX, AnswerRead, AnswerReads
+from kraftctl.server.answer_reads import (
+    CONTENDED_READ_BYTES_MAX,
+    KEPT_IN_A_ROW_MAX,
+    READS_MAX,
+    AnswerRead,
+    AnswerReads,
+)
 from kraftctl.server.executor_protocols import RetentionDue
 from kraftctl_protocol.generated.fetch_response import FetchableTopicResponse, FetchResponse, PartitionData
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
@@ -18,6 +24,11 @@ class Reads:
     def __init__(self) -> None:
         self.begun: list[tuple[int, int]] = []
         self.skipped: list[int] = []
+        self.found: list[int] = []
+        self.kept: set[int] = set()
+        """The requests whose answers are in memory."""
+        self.next_of: dict[int, int] = {}
+        """What the client of a request asks for while it is answered."""
         self.gone: set[int] = set()
         self.room = True
         self.looks = 0
@@ -34,11 +45,20 @@ class Reads:
     def submit(self, address: str, request_id: int, *, of_voter: bool = False) -> None:
         read = AnswerRead(
             request_id,
+            lambda bytes_max: self.find(request_id),
             lambda bytes_max: self.begun.append((request_id, bytes_max)),
             lambda: self.skipped.append(request_id),
             of_voter=of_voter,
         )
         self.queue.submit(address.encode(), read)
+
+    def find(self, request_id: int) -> bool:
+        if request_id not in self.kept:
+            return False
+        self.found.append(request_id)
+        if request_id in self.next_of:
+            self.submit("a", self.next_of[request_id])
+        return True
 
     @property
     def order(self) -> list[int]:
@@ -75,6 +95,50 @@ def test_a_read_is_short_only_while_others_wait() -> None:
     reads.queue.ended()
     short = [bytes_max <= CONTENDED_READ_BYTES_MAX for _, bytes_max in reads.begun]
     assert short == [False] * READS_MAX + [True, False]
+
+
+def test_what_is_in_memory_is_not_read() -> None:
+    reads = Reads()
+    reads.kept = {2, 3}
+    for request_id in range(READS_MAX + 3):
+        reads.submit("a", request_id)
+    assert (reads.order, reads.found) == ([0, 1], [])
+    reads.queue.ended()
+    assert (reads.order, reads.found) == ([0, 1, 4], [2, 3])
+
+
+def test_what_is_in_memory_waits_for_its_turn_and_for_room() -> None:
+    reads = Reads()
+    reads.kept = {1}
+    reads.room = False
+    reads.submit("a", 0)
+    reads.submit("a", 1)
+    assert (reads.order, reads.found) == ([], [])
+    reads.room = True
+    reads.queue.resume()
+    assert (reads.order, reads.found) == ([0], [1])
+
+
+def test_many_answers_from_memory_let_others_have_a_turn() -> None:
+    reads = Reads()
+    reads.kept = set(range(READS_MAX, 100))
+    for request_id in range(100):
+        reads.submit("a", request_id)
+    reads.queue.ended()
+    assert len(reads.found) == KEPT_IN_A_ROW_MAX
+    assert reads.order == [0, 1, READS_MAX + KEPT_IN_A_ROW_MAX]
+    reads.queue.ended()
+    assert len(reads.found) == 2 * KEPT_IN_A_ROW_MAX
+
+
+def test_a_client_that_asks_on_while_it_is_answered_makes_no_deep_stack() -> None:
+    reads = Reads()
+    reads.kept = set(range(READS_MAX, 10_000))
+    reads.next_of = {request_id: request_id + 1 for request_id in reads.kept}
+    for request_id in range(READS_MAX + 1):
+        reads.submit("a", request_id)
+    reads.queue.ended()
+    assert len(reads.found) == KEPT_IN_A_ROW_MAX
 
 
 def test_nothing_is_read_for_clients_that_are_gone() -> None:

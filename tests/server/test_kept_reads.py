@@ -40,17 +40,25 @@ class LongWorld(World):
 
 
 def fetch(world: World, request_id: int, read_offset: int = 5, end_offset: int = 50) -> None:
-    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[PartitionData()])])
-    world.executor.execute(effects.RespondFetch([request_id], response, read_offset, end_offset, SLICE_BYTES))
+    execute_fetch(world, request_id, read_offset, end_offset)
     world.run_all()
 
 
+def execute_fetch(world: World, request_id: int, read_offset: int = 5, end_offset: int = 50) -> None:
+    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[PartitionData()])])
+    world.executor.execute(effects.RespondFetch([request_id], response, read_offset, end_offset, SLICE_BYTES))
+
+
 def fetch_snapshot(world: World, request_id: int, position: int) -> None:
+    execute_fetch_snapshot(world, request_id, position)
+    world.run_all()
+
+
+def execute_fetch_snapshot(world: World, request_id: int, position: int) -> None:
     response = FetchSnapshotResponse(topics=[TopicSnapshot(partitions=[PartitionSnapshot()])])
     world.executor.execute(
         effects.RespondFetchSnapshot(request_id, response, SNAPSHOT, position, SLICE_BYTES)
     )
-    world.run_all()
 
 
 def records_of(world: World, request_id: int) -> bytes | None:
@@ -74,6 +82,17 @@ def test_a_slice_of_a_snapshot_is_read_once() -> None:
     for request_id in range(10):
         fetch_snapshot(world, request_id, 100)
     assert world.calls == [("read_snapshot_slice", SNAPSHOT, 100, SLICE_BYTES)]
+
+
+def test_what_is_kept_is_sent_without_the_storage_thread() -> None:
+    world = LongWorld()
+    fetch(world, 1)
+    fetch_snapshot(world, 2, 100)
+    execute_fetch(world, 3)
+    execute_fetch_snapshot(world, 4, 100)
+    assert world.waiting == []
+    assert records_of(world, 3) is records_of(world, 1)
+    assert 4 in world.responses
 
 
 def test_what_was_read_for_a_voter_is_not_for_an_observer() -> None:
@@ -102,7 +121,7 @@ def test_after_the_files_are_cut_they_are_read_again(cutting: Any) -> None:
     assert world.reads() == 4
 
 
-def test_the_least_recently_used_make_room() -> None:
+def test_the_oldest_make_room() -> None:
     world = LongWorld()
     world.slice_bytes = SLICE_BYTES
     places = range(KEPT_BYTES_MAX // SLICE_BYTES)
@@ -111,9 +130,9 @@ def test_the_least_recently_used_make_room() -> None:
     fetch_snapshot(world, 100, 0)
     assert world.reads() == len(places)
     fetch_snapshot(world, 101, len(places))
-    fetch_snapshot(world, 102, 0)
+    fetch_snapshot(world, 102, 1)
     assert world.reads() == len(places) + 1
-    fetch_snapshot(world, 103, 1)
+    fetch_snapshot(world, 103, 0)
     assert world.reads() == len(places) + 2
 
 
