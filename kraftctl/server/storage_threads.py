@@ -65,6 +65,8 @@ class StorageThreads:
         threads = (self._flush_thread, self._storage_thread, self._snapshot_thread, self._decoding_thread)
         for thread in threads:
             await self._loop.run_in_executor(None, thread.stop)
+            thread.close()
+        await asyncio.sleep(0)  # what they reported last is done
 
 
 def _compute(call: Callable[[Callable[[], object]], T]) -> T:

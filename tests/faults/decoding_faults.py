@@ -150,6 +150,22 @@ FAULTS = (
         "The log is closed while it is being written.",
     ),
     PlantedFault(
+        "of-ends-that-come-together-one-is-reported",
+        "kraftctl/server/worker_thread.py",
+        "        while self._ends:\n",
+        "        if self._ends:\n",
+        (f"{WORKER}::test_ends_that_come_together_are_all_reported",),
+        "A busy controller waits for ever for a read that has ended.",
+    ),
+    PlantedFault(
+        "the-last-ends-are-not-reported",
+        "kraftctl/server/worker_thread.py",
+        "            self._report_all()\n",
+        "",
+        (f"{WORKER}::test_what_ended_before_the_stop_is_reported_after_it",),
+        "What a stopping controller has stored is not known to the node.",
+    ),
+    PlantedFault(
         "decoded-requests-pile-up",
         "kraftctl/server/body_decoding.py",
         "        if held_bytes and held_bytes + _memory_bytes_max(effect) > ",

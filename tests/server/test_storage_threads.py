@@ -54,3 +54,19 @@ def test_no_flush_begins_once_the_threads_stop(loop: str) -> None:
 
     run(scenario, loop)
     assert flushed == failed == []
+
+
+@both_loops
+def test_what_ended_before_the_threads_stop_is_done_when_they_have_stopped(loop: str) -> None:
+    """The files are closed after that."""
+    stored: list[Finished[bool]] = []
+
+    async def scenario() -> None:
+        threads = StorageThreads(asyncio.get_running_loop())
+        may_end = threading.Event()
+        threads.run_on_decoding_thread(lambda pause: may_end.wait(20), stored.append)
+        threads.call_soon(may_end.set)
+        await threads.stop()
+        assert len(stored) == 1
+
+    run(scenario, loop)

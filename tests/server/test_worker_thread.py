@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import weakref
 from functools import partial
@@ -37,6 +38,7 @@ def test_calls_run_in_order_on_one_thread_and_end_on_the_loop(loop: str) -> None
             thread.run(partial(named, number), done)
         await eventually(lambda: len(ended) == 100)
         thread.stop()
+        thread.close()
 
     run(scenario, loop)
     here = threading.get_ident()
@@ -53,6 +55,7 @@ def test_a_failure_is_reported_and_the_thread_goes_on(loop: str) -> None:
             thread.run(partial(lambda by: 1 / by, divisor), ended.append)
         await eventually(lambda: len(ended) == 2)
         thread.stop()
+        thread.close()
 
     run(scenario, loop)
     failed, calculated = ended
@@ -78,8 +81,58 @@ def test_a_thread_that_waits_keeps_nothing_of_its_last_call(loop: str) -> None:
         del taken, returned
         await eventually(lambda: all(each() is None for each in freed))
         thread.stop()
+        thread.close()
 
     run(scenario, loop)
+
+
+@both_loops
+def test_ends_that_come_together_are_all_reported(loop: str) -> None:
+    """The loop is woken up once for several."""
+    third_runs = threading.Event()
+    ended: list[Finished[None]] = []
+
+    async def scenario() -> None:
+        thread = WorkerThread(asyncio.get_running_loop(), "worker")
+        for call in (lambda: None, lambda: None, third_runs.set):
+            thread.run(call, ended.append)
+        assert third_runs.wait(20)  # on the loop, which is late
+        await eventually(lambda: len(ended) == 3)
+        thread.stop()
+        thread.close()
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_what_ended_before_the_stop_is_reported_after_it(loop: str) -> None:
+    """A log that was flushed is not flushed again."""
+    ended: list[Finished[None]] = []
+
+    async def scenario() -> None:
+        thread = WorkerThread(asyncio.get_running_loop(), "worker")
+        thread.run(lambda: None, ended.append)
+        thread.stop()
+        assert not ended
+        thread.close()
+        await asyncio.sleep(0)
+        assert len(ended) == 1
+
+    run(scenario, loop)
+
+
+def test_descriptors_are_given_back() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    loop = asyncio.SelectorEventLoop()
+    for _ in range(2):
+        thread = WorkerThread(loop, "worker")
+        thread.run(lambda: None, lambda finished: None)
+        for _ in range(2):  # a driver may be stopped again
+            thread.stop()
+            thread.close()
+        WorkerThread(loop, "worker").close()
+    loop.close()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_stop_waits_for_all_calls_even_when_the_loop_is_closed_meanwhile() -> None:
@@ -106,5 +159,7 @@ def test_stop_waits_for_all_calls_even_when_the_loop_is_closed_meanwhile() -> No
 
 def test_a_thread_without_calls_is_stopped_before_it_begins() -> None:
     loop = uvloop.new_event_loop()
-    WorkerThread(loop, "worker").stop()
+    thread = WorkerThread(loop, "worker")
+    thread.stop()
+    thread.close()
     loop.close()
