@@ -76,6 +76,8 @@ class RecoveryPointFile:
         self._lock = threading.Lock()
         self._descriptor = -1
         self._sequence = 0
+        self._around_end = ("", "")
+        """Of `point`, as encoded."""
         self._free_line = 0
         self._forced_ms = 0
 
@@ -97,6 +99,7 @@ class RecoveryPointFile:
         """Create the file, or bring it up to date, durably. Raises StorageError, as all methods below."""
         with self._lock:
             self.point = point
+            self._around_end = _around_end(point)
             try:
                 lines = _encode(self._sequence + 1, point) + _encode(self._sequence + 2, point)
                 replace_file(self.path, lines)
@@ -125,7 +128,7 @@ class RecoveryPointFile:
             point = self._begun()
             if (log_epoch, end_offset) == (point.log_epoch, point.end_offset):
                 return
-            self._write(_ending_at(point, log_epoch, end_offset))
+            self._write_end(_ending_at(point, log_epoch, end_offset))
             if self._now_ms() - self._forced_ms >= FORCE_INTERVAL_MS:
                 self._force()
 
@@ -159,9 +162,14 @@ class RecoveryPointFile:
         return self.point
 
     def _write(self, point: RecoveryPoint) -> None:
+        self._around_end = _around_end(point)
+        self._write_end(point)
+
+    def _write_end(self, point: RecoveryPoint) -> None:
+        """`point` differs from what was written last in the end of the log alone."""
         self._sequence += 1
         try:
-            line = _encode(self._sequence, point)
+            line = _line(self._sequence, self._around_end, point.log_epoch, point.end_offset)
             write_all_at(self._descriptor, line, self._free_line * LINE_BYTES)
         except OSError as error:
             raise self._not_written(error) from error
@@ -183,15 +191,18 @@ class RecoveryPointFile:
 
 
 def _ending_at(point: RecoveryPoint, log_epoch: int, end_offset: int) -> RecoveryPoint:
-    """Each commit makes one: `_replace` takes twice as long."""
-    return RecoveryPoint(
-        point.directory_id,
-        point.quorum_epoch,
-        point.voted_id,
-        log_epoch,
-        end_offset,
-        point.recovering,
-        point.stopped,
+    """Each commit makes one: a call of `RecoveryPoint` runs interpreted code and takes 0.6 us more."""
+    return tuple.__new__(
+        RecoveryPoint,
+        (
+            point.directory_id,
+            point.quorum_epoch,
+            point.voted_id,
+            log_epoch,
+            end_offset,
+            point.recovering,
+            point.stopped,
+        ),
     )
 
 
@@ -260,13 +271,26 @@ def _sequence_of(found: tuple[int, RecoveryPoint]) -> int:
 
 
 def _encode(sequence: int, point: RecoveryPoint) -> bytes:
-    """One expression, for speed: every commit waits for it."""
-    text = (
-        f"version={VERSION} sequence={sequence} directory.id={uuid_to_string(point.directory_id)}"
-        f" quorum.epoch={point.quorum_epoch} voted.id={point.voted_id} log.epoch={point.log_epoch}"
-        f" end.offset={point.end_offset} state={RECOVERING if point.recovering else VOTING}"
-        f" stopped={'yes' if point.stopped else 'no'}"
-    ).encode()
+    return _line(sequence, _around_end(point), point.log_epoch, point.end_offset)
+
+
+def _around_end(point: RecoveryPoint) -> tuple[str, str]:
+    """What stands before and after the end of the log."""
+    before = (
+        f"directory.id={uuid_to_string(point.directory_id)} quorum.epoch={point.quorum_epoch}"
+        f" voted.id={point.voted_id}"
+    )
+    state = RECOVERING if point.recovering else VOTING
+    return before, f"state={state} stopped={'yes' if point.stopped else 'no'}"
+
+
+def _line(sequence: int, around_end: tuple[str, str], log_epoch: int, end_offset: int) -> bytes:
+    """Every commit waits for it. What stays the same is not encoded again: 2.2 us in place of 2.8 for all that
+    a commit notes.
+    """
+    before, after = around_end
+    end = f"log.epoch={log_epoch} end.offset={end_offset}"
+    text = f"version={VERSION} sequence={sequence} {before} {end} {after}".encode()
     line = b"%s crc32c=%08x" % (text, crc32c(text))
     assert len(line) < LINE_BYTES
     return line.ljust(LINE_BYTES - 1) + b"\n"

@@ -162,6 +162,14 @@ FAULTS = (
         "A stop notes the end that the log had before; no start is possible any more.",
     ),
     PlantedFault(
+        "a-flush-takes-promises-back",
+        "kraftctl/storage/recovery_point.py",
+        "        self._around_end = _around_end(point)\n        self._write_end(point)\n",
+        "        self._write_end(point)\n",
+        ("tests/storage/test_recovery_point.py::test_a_flush_keeps_all_other_promises",),
+        "A replica votes twice in an epoch when its quorum-state was lost.",
+    ),
+    PlantedFault(
         "waiting-requests-prolong-the-backoff",
         "kraftctl/server/peers.py",
         "            return ResponseReceived(send_id, None)\n        try:\n",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl.raft.election_state import ElectionState
+from kraftctl.raft.election_state import NOT_VOTED, ElectionState
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.recovery_point import (
     FILE_NAME,
@@ -108,6 +108,20 @@ def test_a_replica_that_has_recovered_does_not_recover_again_for_a_damaged_line(
     content[damaged_line * LINE_BYTES] ^= 1
     (tmp_path / FILE_NAME).write_bytes(content)
     assert not _point(tmp_path).recovering
+
+
+def test_a_flush_keeps_all_other_promises(tmp_path: Path) -> None:
+    """Of the line, only the end of the log is encoded anew."""
+    file = RecoveryPointFile.open(tmp_path, DIRECTORY_ID, always_now)
+    file.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=1, recovering=True))
+    file.note_durable(1, 10)
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 1, NOT_VOTED, 1, 10, recovering=True)
+    file.note_recovered()
+    file.note_durable(1, 20)
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 1, NOT_VOTED, 1, 20)
+    file.note_election(ElectionState(epoch=2, voted_id=3, voted_directory_id=OTHER_ID))
+    file.note_durable(2, 30)
+    assert _point(tmp_path) == RecoveryPoint(DIRECTORY_ID, 2, 3, 2, 30) == file.point
 
 
 def test_a_stop_notes_what_it_flushes(tmp_path: Path) -> None:
