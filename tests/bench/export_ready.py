@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.tables.durable import fsync
-
-COMPRESSION = "zstd"
+from kraftctl_spark.tables.parquet_options import parquet_options
 
 
 def make_ready(exported: Path, ready: Path) -> int:
@@ -56,7 +55,7 @@ def write_files(ready: Path, output: Path) -> None:
         for table, rows in tables_of(ready, name):
             path = output / table / f"{name}.parquet"
             path.parent.mkdir(exist_ok=True)
-            pq.write_table(rows, path, row_group_size=max(1, rows.num_rows), compression=COMPRESSION)
+            pq.write_table(rows, path, row_group_size=max(1, rows.num_rows), **parquet_options(rows.schema))
             fsync(path)
 
 
@@ -67,7 +66,7 @@ def write_one_file_per_table(ready: Path, output: Path) -> None:
         writer: pq.ParquetWriter | None = None
         for source in sorted(directory.iterdir()):
             table = ready_table(source)
-            writer = writer or pq.ParquetWriter(path, table.schema, compression=COMPRESSION)
+            writer = writer or pq.ParquetWriter(path, table.schema, **parquet_options(table.schema))
             writer.write_table(table, row_group_size=max(1, table.num_rows))
         assert writer is not None
         writer.close()

@@ -18,6 +18,7 @@ from kraftctl_spark.tables.table_files import RangeWriter, publish_files
 from tests.bench import export_log, export_ready
 
 RECORDS = 6_000
+CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
 
 
 def test_the_log_is_one_that_a_controller_loads() -> None:
@@ -41,7 +42,7 @@ def test_ready_rows_are_written_as_they_are(tmp_path: Path) -> None:
     for first, last in ((0, 3999), (4000, RECORDS - 1)):
         with RangeWriter(tmp_path / "export", f"{first:020}-{last:020}") as writer:
             for rows in rows_of_log(batches, first, last + 1):
-                writer.add(encode_tables(rows))
+                writer.add(encode_tables(rows, CLUSTER_ID))
             publish_files(tmp_path / "export", writer.finish())
     ready = tmp_path / "ready"
     assert export_ready.make_ready(tmp_path / "export", ready) == RECORDS

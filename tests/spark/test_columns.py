@@ -23,6 +23,7 @@ from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.schema import COMMON_FIELDS
 from kraftctl_spark.rows.tables import encode_tables, table_schemas
 from kraftctl_spark.rows.transactions import mark_aborted
+from tests.spark.fake_controller import CLUSTER_ID
 from tests.support.effort import seeds
 from tests.support.metadata_row import MetadataRow, row_list
 from tests.support.reference_rows import reference_rows, table_rows
@@ -90,7 +91,7 @@ def _make_encodable(record: Any, message: type[Message], version: int) -> None:
 
 def _tables_as_rows(rows: MetadataRows) -> dict[str, list[dict[str, Any]]]:
     found = {}
-    for name, table in encode_tables(rows).items():
+    for name, table in encode_tables(rows, CLUSTER_ID).items():
         assert table.schema.equals(table_schemas()[name])
         table.validate(full=True)
         found[name] = [_milliseconds(row) for row in table.to_pylist()]
@@ -103,7 +104,8 @@ def _milliseconds(row: dict[str, Any]) -> dict[str, Any]:
 
 def _expected_tables(rows: list[MetadataRow]) -> dict[str, list[dict[str, Any]]]:
     expected: dict[str, list[dict[str, Any]]] = {}
-    for name, row in table_rows(rows, {name: schema.names for name, schema in table_schemas().items()}):
+    columns = {name: schema.names for name, schema in table_schemas().items()}
+    for name, row in table_rows(rows, columns, CLUSTER_ID):
         expected.setdefault(name, []).append(row)
     return expected
 
@@ -159,7 +161,7 @@ def test_columns_equal_rows_made_one_by_one(seed: int, secrets: bool, snapshot: 
 
 def _sorted_like(rows: MetadataRows, tables: dict[str, Any]) -> dict[str, Any]:
     """Values in the order of tables and columns."""
-    return {name: [dict(row) for row in tables[name]] for name in encode_tables(rows)}
+    return {name: [dict(row) for row in tables[name]] for name in encode_tables(rows, CLUSTER_ID)}
 
 
 def test_the_random_log_has_everything_in_it() -> None:

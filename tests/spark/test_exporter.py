@@ -76,6 +76,19 @@ def test_every_offset_is_in_the_tables_once(
     assert len(first.files) == 3 * 3, "three tasks, three tables"
 
 
+def test_every_row_has_its_cluster_and_the_first_offset_of_its_batch(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path
+) -> None:
+    """Also where a task begins within a batch."""
+    quorum.append(*mixed_batches(0, 28), *batches_of({at: mixed_value(at) for at in range(28, 60)}, size=32))
+    with exporting(tmp_path, controller.endpoint) as exporter:
+        exporter.export_to(60, 1)
+    for table in TABLES:
+        for row in read_table(tmp_path, table).to_pylist():
+            expected = row["offset"] // 7 * 7 if row["offset"] < 28 else 28
+            assert (row["batch_offset"], row["cluster_id"]) == (expected, CLUSTER_ID)
+
+
 def test_what_was_done_is_not_done_again(
     controller: FakeController, quorum: FakeQuorum, tmp_path: Path
 ) -> None:
@@ -141,6 +154,8 @@ def test_a_deleted_start_is_bridged_by_the_snapshot(
         assert exporter.export_to(140, 1).offset == 140
     rows = read_table(tmp_path, "records").to_pylist()
     places = [(row["offset"], row["snapshot_end_offset"], row["snapshot_index"]) for row in rows]
+    assert {row["batch_offset"] for row in rows[:3]} == {None}
+    assert {row["cluster_id"] for row in rows} == {CLUSTER_ID}
     assert places[:3] == [(None, 120, 0), (None, 120, 1), (None, 120, 2)]
     assert places[3:] == [(offset, None, None) for offset in range(120, 140)]
     bridge, log = Output(tmp_path).manifests()

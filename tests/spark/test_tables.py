@@ -40,6 +40,7 @@ from kraftctl_spark.rows.metadata_rows import (
 from kraftctl_spark.rows.redaction import redact
 from kraftctl_spark.rows.tables import RECORDS, RowCounts, encode_tables, in_schema, table_schemas
 from kraftctl_spark.rows.transactions import Transactions, mark_aborted, markers_of, resolve
+from tests.spark.fake_controller import CLUSTER_ID
 from tests.support.metadata_row import row_list
 
 DATA = Path(__file__).parents[1] / "data" / "kafka-4.3.1"
@@ -67,7 +68,7 @@ def test_every_type_and_version_has_its_fields_in_its_table(message: type[Messag
     for version in range(message.LOWEST_VERSION, message.HIGHEST_VERSION + 1):
         rows = rows_with(message(), version)
         (row,) = row_list(rows)
-        tables = encode_tables(rows)
+        tables = encode_tables(rows, CLUSTER_ID)
         (record,) = tables[RECORDS].to_pylist()
         assert (record["offset"], record["type"], record["record_version"]) == (7, message.NAME, version)
         assert record["payload"] == encode_metadata_record(message(), version)
@@ -88,7 +89,7 @@ def test_checkpoints_that_kafka_wrote(path: str) -> None:
     batches = read_batches((DATA / path).read_bytes())
     (chunk,) = rows_of_snapshot(batches, 1643)
     rows = row_list(chunk)
-    tables = encode_tables(chunk)
+    tables = encode_tables(chunk, CLUSTER_ID)
     records = tables[RECORDS]
     assert records.column("snapshot_index").to_pylist() == list(range(len(rows)))
     assert set(records.column("snapshot_end_offset").to_pylist()) == {1643}
@@ -124,7 +125,7 @@ def test_what_is_not_understood_keeps_its_bytes_and_is_counted(value: bytes, cou
         "aborted": 0,
         counted: 1,
     }
-    tables = encode_tables(rows)
+    tables = encode_tables(rows, CLUSTER_ID)
     assert list(tables) == [RECORDS]
     assert tables[RECORDS].column("payload").to_pylist() == [value]
 
@@ -143,12 +144,13 @@ def test_newer_tagged_fields_are_counted_and_kept(record: Message) -> None:
     counts = RowCounts()
     counts.add(rows)
     assert counts.to_dict()["newer_fields"] == 2
-    assert encode_tables(rows)[RECORDS].column("payload").to_pylist() == [value, without, value]
+    assert encode_tables(rows, CLUSTER_ID)[RECORDS].column("payload").to_pylist() == [value, without, value]
 
 
 def test_a_table_of_an_older_release() -> None:
     new = table_schemas()["partition_record"]
-    (typed,) = [table for name, table in encode_tables(_partition_rows()).items() if name != RECORDS]
+    tables = encode_tables(_partition_rows(), CLUSTER_ID)
+    (typed,) = [table for name, table in tables.items() if name != RECORDS]
     old = typed.drop_columns(["directories"])
     read = in_schema(old, new)
     assert read.schema == new
@@ -180,7 +182,7 @@ def test_scram_keys_are_nowhere() -> None:
     SCRAM.unknown_tagged_fields = [(77, b"LATERKEY")]
     rows = rows_with(SCRAM)
     redact(rows)
-    tables = encode_tables(rows)
+    tables = encode_tables(rows, CLUSTER_ID)
     for secret in ("SALTSALT", "STOREDKEY", "SERVERKEY", "LATERKEY"):
         assert secret not in _texts(tables)
     (typed,) = tables["user_scram_credential_record"].to_pylist()
@@ -210,7 +212,7 @@ def test_scram_keys_are_nowhere() -> None:
 def test_configurations_that_are_not_known_to_be_harmless(resource_type: int, name: str, shown: bool) -> None:
     rows = rows_with(ConfigRecord(resource_type=resource_type, resource_name="r", name=name, value="VALUE77"))
     redact(rows)
-    tables = encode_tables(rows)
+    tables = encode_tables(rows, CLUSTER_ID)
     assert ("VALUE77" in _texts(tables)) is shown
     (typed,) = tables["config_record"].to_pylist()
     assert (typed["value"], typed["redacted"]) == (("VALUE77", False) if shown else (REDACTED, True))
@@ -272,7 +274,7 @@ def test_what_is_no_date_is_null(time_ms: int) -> None:
     """A leader's clock can be wrong by any amount; this must not stop the export or its readers."""
     batches = [encode_batch(offset, 1, time, [NO_OP]) for offset, time in enumerate([5, time_ms, 7])]
     (rows,) = rows_of_log(read_batches(b"".join(batches)), 0, 99)
-    times = encode_tables(rows)[RECORDS].column("timestamp").to_pylist()
+    times = encode_tables(rows, CLUSTER_ID)[RECORDS].column("timestamp").to_pylist()
     assert [time and time.microsecond for time in times] == [5000, None, 7000]
 
 

@@ -25,6 +25,7 @@ class MetadataRow:
     payload: bytes | None
     snapshot_end_offset: int | None
     snapshot_index: int | None
+    batch_offset: int | None
     aborted: bool
     redacted: bool
     understood: bool
@@ -53,6 +54,7 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
         payload=rows.payloads[place],
         snapshot_end_offset=rows.snapshot_end_offset,
         snapshot_index=rows.offsets[place] if of_snapshot else None,
+        batch_offset=None if of_snapshot else rows.batch_offsets[place],
         aborted=place in rows.aborted,
         redacted=place in rows.redacted,
         understood=kind.message is not None,

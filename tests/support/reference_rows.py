@@ -57,6 +57,7 @@ def _row(
         payload=record.value,
         snapshot_end_offset=snapshot_end_offset,
         snapshot_index=None if in_log else record.offset,
+        batch_offset=batch.header.base_offset if in_log else None,
         aborted=in_log and not is_control and any(a <= record.offset <= b for a, b in aborted),
         redacted=False,
         understood=False,
@@ -128,7 +129,7 @@ def _without(row: MetadataRow, **fields: Any) -> MetadataRow:
 
 
 def table_rows(
-    rows: list[MetadataRow], columns: dict[str, list[str]]
+    rows: list[MetadataRow], columns: dict[str, list[str]], cluster_id: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row in its typed table, as (table, row); `columns` has the column names of the tables."""
     for row in rows:
@@ -141,6 +142,8 @@ def table_rows(
             "redacted": row.redacted,
             "snapshot_end_offset": row.snapshot_end_offset,
             "snapshot_index": row.snapshot_index,
+            "batch_offset": row.batch_offset,
+            "cluster_id": cluster_id,
         }
         yield (
             "records",

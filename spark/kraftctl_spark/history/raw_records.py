@@ -17,7 +17,7 @@ from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
 from kraftctl_spark.tables.manifest import Manifest
 
-_PLACE = ("offset", "timestamp", "aborted", "snapshot_index")
+_PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 
 
 def records_of(directory: Path, manifest: Manifest) -> Iterator[Record]:
@@ -84,5 +84,6 @@ def _rows(
             else:
                 offsets: list[int] = found.column("offset").to_pylist()
                 times: list[Any] = found.column("timestamp").cast(pa.int64()).to_pylist()
-                for offset, time_us, row in zip(offsets, times, rows, strict=True):
-                    yield offset, Record(table, row, Moment(offset, time_us, False))
+                batches: list[int | None] = found.column("batch_offset").to_pylist()
+                for offset, time_us, batch, row in zip(offsets, times, batches, rows, strict=True):
+                    yield offset, Record(table, row, Moment(offset, time_us, False, batch))

@@ -48,6 +48,7 @@ _VALIDITY = [
     pa.field("valid_from_offset", pa.int64()),
     pa.field("valid_from_time", TIME),
     pa.field("from_snapshot", pa.bool_()),
+    pa.field("batch_offset", pa.int64()),
     pa.field("valid_to_offset", pa.int64()),
     pa.field("valid_to_time", TIME),
     pa.field("ended_by", pa.string()),
@@ -105,7 +106,7 @@ def decode_open(kind: Kind, table: pa.Table) -> list[Version]:
         column = still_open.column(field.name)
         columns.append((column.cast(pa.int64()) if field.type == TIME else column).to_pylist())
     key, end = len(kind.key), len(kind.key) + len(kind.values)
-    return [Version(_key(row[:key]), row[key:end], *row[end : end + 3]) for row in zip(*columns, strict=True)]
+    return [Version(_key(row[:key]), row[key:end], *row[end : end + 4]) for row in zip(*columns, strict=True)]
 
 
 def _key(row: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary_path, writing
-from kraftctl_spark.tables.table_files import COMPRESSION, ROWS_PER_GROUP, TableFile
+from kraftctl_spark.tables.parquet_options import parquet_options
+from kraftctl_spark.tables.table_files import ROWS_PER_GROUP, TableFile
 
 
 class VersionFiles:
@@ -28,7 +29,7 @@ class VersionFiles:
         for table, schema in SCHEMAS.items():
             make_directory(self._output / table)
             temporary = temporary_path(self._path(table))
-            self._writers[table] = temporary, pq.ParquetWriter(temporary, schema, compression=COMPRESSION)
+            self._writers[table] = temporary, pq.ParquetWriter(temporary, schema, **parquet_options(schema))
         return self
 
     def __exit__(self, *error: object) -> None:

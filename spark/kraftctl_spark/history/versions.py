@@ -19,6 +19,8 @@ class Moment(NamedTuple):
     offset: int
     time_us: int | None
     in_snapshot: bool
+    batch_offset: int | None = None
+    """First offset of the batch that the record came in: what one request changed has the same one."""
 
 
 class Version(NamedTuple):
@@ -29,6 +31,7 @@ class Version(NamedTuple):
     valid_from_offset: int
     valid_from_time_us: int | None
     from_snapshot: bool
+    batch_offset: int | None
     valid_to_offset: int | None = None
     valid_to_time_us: int | None = None
     ended_by: str | None = None
@@ -55,7 +58,7 @@ class Versions:
                 return
             del self.open[key]  # Its next version is the last one in `open`.
             self._close(version, at.offset, at.time_us, CHANGED)
-        self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot)
+        self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot, at.batch_offset)
 
     def remove(self, key: Key, at: Moment) -> None:
         """Nothing, for an unknown key."""
@@ -77,6 +80,7 @@ class Versions:
                 version.valid_from_offset,
                 version.valid_from_time_us,
                 version.from_snapshot,
+                version.batch_offset,
                 offset,
                 time_us,
                 ended_by,

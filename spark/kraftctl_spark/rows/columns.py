@@ -33,6 +33,9 @@ def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
 
     return {
         "offset": pa.nulls(count, pa.int64()) if of_snapshot else places,
+        "batch_offset": pa.nulls(count, pa.int64())
+        if of_snapshot
+        else pa.array(rows.batch_offsets, pa.int64()),
         "epoch": pa.array(rows.epochs, pa.int32()),
         "timestamp": _microseconds(rows.timestamps_ms),
         "type": of_kind([kind.type for kind in kinds], pa.string()),

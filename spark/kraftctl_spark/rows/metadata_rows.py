@@ -138,6 +138,8 @@ class MetadataRows:
         """The first offset that the snapshot does not contain; None for rows of a log."""
         self.offsets: list[int] = []
         """Offsets in the log; in a snapshot, whose records have no offset of their own, positions in it."""
+        self.batch_offsets: list[int] = []
+        """First offset of the batch that each record came in."""
         self.epochs: list[int] = []
         self.timestamps_ms: list[int] = []
         self.payloads: list[bytes | None] = []
@@ -182,6 +184,7 @@ class MetadataRows:
             records = [record for record in records if first_offset <= record.offset < end_offset]
         values = [record.value for record in records]
         self.offsets += [record.offset for record in records]
+        self.batch_offsets += [batch.header.base_offset] * len(records)
         self.epochs += [batch.header.partition_leader_epoch] * len(records)
         self.timestamps_ms += [record.timestamp_ms for record in records]
         self.payloads += values

@@ -26,6 +26,8 @@ _PLACE: tuple[tuple[str, pa.DataType], ...] = (
     ("redacted", pa.bool_()),
     ("snapshot_end_offset", pa.int64()),
     ("snapshot_index", pa.int64()),
+    ("batch_offset", pa.int64()),
+    ("cluster_id", pa.string()),
 )
 """Columns of every table. No field of a record has one of these names."""
 
@@ -51,11 +53,12 @@ def table_schemas() -> dict[str, pa.Schema]:
     return schemas
 
 
-def encode_tables(rows: MetadataRows) -> dict[str, pa.Table]:
+def encode_tables(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Table]:
     """The rows as tables, in the order of `rows`; empty tables are omitted."""
     if not len(rows):
         return {}
     common = common_columns(rows)
+    common["cluster_id"] = pa.repeat(pa.scalar(cluster_id, pa.string()), len(rows))
     place = [common[_SOURCES.get(name, name)] for name, _ in _PLACE]
     records = place + [common[name] for name, _ in _RECORD]
     tables = {RECORDS: pa.Table.from_arrays(records, schema=table_schemas()[RECORDS])}

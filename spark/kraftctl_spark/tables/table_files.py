@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, writing
+from kraftctl_spark.tables.parquet_options import parquet_options
 
-COMPRESSION = "zstd"
 ROWS_PER_GROUP = 50_000
 """Most rows of a table that are held in memory; a log range never has more."""
 
@@ -120,7 +120,8 @@ class RangeWriter:
         try:
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                return temporary, pq.ParquetWriter(temporary, table_schemas()[name], compression=COMPRESSION)
+                schema = table_schemas()[name]
+                return temporary, pq.ParquetWriter(temporary, schema, **parquet_options(schema))
         except OSError:
             temporary.unlink(missing_ok=True)
             raise

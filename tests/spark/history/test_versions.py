@@ -6,6 +6,7 @@ Kafka's own MetadataImage says what is so at an offset.
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+from kraftctl_protocol.record_batch import read_batch_header
 from kraftctl_spark import cli
 from kraftctl_spark.history import rebuild as rebuilding
 from kraftctl_spark.history.kinds import KINDS
@@ -154,6 +156,17 @@ def test_aborted_records_have_no_version(whole: Tables, history: History) -> Non
     for kind in KINDS:
         for row in as_of(whole.versions, kind.name, "true"):
             assert not {row["valid_from_offset"], row["valid_to_offset"]} & history.aborted
+
+
+def test_versions_have_the_batch_that_began_them(gappy: Tables, history: History) -> None:
+    bases = [read_batch_header(batch, 0).base_offset for batch in history.batches]
+    snapshots = {part[0] for part in gappy.known[1:]}
+    for kind in KINDS:
+        for row in as_of(gappy.versions, kind.name, "true"):
+            began = row["valid_from_offset"]
+            batch = None if row["from_snapshot"] else bases[bisect_right(bases, began) - 1]
+            assert row["batch_offset"] == batch
+            assert not row["from_snapshot"] or began in snapshots
 
 
 def test_a_key_has_one_version_at_a_time(whole: Tables) -> None:
