@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 EXPORTER = "tests/spark/test_exporter.py"
-VERSIONS = "tests/spark/history/test_versions.py"
+TABLES = "tests/spark/history/test_history_tables.py"
 HISTORY = "spark/kraftctl_spark/history"
 
 FAULTS = (
@@ -25,5 +25,29 @@ FAULTS = (
         "",
         ("tests/spark/test_parquet_options.py::test_they_are_read_back_and_are_small",),
         "The tables are a third larger.",
+    ),
+    PlantedFault(
+        "a-merged-batch-is-applied-from-its-start",
+        f"{HISTORY}/history_state.py",
+        "_steps(records_of(tables, manifest, self.end))",
+        "_steps(records_of(tables, manifest))",
+        (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
+        "After a compaction of the typed tables, the history has changes twice.",
+    ),
+    PlantedFault(
+        "what-has-ended-stays-in-the-file-of-open-versions",
+        f"{HISTORY}/open_files.py",
+        "                self._touched.add(path)\n",
+        "",
+        (f"{TABLES}::test_a_change_costs_what_it_changes",),
+        "A version is there twice: as ended, and as still valid.",
+    ),
+    PlantedFault(
+        "every-batch-writes-all-that-is-open",
+        f"{HISTORY}/open_files.py",
+        "if everything or len(keys) < ROWS_MAX // 2}",
+        "}",
+        (f"{TABLES}::test_a_change_costs_what_it_changes",),
+        "A batch costs as much as there are partitions.",
     ),
 )

@@ -50,6 +50,7 @@ RUN = ("run", "--bootstrap-controllers", "localhost:1")
         pytest.param(("run", "--directory", "s3a://b/x", "--output", "x"), id="directory"),
         pytest.param(("compact", "--output", "s3a://b/x"), id="compact"),
         pytest.param(("status", "--output", "s3a://b/x"), id="status"),
+        pytest.param(("history", "--tables", "s3a://b/x"), id="history"),
         pytest.param(("report", "--output", "x", "--to", "s3a://b/x"), id="report"),
     ],
 )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kraftctl_spark.commands.path_flag import path_flag
+
 if TYPE_CHECKING:
+    from kraftctl_spark.history.history_tables import HistoryTables
     from kraftctl_spark.tables.durable import Hook
 
 NEEDED = ("pyarrow",)
@@ -17,15 +21,45 @@ log = logging.getLogger(__name__)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tables", required=True, type=Path, help="directory of the typed tables")
-    parser.add_argument("--output", type=Path, help=f"directory of the versions [TABLES/{DIRECTORY}]")
+    parser.add_argument("--tables", required=True, type=path_flag, help="directory of the typed tables")
+    parser.add_argument("--output", type=path_flag, help=f"directory of the versions [TABLES/{DIRECTORY}]")
+    parser.add_argument("--rebuild", action="store_true", help="compute everything anew")
+    parser.add_argument("--merge", action="store_true", help="merge all small files")
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
     """Exit code; ExportRefusedError for a directory without tables."""
-    from kraftctl_spark.history.rebuild import rebuild
+    from kraftctl_spark.history.history_tables import HistoryTables
 
     output: Path = options.output or options.tables / DIRECTORY
-    rows = rebuild(options.tables, output, hook)
-    log.info("%s holds %s", output, ", ".join(f"{count} {table}" for table, count in rows.items()))
+    tables = HistoryTables(options.tables, output, hook)
+    manifest = tables.rebuild() if options.rebuild else tables.catch_up()
+    if options.merge:
+        manifest = tables.merge()
+    rows: Counter[str] = Counter()
+    for file in manifest.files:
+        rows[file.table] += file.rows
+    log.info(
+        "%s goes up to offset %d and holds %s",
+        output,
+        manifest.end,
+        ", ".join(f"{count} {table}" for table, count in rows.items()),
+    )
     return 0
+
+
+class RegularHistory:
+    """Continues the history after each batch of an export, in the same process."""
+
+    def __init__(self, tables: HistoryTables) -> None:
+        self._tables = tables
+
+    def after_batch(self) -> None:
+        """What fails here does not stop the export: the next batch, or `history`, continues it."""
+        from kraftctl_spark.tables.manifest import ExportRefusedError
+
+        try:
+            manifest = self._tables.catch_up()
+            log.info("the history goes up to offset %d", manifest.end)
+        except (ExportRefusedError, OSError, AssertionError) as error:
+            log.warning("the history is not continued for now: %s", error)

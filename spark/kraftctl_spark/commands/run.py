@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
+from kraftctl_spark.commands.history import DIRECTORY as HISTORY_DIRECTORY
+from kraftctl_spark.commands.history import RegularHistory
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
@@ -38,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"merge small files after this many batches, 0: never [{BATCHES_PER_COMPACTION}]",
     )
     add_grace_minutes(parser)
+    parser.add_argument(
+        "--history",
+        action="store_true",
+        help=f"also continue the tables of versions in OUTPUT/{HISTORY_DIRECTORY} after each batch",
+    )
 
 
 def run(options: argparse.Namespace, hook: Hook) -> int:
@@ -97,7 +105,8 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
             compaction = RegularCompaction(
                 output, options.compact_after, options.grace_minutes * MS_PER_MINUTE
             )
-            write_batch = batch_writer(exporter, compaction.after_batch)
+            after_batch = [*_history(options, output), compaction.after_batch]
+            write_batch = batch_writer(exporter, after_batch)
             query = start_query(
                 spark,
                 write_batch,
@@ -109,6 +118,16 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
             return 0 if run_until(query, stop) else 1
         finally:
             spark.stop()
+
+
+def _history(options: argparse.Namespace, output: Output) -> list[Callable[[], None]]:
+    """What continues the history after a batch, if it is wanted."""
+    from kraftctl_spark.history.history_tables import HistoryTables
+
+    if not options.history:
+        return []
+    directory = output.directory / HISTORY_DIRECTORY
+    return [RegularHistory(HistoryTables(output.directory, directory, output.hook)).after_batch]
 
 
 def clean_up(output: Output, grace_ms: int) -> None:

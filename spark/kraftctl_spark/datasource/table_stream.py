@@ -6,7 +6,7 @@ due and where it ends; the manifests say what is already in the tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,13 +26,14 @@ Given = TypeVar("Given")
 Done = TypeVar("Done")
 
 
-def batch_writer(exporter: Exporter, after: Callable[[], None]) -> Callable[[DataFrame, int], None]:
-    """For `foreachBatch`; calls `after` when the manifests of a batch are committed."""
+def batch_writer(exporter: Exporter, after: Iterable[Callable[[], None]]) -> Callable[[DataFrame, int], None]:
+    """For `foreachBatch`; calls what comes `after` when the manifests of a batch are committed."""
 
     def write_batch(ranges: DataFrame, batch_id: int) -> None:
         for reach in sorted(ranges.collect(), key=lambda row: int(row["end"])):
             exporter.export_to(int(reach["end"]), int(reach["epoch"]))
-        after()
+        for work in after:
+            work()
 
     return write_batch
 

@@ -20,13 +20,18 @@ from kraftctl_spark.tables.manifest import Manifest
 _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 
 
-def records_of(directory: Path, manifest: Manifest) -> Iterator[Record]:
-    """Of one manifest, without those of aborted transactions; FileNotFoundError if a file was deleted."""
+def records_of(directory: Path, manifest: Manifest, start: int = 0) -> Iterator[Record]:
+    """Of one manifest from an offset on, without those of aborted transactions.
+
+    A snapshot is returned as a whole. FileNotFoundError if a file was deleted.
+    """
     snapshot = (
         Moment(manifest.end - 1, snapshot_time_us(directory, manifest), True) if manifest.snapshot else None
     )
     tables = [
-        _rows(directory, manifest, table, snapshot) for table in COLUMNS if _files(directory, manifest, table)
+        _rows(directory, manifest, table, snapshot, start)
+        for table in COLUMNS
+        if _files(directory, manifest, table)
     ]
     for _, record in merge(*tables):
         yield record
@@ -64,7 +69,7 @@ def _files(directory: Path, manifest: Manifest, table: str) -> list[Path]:
 
 
 def _rows(
-    directory: Path, manifest: Manifest, table: str, snapshot: Moment | None
+    directory: Path, manifest: Manifest, table: str, snapshot: Moment | None, start: int
 ) -> Iterator[tuple[int, Record]]:
     """Each row with its place in the manifest, which no other record has."""
     names = [*_PLACE, *COLUMNS[table]]
@@ -73,8 +78,12 @@ def _rows(
         file = pq.ParquetFile(path)
         present = [name for name in schema.names if name in file.schema_arrow.names]
         for group in range(file.num_row_groups):
+            if snapshot is None and _ends_before(file, group, start):
+                continue
             found = in_schema(file.read_row_group(group, columns=present), schema)
             found = found.filter(pc.invert(pc.fill_null(found.column("aborted"), False)))
+            if snapshot is None:
+                found = found.filter(pc.greater_equal(found.column("offset"), start))
             columns = (found.column(name).to_pylist() for name in COLUMNS[table])
             rows = zip(*columns, strict=True)
             if snapshot is not None:
@@ -87,3 +96,10 @@ def _rows(
                 batches: list[int | None] = found.column("batch_offset").to_pylist()
                 for offset, time_us, batch, row in zip(offsets, times, batches, rows, strict=True):
                     yield offset, Record(table, row, Moment(offset, time_us, False, batch))
+
+
+def _ends_before(file: pq.ParquetFile, group: int, start: int) -> bool:
+    """Whether all of its rows do, so that reading the rest of a merged file costs only the rest."""
+    place = file.schema_arrow.names.index("offset")  # Before the first column that has several in Parquet.
+    statistics = file.metadata.row_group(group).column(place).statistics
+    return statistics is not None and statistics.has_min_max and statistics.max < start

@@ -1,7 +1,8 @@
-"""The Parquet files of one history: one per table, also of those without rows, so that every query runs."""
+"""Parquet files of a history on their way to the disk: complete, durable, then under their names."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,66 +12,82 @@ import pyarrow.parquet as pq
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary_path, writing
 from kraftctl_spark.tables.parquet_options import parquet_options
-from kraftctl_spark.tables.table_files import ROWS_PER_GROUP, TableFile
+from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
+
+
+class _File:
+    """One that is being written. Row groups have the same rows however the rows arrive."""
+
+    def __init__(self, table: str, path: Path) -> None:
+        make_directory(path.parent)
+        self.table = table
+        self.path = path
+        self.temporary = temporary_path(path)
+        self.rows = 0
+        self._held: list[pa.Table] = []
+        schema = SCHEMAS[table]
+        self.writer = pq.ParquetWriter(self.temporary, schema, **parquet_options(schema))
+
+    def add(self, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self._held.append(rows)
+        while sum(one.num_rows for one in self._held) >= ROWS_PER_GROUP:
+            together = pa.concat_tables(self._held)
+            self._write(together.slice(0, ROWS_PER_GROUP))
+            self._held = [together.slice(ROWS_PER_GROUP)]
+
+    def finish(self) -> None:
+        if any(one.num_rows for one in self._held):
+            self._write(pa.concat_tables(self._held))
+        with writing(self.path):
+            self.writer.close()
+
+    def _write(self, rows: pa.Table) -> None:
+        with writing(self.path):
+            self.writer.write_table(rows.combine_chunks(), row_group_size=ROWS_PER_GROUP)
+        self.rows += rows.num_rows
 
 
 class VersionFiles:
-    """Row groups have the same rows however the rows arrive."""
+    """The files of one commit."""
 
-    def __init__(self, output: Path, name: str, hook: Hook) -> None:
+    def __init__(self, output: Path, hook: Hook) -> None:
         self._output = output
-        self._name = name
         self._hook = hook
-        self._held: dict[str, list[pa.Table]] = {table: [] for table in SCHEMAS}
-        self._rows = dict.fromkeys(SCHEMAS, 0)
-        self._writers: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._files: dict[Path, _File] = {}
 
     def __enter__(self) -> VersionFiles:
-        for table, schema in SCHEMAS.items():
-            make_directory(self._output / table)
-            temporary = temporary_path(self._path(table))
-            self._writers[table] = temporary, pq.ParquetWriter(temporary, schema, **parquet_options(schema))
         return self
 
     def __exit__(self, *error: object) -> None:
         """Removes unfinished files."""
-        for temporary, writer in self._writers.values():
+        for file in self._files.values():
             with suppress(OSError):
-                writer.close()
-            temporary.unlink(missing_ok=True)
+                file.writer.close()
+            file.temporary.unlink(missing_ok=True)
 
-    def add(self, table: str, rows: pa.Table) -> None:
-        held = self._held[table]
-        if rows.num_rows:
-            held.append(rows)
-        while sum(one.num_rows for one in held) >= ROWS_PER_GROUP:
-            together = pa.concat_tables(held)
-            self._write(table, together.slice(0, ROWS_PER_GROUP))
-            held[:] = [together.slice(ROWS_PER_GROUP)]
-
-    def _write(self, table: str, rows: pa.Table) -> None:
-        with writing(self._path(table)):
-            self._writers[table][1].write_table(rows.combine_chunks(), row_group_size=ROWS_PER_GROUP)
-        self._rows[table] += rows.num_rows
+    def add(self, table: str, name: str, rows: pa.Table) -> None:
+        """To a file of a table; without rows, too, it exists."""
+        path = self._output / table / f"{name}.parquet"
+        if path not in self._files:
+            with writing(path):
+                self._files[path] = _File(table, path)
+        self._files[path].add(rows)
 
     def publish(self) -> list[TableFile]:
         """Durable files under their names."""
-        for table, held in self._held.items():
-            if any(one.num_rows for one in held):
-                self._write(table, pa.concat_tables(held))
-        for table, (temporary, writer) in self._writers.items():
-            with writing(self._path(table)):
-                writer.close()
-            fsync(temporary)
+        for file in self._files.values():
+            file.finish()
+        with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
+            list(pool.map(fsync, [file.temporary for file in self._files.values()]))
         self._hook("files-durable")
-        return [self._published(table, temporary) for table, (temporary, _) in self._writers.items()]
+        published = [self._published(file) for file in self._files.values()]
+        for directory in sorted({file.path.parent for file in self._files.values()}):
+            fsync(directory)
+        return published
 
-    def _published(self, table: str, temporary: Path) -> TableFile:
-        path = self._path(table)
-        temporary.replace(path)
-        fsync(path.parent)
+    def _published(self, file: _File) -> TableFile:
+        file.temporary.replace(file.path)
         self._hook("file-renamed")
-        return TableFile(table, str(path.relative_to(self._output)), self._rows[table], path.stat().st_size)
-
-    def _path(self, table: str) -> Path:
-        return self._output / table / f"{self._name}.parquet"
+        path = str(file.path.relative_to(self._output))
+        return TableFile(file.table, path, file.rows, file.path.stat().st_size)

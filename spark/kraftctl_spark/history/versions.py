@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from kraftctl_spark.history.kinds import Kind
@@ -37,12 +37,19 @@ class Version(NamedTuple):
     ended_by: str | None = None
 
 
+def beginning(version: Version) -> tuple[int, str]:
+    """The order of open versions. It does not depend on how the records arrived: one record, and every
+    snapshot, begins several."""
+    return version.valid_from_offset, repr(version.key)
+
+
 class Versions:
     """Of one kind. What is closed is collected until it is taken."""
 
     def __init__(self, kind: Kind, still_open: Iterable[Version] = ()) -> None:
         self.kind = kind
         self.open: dict[Key, Version] = {version.key: version for version in still_open}
+        """What began last is last."""
         self._closed: list[Version] = []
 
     def values(self, key: Key) -> Values | None:
@@ -93,5 +100,14 @@ class Versions:
         return taken
 
     def still_open(self) -> list[Version]:
-        """In the order in which they began."""
-        return list(self.open.values())
+        """In the order in which they began, see `beginning`."""
+        return sorted(self.open.values(), key=beginning)
+
+    def begun_since(self, known: Container[Key]) -> list[Version]:
+        """The open versions that are not `known`, all of which began earlier; costs only what it returns."""
+        begun = []
+        for version in reversed(self.open.values()):
+            if version.key in known:
+                break
+            begun.append(version)
+        return begun

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq
 import pytest
 
 from kraftctl_protocol.record_batch import read_batch_header
 from kraftctl_spark import cli
-from kraftctl_spark.history import rebuild as rebuilding
+from kraftctl_spark.history import history_state
+from kraftctl_spark.history.history_manifest import locked
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.kinds import KINDS
 from kraftctl_spark.history.raw_records import records_of
-from kraftctl_spark.history.rebuild import rebuild
+from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import decode_open, encode_versions
 from kraftctl_spark.history.stage import HistoryStage
 from kraftctl_spark.log import log_range
@@ -74,7 +75,7 @@ def whole(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_range, "OFFSETS_PER_RANGE", 80)
         export(history, directory / "raw", [150, 151, 300, history.end])
-    rebuild(directory / "raw", directory / "versions")
+    HistoryTables(directory / "raw", directory / "versions").rebuild()
     return Tables(directory / "raw", directory / "versions", [range(history.end)])
 
 
@@ -85,7 +86,7 @@ def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
     first, second = sorted(history.snapshots)
     export(history, directory / "raw", [FIRST_PART, first + 40, history.end], (first, second))
     ends = [one.start for one in Output(directory / "raw").manifests() if one.snapshot]
-    rebuild(directory / "raw", directory / "versions")
+    HistoryTables(directory / "raw", directory / "versions").rebuild()
     known = [range(ends[0]), range(first - 1, ends[1]), range(second - 1, history.end)]
     return Tables(directory / "raw", directory / "versions", known)
 
@@ -137,17 +138,17 @@ def test_a_stage_continues_from_the_open_versions(whole: Tables, gappy: Tables, 
         )
     for kind in KINDS:
         table = encode_versions(kind, closed[kind.name] + stage.still_open()[kind.name], CLUSTER)
-        (path,) = (whole.versions / kind.name).glob("*.parquet")
-        assert table.equals(pq.ParquetFile(path).read()), kind.name
+        assert table.equals(read_versions(whole.versions, kind.name)), kind.name
 
 
 def test_a_rebuild_has_the_same_bytes(whole: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After compaction, over an older history, and with other steps."""
     before = content(whole.versions)
-    monkeypatch.setattr(rebuilding, "RECORDS_PER_STEP", 13)
+    monkeypatch.setattr(history_state, "RECORDS_PER_STEP", 13)
     compact(Output(whole.raw), grace_ms=0)
     (whole.versions / "topics" / "00000000000000000000-00000000000000000007.parquet").write_bytes(b"old")
-    assert cli.main(["history", "--tables", str(whole.raw), "--output", str(whole.versions)]) == 0
+    flags = ["--tables", str(whole.raw), "--output", str(whole.versions), "--rebuild"]
+    assert cli.main(["history", *flags]) == 0
     assert content(whole.versions) == before
 
 
@@ -181,9 +182,11 @@ def test_a_key_has_one_version_at_a_time(whole: Tables) -> None:
             ends[key] = 2**62 if end is None else end
 
 
-def test_only_one_rebuild_at_a_time(whole: Tables) -> None:
-    with rebuilding._locked(whole.versions), pytest.raises(ExportRefusedError, match="another process"):
-        rebuild(whole.raw, whole.versions)
+def test_only_one_process_at_a_time(whole: Tables) -> None:
+    tables = HistoryTables(whole.raw, whole.versions)
+    for work in (tables.rebuild, tables.catch_up, tables.merge):
+        with locked(whole.versions), pytest.raises(ExportRefusedError, match="another process"):
+            work()
 
 
 def test_refused_without_tables(tmp_path: Path) -> None:

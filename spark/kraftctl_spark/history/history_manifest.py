@@ -1,0 +1,93 @@
+"""The one list of the files of a history, `_history.json`: its rename commits a batch, or a merge."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.tables.durable import TEMPORARY_SUFFIX, Hook, make_directory, write_whole
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.table_files import TableFile
+
+MANIFEST = "_history.json"
+LOCK = "_history_lock"
+FORMAT = 2
+OPEN_PREFIX = "open-"
+
+
+@dataclass(frozen=True)
+class HistoryManifest:
+    """Everything before `end` is in these files."""
+
+    cluster_id: str
+    end: int
+    files: tuple[TableFile, ...]
+
+    def of(self, table: str, still_open: bool) -> list[TableFile]:
+        """The files of a table with versions that have ended, or that are still open, in their order."""
+        return [file for file in self.files if file.table == table and is_open(file) == still_open]
+
+    def to_json(self) -> str:
+        fields = {"format": FORMAT, "cluster_id": self.cluster_id, "end": self.end}
+        return json.dumps({**fields, "files": [file.to_dict() for file in self.files]}, indent=1) + "\n"
+
+    @staticmethod
+    def of_files(cluster_id: str, end: int, files: list[TableFile]) -> HistoryManifest:
+        """In an order that does not depend on how the files came about."""
+        order = list(SCHEMAS)
+        files = sorted(files, key=lambda file: (order.index(file.table), file.path))
+        return HistoryManifest(cluster_id, end, tuple(files))
+
+
+def is_open(file: TableFile) -> bool:
+    return Path(file.path).name.startswith(OPEN_PREFIX)
+
+
+def read_manifest(output: Path) -> HistoryManifest | None:
+    """None without a history, or for one of another release, which cannot be continued."""
+    try:
+        fields = json.loads((output / MANIFEST).read_text())
+        if fields["format"] != FORMAT:
+            return None
+        files = tuple(TableFile(**file) for file in fields["files"])
+        return HistoryManifest(fields["cluster_id"], fields["end"], files)
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ExportRefusedError(
+            f"{output / MANIFEST} is damaged ({error}): kraftctl-export history --rebuild computes it anew"
+        ) from error
+
+
+def commit(output: Path, manifest: HistoryManifest, hook: Hook) -> None:
+    write_whole(output / MANIFEST, manifest.to_json().encode(), hook)
+    hook("manifest-committed")
+
+
+def remove_unnamed(output: Path, manifest: HistoryManifest | None, hook: Hook) -> None:
+    """Deletes files that were replaced, or that a killed process left behind."""
+    named = {file.path for file in manifest.files} if manifest is not None else set()
+    for path in sorted(path for table in SCHEMAS for path in (output / table).glob("*")):
+        ours = path.suffix in (".parquet", TEMPORARY_SUFFIX)
+        if ours and str(path.relative_to(output)) not in named:
+            path.unlink()
+            hook("file-removed")
+    for path in output.glob(f".{MANIFEST}.*{TEMPORARY_SUFFIX}"):
+        path.unlink()
+
+
+@contextmanager
+def locked(output: Path) -> Iterator[None]:
+    """ExportRefusedError while another process writes this history."""
+    make_directory(output)
+    with (output / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ExportRefusedError(f"another process writes the history in {output}") from None
+        yield

@@ -1,0 +1,210 @@
+"""The history on disk: continued by what the typed tables have more, merged, or computed anew.
+
+A commit is the rename of `_history.json`, once all of its files are durable and have their names. So a killed
+process has either committed a batch or not; what it left behind is deleted by the next one. Files of versions
+that have ended are only added to, those of open versions replaced.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kraftctl_spark.history.history_manifest import (
+    OPEN_PREFIX,
+    HistoryManifest,
+    commit,
+    locked,
+    read_manifest,
+    remove_unnamed,
+)
+from kraftctl_spark.history.history_state import HistoryState
+from kraftctl_spark.history.kinds import KINDS
+from kraftctl_spark.history.known_ranges import encode_ranges
+from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS, encode_versions
+from kraftctl_spark.history.version_files import VersionFiles
+from kraftctl_spark.tables.durable import Hook, no_hook
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.table_files import TableFile, range_name
+
+RECORDS_PER_COMMIT = 5_000_000
+"""What a killed process does again at most."""
+
+FILES_BEFORE_MERGE = 32
+"""Of one table, and of versions that have ended."""
+
+log = logging.getLogger(__name__)
+
+
+class HistoryTables:
+    """The tables of versions in `output`, of the typed tables in `tables`."""
+
+    def __init__(self, tables: Path, output: Path, hook: Hook = no_hook) -> None:
+        self._raw = Output(tables)
+        self._tables = tables
+        self._output = output
+        self._hook = hook
+        self._known: tuple[HistoryManifest, HistoryState] | None = None
+        """As this process has committed it."""
+
+    def catch_up(self) -> HistoryManifest:
+        """Adds what the typed tables have more; without a history, everything.
+
+        ExportRefusedError without typed tables, while another process writes the history, or when it does not
+        belong to these tables.
+        """
+        self._raw.check_exists()
+        with locked(self._output), self._raw.undisturbed():
+            return self._raw.read(self._caught_up)
+
+    def rebuild(self) -> HistoryManifest:
+        """Computes everything anew: the same files as of a history that was `merge`d."""
+        self._raw.check_exists()
+        with locked(self._output), self._raw.undisturbed():
+            return self._raw.read(self._from_the_start)
+
+    def merge(self) -> HistoryManifest:
+        """One file per table for the versions that have ended, and as few as possible for the open ones."""
+        with locked(self._output):
+            manifest = read_manifest(self._output)
+            if manifest is None or self._damaged(manifest):
+                raise ExportRefusedError(f"{self._output} holds no complete history: compute it first")
+            remove_unnamed(self._output, manifest, self._hook)
+            return self._merged(manifest, spare_large=False)
+
+    def _caught_up(self, raw: list[Manifest]) -> HistoryManifest:
+        manifest = read_manifest(self._output)
+        if manifest is not None and self._damaged(manifest):
+            log.warning("%s lacks files: it is computed anew", self._output)
+            manifest = None
+        if manifest is None:
+            return self._from_the_start(raw)
+        self._check(raw, manifest)
+        remove_unnamed(self._output, manifest, self._hook)
+        for batch in _batches([one for one in raw if one.end > manifest.end]):
+            manifest = self._commit_batch(manifest, batch)
+        return self._merged(manifest, spare_large=True)
+
+    def _damaged(self, manifest: HistoryManifest) -> bool:
+        paths = [(self._output / file.path, file.bytes) for file in manifest.files]
+        return any(not path.is_file() or path.stat().st_size != size for path, size in paths)
+
+    def _check(self, raw: list[Manifest], manifest: HistoryManifest) -> None:
+        cluster_id, end = (raw[-1].cluster_id, raw[-1].end) if raw else ("", 0)
+        if cluster_id != manifest.cluster_id or end < manifest.end:
+            raise ExportRefusedError(
+                f"{self._output} is the history of cluster {manifest.cluster_id} up to offset "
+                f"{manifest.end}, but {self._tables} has that of cluster {cluster_id or 'none'} up to {end}: "
+                "choose another directory, or compute it anew with --rebuild"
+            )
+
+    def _from_the_start(self, raw: list[Manifest]) -> HistoryManifest:
+        if not raw:
+            raise ExportRefusedError(
+                f"{self._tables} holds no committed batch yet: run kraftctl-export first"
+            )
+        self._known = None
+        return self._commit_batch(HistoryManifest(raw[0].cluster_id, 0, ()), raw)
+
+    def _commit_batch(self, before: HistoryManifest, batch: list[Manifest]) -> HistoryManifest:
+        state = self._state(before)
+        name = range_name(before.end, batch[-1].end - 1)
+        with VersionFiles(self._output, self._hook) as files:
+
+            def write(table: str, rows: pa.Table) -> None:
+                files.add(table, name, rows)
+
+            for manifest in batch:
+                state.advance(self._tables, manifest, write)
+            for table, schema in SCHEMAS.items():
+                if table != KNOWN_RANGES and not before.of(table, still_open=False):
+                    write(table, schema.empty_table())  # Every query runs, also without rows.
+            return self._commit(before, state, files, name, set())
+
+    def _state(self, manifest: HistoryManifest) -> HistoryState:
+        """What belongs to a manifest; no longer remembered, because it changes with the next batch."""
+        known, self._known = self._known, None
+        if known is not None and known[0] == manifest:
+            return known[1]
+        return HistoryState.load(self._output, manifest) if manifest.files else HistoryState()
+
+    def _commit(
+        self,
+        before: HistoryManifest,
+        state: HistoryState,
+        files: VersionFiles,
+        name: str,
+        replaced: set[str],
+        everything: bool = False,
+    ) -> HistoryManifest:
+        """Adds the files of open versions, then the manifest; then deletes what was replaced."""
+        for kind in KINDS:
+            of_kind, versions = state.open_files[kind.name], state.stage.versions[kind.name]
+            old, parts = of_kind.rewrite(versions, everything)
+            replaced |= old
+            for number, part in enumerate(parts):
+                file_name = f"{OPEN_PREFIX}{name}-{number:05}"
+                files.add(kind.name, file_name, encode_versions(kind, part, state.cluster_id))
+                of_kind.place(f"{kind.name}/{file_name}.parquet", part)
+        replaced |= {file.path for file in before.of(KNOWN_RANGES, still_open=True)}
+        files.add(KNOWN_RANGES, f"{OPEN_PREFIX}{name}", encode_ranges(state.ranges))
+        published = files.publish()
+        replaced |= {file.path for file in published}
+        kept = [file for file in before.files if file.path not in replaced]
+        manifest = HistoryManifest.of_files(state.cluster_id, state.end, kept + published)
+        commit(self._output, manifest, self._hook)
+        remove_unnamed(self._output, manifest, self._hook)
+        self._known = manifest, state
+        return manifest
+
+    def _merged(self, manifest: HistoryManifest, spare_large: bool) -> HistoryManifest:
+        runs = {table: self._run(manifest, table, spare_large) for table in SCHEMAS}
+        if not any(runs.values()):
+            return manifest
+        state = self._state(manifest)
+        with VersionFiles(self._output, self._hook) as files:
+            replaced: set[str] = set()
+            for table, run in runs.items():
+                for file in run:
+                    name = f"{Path(run[0].path).stem[:20]}-{manifest.end - 1:020}"
+                    for group in _row_groups(self._output / file.path):
+                        files.add(table, name, group)
+                    replaced.add(file.path)
+            return self._commit(
+                manifest, state, files, range_name(0, manifest.end - 1), replaced, everything=not spare_large
+            )
+
+    def _run(self, manifest: HistoryManifest, table: str, spare_large: bool) -> list[TableFile]:
+        """The last files of a table that are worth merging: not one that is larger than all after it."""
+        run = sorted(manifest.of(table, still_open=False), key=lambda file: file.path)
+        if not spare_large:
+            return run
+        if len(run) < FILES_BEFORE_MERGE:
+            return []
+        while len(run) > 1 and run[0].rows > sum(file.rows for file in run[1:]):
+            del run[0]
+        return run if len(run) > 1 else []
+
+
+def _batches(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
+    """Consecutive ones, as many as one commit takes."""
+    batch: list[Manifest] = []
+    for manifest in manifests:
+        batch.append(manifest)
+        if sum(one.counts["records"] for one in batch) >= RECORDS_PER_COMMIT:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _row_groups(path: Path) -> Iterator[pa.Table]:
+    file = pq.ParquetFile(path)
+    if not file.num_row_groups:
+        yield file.schema_arrow.empty_table()
+    for group in range(file.num_row_groups):
+        yield file.read_row_group(group)

@@ -1,0 +1,270 @@
+"""The history on disk: continued in any steps, killed between any two, merged, and computed anew."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.metadata_record import encode_metadata_record
+from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_protocol.uuids import ONE_UUID
+from kraftctl_spark import cli
+from kraftctl_spark.history import history_tables, open_files
+from kraftctl_spark.history.history_manifest import MANIFEST, read_manifest
+from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.history.reader import read_versions
+from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.durable import no_hook
+from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from tests.spark.fake_controller import FakeController, FakeQuorum
+from tests.spark.metadata_histories import EPOCH, History, generate
+from tests.spark.typed_export import KillAtStep, content, exporting
+
+SEED = 20261125
+SNAPSHOTS = (250, 420)
+LAST_BATCH = 592
+"""It begins here, where no transaction is open."""
+
+
+@pytest.fixture(scope="module")
+def history() -> History:
+    return generate(SEED, 600, snapshots=SNAPSHOTS)
+
+
+@pytest.fixture(autouse=True)
+def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_files, "ROWS_MAX", 8)
+    monkeypatch.setattr(history_tables, "FILES_BEFORE_MERGE", 4)
+
+
+def export(
+    history: History, directory: Path, ends: Iterable[int], gaps: bool, between: Callable[[int], None]
+) -> None:
+    """Exports up to each end. With gaps, what is before a snapshot is deleted before it is exported."""
+    quorum = FakeQuorum()
+    controller = FakeController(quorum, 1)
+    quorum.append(*history.batches)
+    snapshots = sorted(history.snapshots) if gaps else []
+    try:
+        with exporting(directory, controller.endpoint, include_secrets=True) as exporter:
+            for end in ends:
+                if snapshots and end > snapshots[0]:
+                    start = snapshots.pop(0)
+                    quorum.batches = history.batches_from(start)
+                    quorum.log_start_offset = start
+                    quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
+                exporter.export_to(end, EPOCH)
+                between(end)
+    finally:
+        controller.close()
+
+
+def rows_of_directory(output: Path, table: str) -> list[str]:
+    """As a reader without the manifest sees them."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        return rows(connection.sql(f"SELECT * FROM '{output}/{table}/*.parquet'").to_arrow_table())
+
+
+def rows(table: pa.Table) -> list[str]:
+    return sorted(map(str, table.to_pylist()))
+
+
+def goes_up_to(output: Path) -> int:
+    manifest = read_manifest(output)
+    assert manifest is not None
+    return manifest.end
+
+
+def assert_same_rows(output: Path, expected: Path) -> None:
+    """With the manifest and without it."""
+    for table in SCHEMAS:
+        wanted = rows(read_versions(expected, table))
+        assert rows(read_versions(output, table)) == wanted, table
+        assert rows_of_directory(output, table) == wanted, table
+    assert not list(output.rglob("*.tmp"))
+
+
+@pytest.mark.parametrize(("seed", "gaps"), [(0, False), (1, True)], ids=["whole", "with-gaps"])
+def test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew(
+    history: History, tmp_path: Path, seed: int, gaps: bool
+) -> None:
+    """By one process, or by a new one each time; while the typed tables are merged, too."""
+    rng = random.Random(seed)
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    one = HistoryTables(raw, output)
+
+    def between(end: int) -> None:
+        if rng.random() < 0.3:
+            compact(Output(raw), grace_ms=0)
+        if rng.random() < 0.7:
+            tables = one if rng.random() < 0.5 else HistoryTables(raw, output)
+            assert tables.catch_up().end == Output(raw).position().offset
+
+    ends = sorted(rng.sample(range(1, history.end), 10)) + [history.end]
+    export(history, raw, ends, gaps, between)
+    HistoryTables(raw, output).catch_up()
+    anew = tmp_path / "anew"
+    assert HistoryTables(raw, anew).catch_up().end == history.end
+    assert_same_rows(output, anew)
+    HistoryTables(raw, output).merge()
+    HistoryTables(raw, anew).merge()
+    assert content(output) == content(anew)
+    HistoryTables(raw, anew).rebuild()
+    assert content(output) == content(anew)
+    assert_same_rows(output, anew)
+
+
+def catch_up_and_die(raw: Path, output: Path, step: int, merge: bool) -> None:
+    """The work of a child process."""
+    open_files.ROWS_MAX = 40
+    history_tables.FILES_BEFORE_MERGE = 4
+    tables = HistoryTables(raw, output, KillAtStep(step) if step else no_hook)
+    tables.catch_up()
+    if merge:
+        tables.merge()
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    """Forks children from a process that has imported everything, so that each step is fast."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.spark.history.test_history_tables"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+        forkserver.ensure_running()
+    return context
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "merge",
+    [pytest.param(False, id="continued"), pytest.param(True, id="merged", marks=pytest.mark.long)],
+)
+def test_killed_after_any_step_and_continued(
+    history: History, processes: ForkServerContext, tmp_path: Path, merge: bool
+) -> None:
+    """kill -9 after every single step of a batch, alone or with a merge: nothing is lost or there twice."""
+    raw, before = tmp_path / "raw", tmp_path / "before"
+
+    def between(end: int) -> None:
+        if end < history.end:
+            HistoryTables(raw, before).catch_up()
+
+    export(history, raw, [200, LAST_BATCH, history.end], True, between)
+    done = tmp_path / "done"
+    shutil.copytree(before, done)
+    catch_up_and_die(raw, done, 0, merge)
+    old, new = goes_up_to(before), goes_up_to(done)
+    assert (old, new) == (LAST_BATCH, history.end)
+    died = 0
+    while True:
+        output = tmp_path / f"step-{died + 1}"
+        shutil.copytree(before, output)
+        child = processes.Process(target=catch_up_and_die, args=(raw, output, died + 1, merge))
+        child.start()
+        child.join(60)
+        found = goes_up_to(output)
+        assert found in (old, new)
+        for table in SCHEMAS:
+            wanted = read_versions(before if found == old else done, table)
+            assert rows(read_versions(output, table)) == rows(wanted), table
+        if child.exitcode == 0:
+            break
+        assert child.exitcode == -9
+        died += 1
+        catch_up_and_die(raw, output, 0, merge)
+        assert_same_rows(output, done)
+        if merge or died % 2:
+            assert content(output) == content(done)
+        shutil.rmtree(output)
+    assert died > (60 if merge else 15)
+
+
+def test_a_change_costs_what_it_changes(tmp_path: Path) -> None:
+    """Of many open files, a batch replaces those of what it ends, and those that are small."""
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    tables = HistoryTables(raw, output)
+    written: list[int] = []
+    partitions = [PartitionRecord(number, ONE_UUID, [1, 2], [1, 2], leader=1) for number in range(200)]
+    changes = [
+        PartitionChangeRecord(number, ONE_UUID, isr=[1], leader=1) for number in (7, 7, 190, 50, 7, 50, 120)
+    ]
+    records = [TopicRecord("t", ONE_UUID), *partitions, *changes]
+    quorum = FakeQuorum()
+    quorum.append(encode_batch(0, 1, 1000, [encode_metadata_record(one, 0) for one in records]))
+    controller = FakeController(quorum, 1)
+    try:
+        with exporting(raw, controller.endpoint) as exporter:
+            for end in range(len(records) - len(changes), len(records) + 1):
+                exporter.export_to(end, 1)
+                before = set(output.glob("partitions/*.parquet"))
+                tables.catch_up()
+                new = set(output.glob("partitions/*.parquet")) - before
+                written.append(sum(pq.ParquetFile(path).metadata.num_rows for path in new))
+    finally:
+        controller.close()
+    assert written[0] == len(partitions)
+    assert 1 < min(written[1:]) <= max(written[1:]) <= 2 * open_files.ROWS_MAX
+    assert read_versions(output, "partitions").column("valid_to_offset").null_count == len(partitions)
+
+
+def test_a_history_of_other_tables_is_refused(history: History, tmp_path: Path) -> None:
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    export(history, raw, [100, 200], False, lambda end: None)
+    HistoryTables(raw, output).catch_up()
+    shorter = tmp_path / "shorter"
+    export(history, shorter, [100], False, lambda end: None)
+    with pytest.raises(ExportRefusedError, match=r"up to offset 198, but .* up to 100: choose another"):
+        HistoryTables(shorter, output).catch_up()
+    assert cli.main(["history", "--tables", str(shorter), "--output", str(output)]) == 2
+    assert cli.main(["history", "--tables", str(shorter), "--output", str(output), "--rebuild"]) == 0
+    assert goes_up_to(output) == 100
+
+
+@pytest.mark.parametrize("damage", ["file lost", "file short", "other format"])
+def test_a_history_that_is_not_complete_is_computed_anew(
+    history: History, tmp_path: Path, damage: str
+) -> None:
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    tables = HistoryTables(raw, output)
+    export(history, raw, [100, 200], False, lambda end: tables.catch_up())
+    tables.rebuild()
+    expected = content(output)
+    one = next((output / "partitions").glob("*.parquet"))
+    if damage == "file lost":
+        one.unlink()
+    elif damage == "file short":
+        one.write_bytes(one.read_bytes()[:-9])
+    else:
+        (output / MANIFEST).write_text((output / MANIFEST).read_text().replace('"format": 2', '"format": 1'))
+    assert tables.catch_up().end == 198
+    assert content(output) == expected
+
+
+def test_a_damaged_manifest_is_refused(history: History, tmp_path: Path) -> None:
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    export(history, raw, [100], False, lambda end: None)
+    HistoryTables(raw, output).catch_up()
+    expected = content(output)
+    (output / MANIFEST).write_text("{")
+    with pytest.raises(ExportRefusedError, match="--rebuild computes it anew"):
+        HistoryTables(raw, output).catch_up()
+    HistoryTables(raw, output).rebuild()
+    assert content(output) == expected
