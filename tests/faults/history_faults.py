@@ -50,4 +50,20 @@ FAULTS = (
         (f"{TABLES}::test_a_change_costs_what_it_changes",),
         "A batch costs as much as there are partitions.",
     ),
+    PlantedFault(
+        "an-unclean-election-is-an-election-like-any-other",
+        f"{HISTORY}/events.py",
+        "unclean = new[_RECOVERY] == 1 and old[_RECOVERY] == 0",
+        "unclean = False",
+        ("tests/spark/history/test_events.py::test_what_happened_in_words",),
+        "The places where data may have been lost are not found.",
+    ),
+    PlantedFault(
+        "the-parts-of-a-snapshot-are-events",
+        f"{HISTORY}/events.py",
+        "        if at.in_snapshot:\n            continue\n",
+        "",
+        ("tests/spark/history/test_events.py::test_gaps_and_snapshots_are_events",),
+        "After a gap, everything looks as if it had just been created.",
+    ),
 )

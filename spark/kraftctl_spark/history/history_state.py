@@ -13,7 +13,7 @@ from kraftctl_spark.history.kinds import KINDS
 from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.open_files import OpenFiles
 from kraftctl_spark.history.raw_records import records_of
-from kraftctl_spark.history.schema import KNOWN_RANGES, decode_open, encode_versions
+from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, decode_open, encode_events, encode_versions
 from kraftctl_spark.history.stage import HistoryStage, Record
 from kraftctl_spark.history.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
@@ -59,15 +59,25 @@ class HistoryState:
             if self.ranges:
                 self.stage.end_at_gap(self.end, self.ranges[-1].end_time_us)
             self.ranges.append(KnownRange.beginning_with(tables, manifest))
+            if manifest.snapshot:
+                begun = self.ranges[-1]
+                self.stage.begin_with_snapshot(
+                    begun.start_offset,
+                    begun.start_time_us,
+                    f"of everything before offset {manifest.end}; offsets {manifest.start} to "
+                    f"{manifest.end - 1} are not in the log",
+                )
         self.cluster_id = manifest.cluster_id
         for step in _steps(records_of(tables, manifest, self.end)):
             self.stage.apply(step)
-            self._write_closed(write)
-        self._write_closed(write)
+            self._write(write)
+        self._write(write)
         self.ranges[-1].extend(tables, manifest)
         self.end = manifest.end
 
-    def _write_closed(self, write: WriteRows) -> None:
+    def _write(self, write: WriteRows) -> None:
+        if found := self.stage.take_events():
+            write(EVENTS, encode_events(found, self.cluster_id))
         for name, closed in self.stage.take_closed().items():
             if closed:
                 kind = self.stage.versions[name].kind

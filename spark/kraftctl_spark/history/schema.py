@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_spark.history.events import Event
 from kraftctl_spark.history.kinds import KINDS, Kind
 from kraftctl_spark.history.versions import Version
 from kraftctl_spark.rows.tables import table_schemas
@@ -67,6 +68,24 @@ KNOWN_RANGES_SCHEMA = pa.schema(
     ]
 )
 
+EVENTS = "events"
+EVENTS_SCHEMA = pa.schema(
+    [
+        pa.field("offset", pa.int64()),
+        pa.field("time", TIME),
+        pa.field("batch_offset", pa.int64()),
+        pa.field("kind", pa.string()),
+        pa.field("subject", pa.string()),
+        pa.field("before", pa.string()),
+        pa.field("after", pa.string()),
+        pa.field("history_table", pa.string()),
+        pa.field("topic_id", pa.string()),
+        pa.field("partition_id", pa.int32()),
+        pa.field("broker_id", pa.int32()),
+        pa.field("cluster_id", pa.string()),
+    ]
+)
+
 
 def _type(kind: Kind, name: str) -> pa.DataType:
     if (kind.name, name) == ("quotas", "value"):
@@ -81,6 +100,7 @@ def schema_of(kind: Kind) -> pa.Schema:
 
 SCHEMAS: dict[str, pa.Schema] = {
     **{kind.name: schema_of(kind) for kind in KINDS},
+    EVENTS: EVENTS_SCHEMA,
     KNOWN_RANGES: KNOWN_RANGES_SCHEMA,
 }
 
@@ -89,6 +109,10 @@ def encode_versions(kind: Kind, versions: Sequence[Version], cluster_id: str) ->
     schema = SCHEMAS[kind.name]
     rows = [(*key, *values, *validity, cluster_id) for key, values, *validity in versions]
     return encode_rows(schema, rows)
+
+
+def encode_events(found: Sequence[Event], cluster_id: str) -> pa.Table:
+    return encode_rows(EVENTS_SCHEMA, [(*event, cluster_id) for event in found])
 
 
 def encode_rows(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:

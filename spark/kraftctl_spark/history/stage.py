@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from kraftctl_spark.history import events
 from kraftctl_spark.history.brokers import Brokers
+from kraftctl_spark.history.events import Event
 from kraftctl_spark.history.keyed import Keyed
 from kraftctl_spark.history.kinds import KINDS
 from kraftctl_spark.history.partitions import Topics
-from kraftctl_spark.history.versions import Moment, Version, Versions
+from kraftctl_spark.history.versions import Change, Moment, Version, Versions
 
 Handler = Callable[[tuple[Any, ...], Moment], None]
 
@@ -125,7 +127,10 @@ class HistoryStage:
 
     def __init__(self, still_open: Mapping[str, Iterable[Version]] | None = None) -> None:
         found = still_open or {}
-        self.versions = {kind.name: Versions(kind, found.get(kind.name, ())) for kind in KINDS}
+        self._changes: list[Change] = []
+        """Of all kinds, in their order."""
+        self._events: list[Event] = []
+        self.versions = {kind.name: Versions(kind, found.get(kind.name, ()), self._changes) for kind in KINDS}
         self._handlers = self._made_handlers()
 
     def apply(self, records: Iterable[Record]) -> None:
@@ -139,10 +144,22 @@ class HistoryStage:
         for versions in self.versions.values():
             versions.end_at_gap(offset, time_us)
         self._handlers = self._made_handlers()
+        self._events += [*self.take_events(), events.gap(offset, time_us)]
+
+    def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
+        """Its records follow; `after` says what it is."""
+        self._events += [*self.take_events(), events.snapshot(Moment(offset, time_us, True), after)]
 
     def take_closed(self) -> dict[str, list[Version]]:
         """By kind, each in the order in which they ended."""
         return {name: versions.take_closed() for name, versions in self.versions.items()}
+
+    def take_events(self) -> list[Event]:
+        """In their order; each is returned once."""
+        found = [*self._events, *events.events_of(self._changes)]
+        self._events.clear()
+        self._changes.clear()
+        return found
 
     def still_open(self) -> dict[str, list[Version]]:
         """By kind, each in the order in which they began."""

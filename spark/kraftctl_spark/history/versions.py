@@ -37,6 +37,16 @@ class Version(NamedTuple):
     ended_by: str | None = None
 
 
+class Change(NamedTuple):
+    """What a record changed; None where there is no version before or after it."""
+
+    table: str
+    key: Key
+    before: Values | None
+    after: Values | None
+    at: Moment
+
+
 def beginning(version: Version) -> tuple[int, str]:
     """The order of open versions. It does not depend on how the records arrived: one record, and every
     snapshot, begins several."""
@@ -44,10 +54,13 @@ def beginning(version: Version) -> tuple[int, str]:
 
 
 class Versions:
-    """Of one kind. What is closed is collected until it is taken."""
+    """Of one kind. What is closed is collected until it is taken; changes are added to `changes`."""
 
-    def __init__(self, kind: Kind, still_open: Iterable[Version] = ()) -> None:
+    def __init__(
+        self, kind: Kind, still_open: Iterable[Version] = (), changes: list[Change] | None = None
+    ) -> None:
         self.kind = kind
+        self._changes = [] if changes is None else changes
         self.open: dict[Key, Version] = {version.key: version for version in still_open}
         """What began last is last."""
         self._closed: list[Version] = []
@@ -60,17 +73,21 @@ class Versions:
     def set(self, key: Key, values: Values, at: Moment) -> None:
         """A record that changes nothing begins no version."""
         version = self.open.get(key)
+        before = None
         if version is not None:
-            if version.values == values:
+            before = version.values
+            if before == values:
                 return
             del self.open[key]  # Its next version is the last one in `open`.
             self._close(version, at.offset, at.time_us, CHANGED)
+        self._changes.append(Change(self.kind.name, key, before, values, at))
         self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot, at.batch_offset)
 
     def remove(self, key: Key, at: Moment) -> None:
         """Nothing, for an unknown key."""
         version = self.open.pop(key, None)
         if version is not None:
+            self._changes.append(Change(self.kind.name, key, version.values, None, at))
             self._close(version, at.offset, at.time_us, REMOVED)
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 COMPRESSION = "zstd"
 RISING = frozenset(
-    ("offset", "batch_offset", "snapshot_index", "valid_from_offset", "valid_to_offset", "timestamp")
+    ("offset", "batch_offset", "snapshot_index", "valid_from_offset", "valid_to_offset", "timestamp", "time")
 )
 """Columns whose values rise, or nearly do, and hardly repeat.
 
