@@ -66,4 +66,20 @@ FAULTS = (
         ("tests/spark/history/test_events.py::test_gaps_and_snapshots_are_events",),
         "After a gap, everything looks as if it had just been created.",
     ),
+    PlantedFault(
+        "as-of-an-offset-has-what-ended-there",
+        f"{HISTORY}/dialects.py",
+        '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\\n"',
+        '"WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset >= :as_of)\\n"',
+        ("tests/spark/history/test_questions.py::test_the_files_are_what_the_source_gives",),
+        "A partition has two states at an offset at which it changes.",
+    ),
+    PlantedFault(
+        "an-outage-ends-with-each-change",
+        f"{HISTORY}/sql/duckdb/outages.sql",
+        "                   THEN 0 ELSE 1 END AS begins\n",
+        "                   THEN 1 ELSE 1 END AS begins\n",
+        ("tests/spark/history/test_questions.py::test_outages",),
+        "One long outage is counted as many short ones.",
+    ),
 )

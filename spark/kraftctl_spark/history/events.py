@@ -86,8 +86,7 @@ def _partition(key: Key, old: Values | None, new: Values | None) -> Iterator[Fou
         yield "leader epoch raised", old[_EPOCH], new[_EPOCH]
     if old[_ISR] != new[_ISR]:
         left, joined = set(old[_ISR]) - set(new[_ISR]), set(new[_ISR]) - set(old[_ISR])
-        kind = "ISR changed" if bool(left) == bool(joined) else "ISR shrank" if left else "ISR grew"
-        yield kind, old[_ISR], new[_ISR]
+        yield _ISR_KINDS[bool(left), bool(joined)], old[_ISR], new[_ISR]
     if old[_REPLICAS] != new[_REPLICAS]:
         yield "replicas changed", old[_REPLICAS], new[_REPLICAS]
     elif old[_DIRECTORIES] != new[_DIRECTORIES]:
@@ -98,6 +97,15 @@ def _partition(key: Key, old: Values | None, new: Values | None) -> Iterator[Fou
     for place, kind in _OTHER_LISTS:
         if old[place] != new[place]:
             yield kind, old[place], new[place]
+
+
+_ISR_KINDS = {
+    (True, False): "ISR shrank",
+    (False, True): "ISR grew",
+    (True, True): "ISR shrank and grew",
+    (False, False): "ISR reordered",
+}
+"""By whether a broker left, and whether one joined."""
 
 
 def _leader(old: Values, new: Values) -> Iterator[Found]:

@@ -1,0 +1,28 @@
+-- How acls as of one offset differ from those as of an earlier one.
+-- SET VARIABLE from_offset = 4000;
+-- SET VARIABLE to_offset = 5000;
+SELECT coalesce(b.id, a.id) AS id,
+       CASE WHEN b.valid_from_offset IS NULL THEN 'added'
+            WHEN a.valid_from_offset IS NULL THEN 'removed' ELSE 'changed' END AS change,
+       b.resource_type AS resource_type_before, a.resource_type AS resource_type_after,
+       b.resource_name AS resource_name_before, a.resource_name AS resource_name_after,
+       b.pattern_type AS pattern_type_before, a.pattern_type AS pattern_type_after,
+       b.principal AS principal_before, a.principal AS principal_after,
+       b.host AS host_before, a.host AS host_after,
+       b.operation AS operation_before, a.operation AS operation_after,
+       b.permission AS permission_before, a.permission AS permission_after
+FROM (SELECT * FROM acls
+      WHERE valid_from_offset <= getvariable('from_offset')
+        AND valid_to_offset > getvariable('from_offset') AND valid_to_offset <= getvariable('to_offset')) b
+FULL OUTER JOIN (SELECT * FROM acls
+      WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
+        AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
+ON a.id = b.id
+WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+   OR NOT (b.resource_type IS NOT DISTINCT FROM a.resource_type
+           AND b.resource_name IS NOT DISTINCT FROM a.resource_name
+           AND b.pattern_type IS NOT DISTINCT FROM a.pattern_type
+           AND b.principal IS NOT DISTINCT FROM a.principal
+           AND b.host IS NOT DISTINCT FROM a.host
+           AND b.operation IS NOT DISTINCT FROM a.operation
+           AND b.permission IS NOT DISTINCT FROM a.permission);

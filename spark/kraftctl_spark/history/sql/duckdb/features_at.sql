@@ -1,0 +1,5 @@
+-- features as of an offset.
+-- SET VARIABLE as_of = 4000;
+SELECT name, level, valid_from_offset, valid_from_time
+FROM features
+WHERE valid_from_offset <= getvariable('as_of') AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('as_of'));

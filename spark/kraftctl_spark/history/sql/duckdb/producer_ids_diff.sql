@@ -1,0 +1,15 @@
+-- How producer_ids as of one offset differ from those as of an earlier one.
+-- SET VARIABLE from_offset = 4000;
+-- SET VARIABLE to_offset = 5000;
+SELECT CASE WHEN b.valid_from_offset IS NULL THEN 'added'
+            WHEN a.valid_from_offset IS NULL THEN 'removed' ELSE 'changed' END AS change,
+       b.next_producer_id AS next_producer_id_before, a.next_producer_id AS next_producer_id_after
+FROM (SELECT * FROM producer_ids
+      WHERE valid_from_offset <= getvariable('from_offset')
+        AND valid_to_offset > getvariable('from_offset') AND valid_to_offset <= getvariable('to_offset')) b
+FULL OUTER JOIN (SELECT * FROM producer_ids
+      WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
+        AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
+ON true
+WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+   OR NOT (b.next_producer_id IS NOT DISTINCT FROM a.next_producer_id);

@@ -1,0 +1,17 @@
+-- The tables of a history: in its directory, or after SET file_search_path = '/data/history'.
+CREATE OR REPLACE VIEW topics AS SELECT * FROM read_parquet('topics/*.parquet');
+CREATE OR REPLACE VIEW partitions AS SELECT * FROM read_parquet('partitions/*.parquet');
+CREATE OR REPLACE VIEW brokers AS SELECT * FROM read_parquet('brokers/*.parquet');
+CREATE OR REPLACE VIEW controllers AS SELECT * FROM read_parquet('controllers/*.parquet');
+CREATE OR REPLACE VIEW configs AS SELECT * FROM read_parquet('configs/*.parquet');
+CREATE OR REPLACE VIEW acls AS SELECT * FROM read_parquet('acls/*.parquet');
+CREATE OR REPLACE VIEW quotas AS SELECT * FROM read_parquet('quotas/*.parquet');
+CREATE OR REPLACE VIEW features AS SELECT * FROM read_parquet('features/*.parquet');
+CREATE OR REPLACE VIEW scram_credentials AS SELECT * FROM read_parquet('scram_credentials/*.parquet');
+CREATE OR REPLACE VIEW delegation_tokens AS SELECT * FROM read_parquet('delegation_tokens/*.parquet');
+CREATE OR REPLACE VIEW producer_ids AS SELECT * FROM read_parquet('producer_ids/*.parquet');
+CREATE OR REPLACE VIEW quorum AS SELECT * FROM read_parquet('quorum/*.parquet');
+CREATE OR REPLACE VIEW events AS SELECT * FROM read_parquet('events/*.parquet');
+CREATE OR REPLACE VIEW known_ranges AS SELECT * FROM read_parquet('known_ranges/*.parquet');
+CREATE OR REPLACE MACRO size(list) AS len(list);
+CREATE OR REPLACE MACRO array_except(a, b) AS list_filter(a, lambda x: NOT list_contains(b, x));

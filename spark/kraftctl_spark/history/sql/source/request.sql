@@ -1,0 +1,5 @@
+-- What one request, or one decision of the controller, changed: the events of a batch.
+SELECT e.offset AS offset, e.time, e.kind, e.subject, e.before, e.after
+FROM events e
+WHERE e.batch_offset = :batch_offset
+ORDER BY e.offset

@@ -1,0 +1,5 @@
+-- quotas as of an offset.
+-- DECLARE OR REPLACE VARIABLE as_of BIGINT DEFAULT 4000;
+SELECT entity, key, value, valid_from_offset, valid_from_time
+FROM quotas
+WHERE valid_from_offset <= session.as_of AND (valid_to_offset IS NULL OR valid_to_offset > session.as_of);

@@ -1,0 +1,16 @@
+-- How topics as of one offset differ from those as of an earlier one.
+-- DECLARE OR REPLACE VARIABLE from_offset BIGINT DEFAULT 4000;
+-- DECLARE OR REPLACE VARIABLE to_offset BIGINT DEFAULT 5000;
+SELECT coalesce(b.topic_id, a.topic_id) AS topic_id,
+       CASE WHEN b.valid_from_offset IS NULL THEN 'added'
+            WHEN a.valid_from_offset IS NULL THEN 'removed' ELSE 'changed' END AS change,
+       b.topic AS topic_before, a.topic AS topic_after
+FROM (SELECT * FROM topics
+      WHERE valid_from_offset <= session.from_offset
+        AND valid_to_offset > session.from_offset AND valid_to_offset <= session.to_offset) b
+FULL OUTER JOIN (SELECT * FROM topics
+      WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
+        AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
+ON a.topic_id = b.topic_id
+WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+   OR NOT (b.topic IS NOT DISTINCT FROM a.topic);

@@ -1,0 +1,69 @@
+"""Questions to a history, as a user asks them: with the plain SQL files, in DuckDB or in Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from kraftctl_spark.history.dialects import DIRECTORY, DUCKDB, SPARK, TABLES, Dialect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Row = dict[str, Any]
+
+
+def text_of(dialect: Dialect, name: str) -> str:
+    """The file that is shipped."""
+    return (DIRECTORY / dialect.name / f"{name}.sql").read_text()
+
+
+class DuckDbHistory:
+    """A history in DuckDB."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
+        self._connection = connection
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(f"SET file_search_path = '{directory}'")
+        connection.execute(text_of(DUCKDB, TABLES))
+
+    def ask(self, question: str, **parameters: object) -> pa.Table:
+        for name, value in parameters.items():
+            self._connection.execute(DUCKDB.assigned(name, value))
+        return self._connection.sql(text_of(DUCKDB, question)).to_arrow_table()
+
+    def rows(self, question: str, **parameters: object) -> list[Row]:
+        rows: list[Row] = self.ask(question, **parameters).to_pylist()
+        return rows
+
+
+@contextmanager
+def in_duckdb(directory: Path) -> Iterator[DuckDbHistory]:
+    with duckdb.connect() as connection:
+        yield DuckDbHistory(connection, directory)
+
+
+class SparkHistory:
+    """The same in Spark."""
+
+    def __init__(self, spark: SparkSession, directory: Path) -> None:
+        self._spark = spark
+        spark.sql(f"SET history = {directory}")
+        for statement in statements(text_of(SPARK, TABLES)):
+            spark.sql(statement)
+
+    def ask(self, question: str, **parameters: object) -> pa.Table:
+        for name, value in parameters.items():
+            self._spark.sql(SPARK.assigned(name, value).removesuffix(";"))
+        (text,) = statements(text_of(SPARK, question))
+        return self._spark.sql(text).toArrow()
+
+
+def statements(text: str) -> list[str]:
+    """Of a file; spark.sql takes one at a time, without its semicolon."""
+    return [one.strip() for one in text.split(";\n") if one.strip()]

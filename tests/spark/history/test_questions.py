@@ -1,0 +1,217 @@
+"""The questions in plain SQL, in DuckDB: against a plain loop over the records, and states at two points."""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kraftctl_spark.history import dialects
+from kraftctl_spark.history.kinds import KINDS
+from tests.spark.history.asked import Row, in_duckdb
+from tests.spark.history.test_versions import Tables, gappy, history, whole
+from tests.spark.history_truth import HistoryTruth
+from tests.spark.metadata_histories import History
+
+__all__ = ["gappy", "history", "whole"]
+
+DOCUMENT = (Path(__file__).parents[3] / "spark" / "HISTORY.md").read_text()
+PAIRS = 12
+
+
+@pytest.fixture(scope="module")
+def truth(history: History) -> dict[str, list[Row]]:
+    return HistoryTruth(history.events(), history.times[history.end - 1]).rows
+
+
+def ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)
+
+
+def in_ms(rows: list[Row]) -> list[Row]:
+    return [
+        {name: ms(value) if isinstance(value, datetime) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def same(found: list[Row], expected: list[Row], *names: str) -> None:
+    """Row by row, in these columns, in any order."""
+    pick = [sorted(str([row[name] for name in names]) for row in rows) for rows in (in_ms(found), expected)]
+    assert pick[0] == pick[1]
+    assert found
+
+
+def test_the_files_are_what_the_source_gives() -> None:
+    """Run `python -m kraftctl_spark.history.dialects` after a change."""
+    expected = dict(dialects.files())
+    found = {
+        str(path.relative_to(dialects.DIRECTORY)): path.read_text()
+        for path in dialects.DIRECTORY.glob("*/*.sql")
+        if path.parent.name != dialects.SOURCE
+    }
+    assert found == expected
+
+
+def test_every_question_is_documented_with_its_parameters() -> None:
+    for name, source in dialects.questions().items():
+        if re.fullmatch(rf"(?:{'|'.join(kind.name for kind in KINDS)})_(?:at|diff)", name):
+            continue
+        row = re.search(rf"^\| `{name}` \|(.*)\|(.*)\|$", DOCUMENT, re.MULTILINE)
+        assert row is not None, name
+        assert set(re.findall(r"`(\w+)`", row[1])) == set(dialects.PARAMETER.findall(source)), name
+
+
+@pytest.mark.parametrize("question", dialects.questions())
+def test_every_question_has_an_answer_where_the_log_has_gaps(gappy: Tables, question: str) -> None:
+    with in_duckdb(gappy.versions) as asked:
+        values = {name: value for name, (_, value) in dialects.EXAMPLES.items()}
+        assert asked.ask(question, **values).num_columns > 1
+
+
+def test_churn(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    with in_duckdb(whole.versions) as asked:
+        names = ("hour", "topic_id", "partition_id", "shrinks", "expansions")
+        same(asked.rows("isr_churn_per_hour"), truth["isr_churn_per_hour"], *names)
+        changes = asked.rows("isr_changes")
+        expected = [row for row in truth["isr_changes"] if row["removed"] or row["added"]]
+        for row in expected:
+            row["text"] = [str(row["old_isr"]), str(row["new_isr"])]
+        same(
+            [{**row, "text": [row["old_isr"], row["new_isr"]]} for row in changes],
+            expected,
+            "offset",
+            "topic_id",
+            "text",
+        )
+
+
+def test_elections(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    with in_duckdb(whole.versions) as asked:
+        names = ("offset", "time", "topic_id", "partition_id", "old_leader", "new_leader")
+        same(asked.rows("elections"), truth["elections"], *names)
+        per_broker = {row["broker_id"]: row for row in truth["elections_per_broker"]}
+        for row in asked.rows("elections_per_broker"):
+            assert (row["elected"], row["lost"]) == tuple(
+                per_broker[row["broker_id"]][name] for name in ("elected", "lost")
+            )
+
+
+def test_fencing(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    with in_duckdb(whole.versions) as asked:
+        names = ("broker_id", "broker_epoch", "state", "start_offset", "start_time", "end_offset", "end_time")
+        same(asked.rows("fencing_timeline"), truth["fencing_timeline"], *names)
+
+
+def test_outages(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    with in_duckdb(whole.versions) as asked:
+        names = ("kind", "topic_id", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
+        same(asked.rows("outages"), truth["outages"], *names)
+
+
+def test_configurations(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    expected = [row for row in truth["config_audit"] if row["old_value"] != row["new_value"]]
+    with in_duckdb(whole.versions) as asked:
+        same(asked.rows("config_audit"), expected, "offset", "time", "old_value", "new_value")
+
+
+def test_growth(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    names = [f"{what}_{how}" for what in ("topics", "partitions") for how in ("created", "deleted")]
+    expected = [row for row in truth["growth_per_hour"] if any(row[name] for name in row if "_" in name)]
+    with in_duckdb(whole.versions) as asked:
+        same(
+            asked.rows("growth_per_hour"),
+            expected,
+            "hour",
+            *names,
+            "brokers_registered",
+            "brokers_unregistered",
+        )
+
+
+def test_leaders_of_each_broker(whole: Tables, history: History) -> None:
+    last: dict[int, int] = {}
+    with in_duckdb(whole.versions) as asked:
+        for row in asked.rows("leaders_per_broker"):
+            last[row["broker_id"]] = row["leaders"]
+        now: dict[int, int] = {}
+        for row in asked.rows("partitions_at", as_of=history.end - 1):
+            now[row["leader"]] = now.get(row["leader"], 0) + 1
+    now.pop(-1, None)
+    assert {broker: count for broker, count in last.items() if count} == now
+
+
+def test_what_one_batch_changed(whole: Tables) -> None:
+    with in_duckdb(whole.versions) as asked:
+        everything = asked.rows("happened", from_offset=-1, to_offset=10_000)
+        batches = {row["batch_offset"] for row in everything}
+        for batch in random.Random(1).sample(sorted(batches), 5):
+            expected = [row["offset"] for row in everything if row["batch_offset"] == batch]
+            assert [row["offset"] for row in asked.rows("request", batch_offset=batch)] == expected
+
+
+def test_a_window_of_time(whole: Tables) -> None:
+    """In UTC, whatever the zone of the session is."""
+    with in_duckdb(whole.versions) as asked:
+        everything = asked.rows("happened", from_offset=-1, to_offset=10_000)
+        first, last = everything[40]["time"], everything[80]["time"]
+        found = asked.rows("incident", from_time=first.isoformat(" "), until_time=last.isoformat(" "))
+        shown = {row["offset"] for row in found}
+        assert shown
+        assert shown <= {row["offset"] for row in everything if first <= row["time"] < last}
+        fenced = {
+            row["offset"]
+            for row in everything
+            if row["kind"] == "broker fenced" and first <= row["time"] < last
+        }
+        assert fenced <= shown
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_differences_are_those_of_two_states(whole: Tables, history: History, kind: Any) -> None:
+    rng = random.Random(kind.name)
+    with in_duckdb(whole.versions) as asked:
+
+        def state(offset: int) -> dict[str, Row]:
+            rows = asked.rows(f"{kind.name}_at", as_of=offset)
+            return {str([row[name] for name in kind.key]): row for row in rows}
+
+        for _ in range(PAIRS):
+            first, last = sorted(rng.sample(range(history.end), 2))
+            before, after = state(first), state(last)
+            expected: dict[str, str] = {}
+            for key in before.keys() | after.keys():
+                old, new = before.get(key), after.get(key)
+                if old is None or new is None:
+                    expected[key] = "added" if old is None else "removed"
+                elif [old[name] for name in kind.values] != [new[name] for name in kind.values]:
+                    expected[key] = "changed"
+            rows = asked.rows(f"{kind.name}_diff", from_offset=first, to_offset=last)
+            found = {str([row[name] for name in kind.key]): row for row in rows}
+            assert {key: row["change"] for key, row in found.items()} == expected
+            for key, row in found.items():
+                for suffix, side in (("before", before), ("after", after)):
+                    values = [row[f"{name}_{suffix}"] for name in kind.values]
+                    assert values == [side.get(key, {}).get(name) for name in kind.values]
+
+
+def test_fewer_replicas_in_sync_than_producers_ask_for(whole: Tables, history: History) -> None:
+    with in_duckdb(whole.versions) as asked:
+        for as_of in random.Random(3).sample(range(100, history.end), PAIRS):
+            configs = asked.rows("configs_at", as_of=as_of)
+            minimum = {
+                (row["resource_type"], row["topic_id"] or row["resource_name"]): int(row["value"])
+                for row in configs
+                if row["name"] == "min.insync.replicas"
+            }
+            expected = [
+                (row["topic_id"], row["partition_id"])
+                for row in asked.rows("partitions_at", as_of=as_of)
+                if len(row["isr"]) < minimum.get(("TOPIC", row["topic_id"]), minimum.get(("BROKER", ""), 1))
+            ]
+            found = asked.rows("under_min_isr", as_of=as_of)
+            assert sorted((row["topic_id"], row["partition_id"]) for row in found) == sorted(expected)
