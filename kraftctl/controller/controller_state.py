@@ -14,6 +14,7 @@ from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.cluster_control.broker_heartbeat_manager import BrokerHeartbeatManager
 from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.controller.configuration_control.unusable_values import UnusableValues
+from kraftctl.controller.replication_control.inherited_topic_config import InheritedTopicConfigs
 from kraftctl.controller.replication_control.mutation_quota import MutationQuotas
 from kraftctl.controller.security.authorization import Authorizer
 from kraftctl.controller.security.node_principals import NodePrincipals
@@ -43,7 +44,8 @@ class ControllerState:
     taken yet, `unusable_values` what they said about stored values. `leader_id` is the last leader that raft
     reported, -1 before the first; `kraft_version` and `voter_ids` are what it last reported.
     `metadata_loaded`: everything that was committed when this process started is in the image.
-    `topic_settings` are what elections obey, in the image of now.
+    `topic_settings` are what elections obey, and `inherited_topic_configs` what new topics inherit, in the
+    image of now.
     `committed_features` are the finalized features as committed; the rest of the image is read as it is.
     """
 
@@ -72,6 +74,7 @@ class ControllerState:
         self.refusals: list[str] = []
         self.unusable_values = UnusableValues()
         self.topic_settings = TopicSettings(image, config)
+        self.inherited_topic_configs = InheritedTopicConfigs(image, config)
 
     @property
     def active(self) -> bool:
@@ -82,3 +85,4 @@ class ControllerState:
         """Read this one from now on; nothing here keeps the one before."""
         self.image = image
         self.topic_settings = TopicSettings(image, self.config)
+        self.inherited_topic_configs = InheritedTopicConfigs(image, self.config)

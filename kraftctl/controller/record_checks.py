@@ -3,9 +3,9 @@
 A broker halts on a record it cannot decode, and again at each restart. So the bytes are decoded again before
 the append, and a record type or version that the finalized metadata.version lacks is a bug on our side.
 
-Of partitions that are new or change, of which one request may write 10,000, the length is compared instead:
-all their fields have fixed sizes, and the codec refuses values that do not fit, so that bytes of the right
-length can be decoded.
+Of topics, and of partitions that are new or change, of which one request may write 10,000, the length is
+compared instead: all their fields have fixed sizes, but for a name in ASCII, and the codec refuses values
+that do not fit, so that bytes of the right length can be decoded.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kraftctl.metadata.leader_recovery_state import NO_CHANGE
 from kraftctl.metadata.partition_registration import NO_LEADER_CHANGE
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import (
     RecordAndVersion,
@@ -100,7 +101,7 @@ class RecordEncoder:
     """Encodes and checks records in the order in which they are appended.
 
     `metadata_version` is the level that is finalized when the next one is. Whether it allows a type and
-    version is looked up once for a run of them.
+    version is looked up once for each.
     """
 
     def __init__(self, metadata_version: int) -> None:
@@ -108,12 +109,14 @@ class RecordEncoder:
         self._kind: type[Message] | None = None
         self._version = -1
         self._frame = b""
+        self._frames: dict[tuple[type[Message], int], bytes] = {}
         self._writer = Writer()
 
     def follow_level(self, metadata_version: int) -> None:
         """The record before sets it, up or down."""
         self._metadata_version = metadata_version
         self._kind = None
+        self._frames.clear()
 
     def encode(self, entry: RecordAndVersion) -> bytes:
         """The encoded record. Raises what encoding raises, and AssertionError for a bug."""
@@ -130,6 +133,8 @@ class RecordEncoder:
             size = _size_of_change(record)
         elif isinstance(record, PartitionRecord) and _is_plain(record):
             size = _plain_size(record, version)
+        elif isinstance(record, TopicRecord):
+            size = _size_of_topic(record)
         if size == UNKNOWN_SIZE:
             _check_decoded(record, version, value)
         else:
@@ -139,6 +144,16 @@ class RecordEncoder:
         return value
 
     def _begin_run(self, record: Message, version: int) -> None:
+        kind = type(record)
+        frame = self._frames.get((kind, version))
+        if frame is None:
+            frame = self._allowed_frame(record, version)
+            self._frames[(kind, version)] = frame
+        self._kind = kind
+        self._version = version
+        self._frame = frame
+
+    def _allowed_frame(self, record: Message, version: int) -> bytes:
         name = record.NAME
         since = ALLOWED_SINCE.get(name)
         assert since is not None, f"{name} is never written"
@@ -146,9 +161,7 @@ class RecordEncoder:
         assert self._metadata_version >= since[version], (
             f"{name} version {version} is not for metadata.version {self._metadata_version}"
         )
-        self._kind = type(record)
-        self._version = version
-        self._frame = frame_of(record.API_KEY, version)
+        return frame_of(record.API_KEY, version)
 
 
 def encode_checked(entry: RecordAndVersion, metadata_version: int) -> bytes:
@@ -185,6 +198,14 @@ def _size_of_tag(replicas: list[int] | None) -> i64:
         return 0
     count: i64 = len(replicas)
     return 3 + 4 * count if count <= SHORT_TAG_MAX else LONG_TAG
+
+
+def _size_of_topic(record: TopicRecord) -> i64:
+    """The frame, a name, a UUID, no tags; UNKNOWN_SIZE with a name that is long or not in ASCII."""
+    length: i64 = len(record.name)
+    if length > SHORT_LIST_MAX or record.unknown_tagged_fields is not None or not record.name.isascii():
+        return UNKNOWN_SIZE
+    return 3 + 1 + length + UUID_SIZE + 1
 
 
 def _is_plain(record: PartitionRecord) -> bool:

@@ -26,6 +26,9 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import uuid_to_string
 
+TOPICS_PER_LINE: Final = 20
+"""New topics in one line: a line takes 14 us to write, and the core 17 for a topic of one partition."""
+
 PARTITIONS_NAMED_MAX: Final = 20
 """Partition changes named per batch; fencing a large broker makes tens of thousands."""
 
@@ -35,6 +38,7 @@ def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> lis
     notices: list[str] = []
     partition_changes = 0
     new_partitions = 0
+    new_topics: list[TopicRecord] = []
     for entry in records:
         record = entry.record
         if isinstance(record, PartitionChangeRecord):
@@ -43,8 +47,12 @@ def record_notices(image: MetadataImage, records: list[RecordAndVersion]) -> lis
                 notices += _partition_change(image, record)
         elif isinstance(record, PartitionRecord):
             new_partitions += 1
+        elif isinstance(record, TopicRecord):
+            new_topics.append(record)
         else:
             notices += _broker_or_topic(image, record)
+    for begin in range(0, len(new_topics), TOPICS_PER_LINE):
+        notices.append(_new_topics(new_topics[begin : begin + TOPICS_PER_LINE]))
     if new_partitions:
         notices.append(f"Creating {new_partitions} partition(s)")
     if partition_changes > PARTITIONS_NAMED_MAX:
@@ -64,14 +72,17 @@ def _broker_or_topic(image: MetadataImage, record: Message) -> list[str]:
     if isinstance(record, RegisterControllerRecord):
         incarnation = uuid_to_string(record.incarnation_id)
         return [f"Registering controller {record.controller_id} with incarnation {incarnation}"]
-    if isinstance(record, TopicRecord):
-        return [f"Creating topic {record.name} with topic ID {uuid_to_string(record.topic_id)}"]
     if isinstance(record, RemoveTopicRecord):
         name = _topic_name(image, record.topic_id)
         return [f"Deleting topic {name} with topic ID {uuid_to_string(record.topic_id)}"]
     if isinstance(record, FeatureLevelRecord):
         return [f"Setting feature {record.name} to level {record.feature_level}"]
     return []
+
+
+def _new_topics(records: list[TopicRecord]) -> str:
+    named = [f"{record.name} with topic ID {uuid_to_string(record.topic_id)}" for record in records]
+    return f"Creating topic{'' if len(named) == 1 else 's'} {', '.join(named)}"
 
 
 def _registration(image: MetadataImage, record: RegisterBrokerRecord) -> str:

@@ -84,7 +84,7 @@ class BrokerRegistration:
 
     def has_uncordoned_directories(self) -> bool:
         """Whether new replicas may be placed here (KIP-1066)."""
-        if len(self.directories) == 0 or self.cordoned_directories is None:
+        if len(self.directories) == 0 or not self.cordoned_directories:
             return True
         return not set(self.directories).issubset(self.cordoned_directories)
 

@@ -8,12 +8,18 @@
 4. The next partition starts one rack further, and every broker list one broker further.
 5. After as many partitions as there are unfenced brokers everything is shuffled, lest the same
    assignments come again.
+
+Each topic starts anew with the first.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from typing import TypeVar
+
+from mypy_extensions import i64
+
+T = TypeVar("T")
 
 
 class UsableBroker:
@@ -41,50 +47,61 @@ def why_not_placeable(brokers: list[UsableBroker], replication_factor: int) -> s
 
 
 class StripedReplicaPlacer:
-    """Places partitions of one request; make a new one for the next."""
+    """Places partitions on `brokers`, which are grouped by rack once, for all topics of a slice: make a new
+    one for the next."""
 
-    def __init__(self, rng: random.Random, brokers: Iterable[UsableBroker]) -> None:
+    def __init__(self, rng: random.Random, brokers: list[UsableBroker]) -> None:
+        self.brokers = brokers
         self._rng = rng
-        self._racks: dict[str | None, _Rack] = {}
-        self._unfenced_count = 0
+        racks: dict[str | None, _Rack] = {}
+        self._unfenced_count: i64 = 0
         for broker in brokers:
-            rack = self._racks.get(broker.rack)
+            rack = racks.get(broker.rack)
             if rack is None:
                 rack = _Rack()
-                self._racks[broker.rack] = rack
+                racks[broker.rack] = rack
             if broker.fenced:
-                rack.fenced.brokers.append(broker.id)
+                rack.fenced.sorted.append(broker.id)
             else:
-                rack.unfenced.brokers.append(broker.id)
+                rack.unfenced.sorted.append(broker.id)
                 self._unfenced_count += 1
-        self._rack_names: list[str | None] = sorted(self._racks, key=_rack_sort_key)
-        for name in self._rack_names:
-            self._racks[name].start(rng)
-        self._offset = rng.randrange(len(self._rack_names)) if self._rack_names else 0
-        self._epoch = 0
+        self._sorted_racks = [racks[name] for name in sorted(racks, key=_rack_sort_key)]
+        for rack in self._sorted_racks:
+            rack.sort()
+        self._racks = self._sorted_racks
+        self._offset: i64 = 0
+        self._epoch: i64 = 0
 
     def place(self, partition_count: int, replication_factor: int) -> list[list[int]]:
-        """Replicas per partition, leader first. `why_not_placeable` was asked before."""
+        """Replicas per partition of one topic, leader first. `why_not_placeable` was asked before."""
         assert self._unfenced_count > 0, "there is no broker to lead"
+        self._start()
         return [self._place_one(replication_factor) for _ in range(partition_count)]
 
-    def _place_one(self, replication_factor: int) -> list[int]:
+    def _start(self) -> None:
+        self._racks = self._sorted_racks
+        for rack in self._racks:
+            rack.start(self._rng)
+        self._offset = _below(self._rng, len(self._racks))
+        self._epoch = 0
+
+    def _place_one(self, replication_factor: i64) -> list[int]:
         if self._epoch == self._unfenced_count and self._unfenced_count > 1:
             self._shuffle()
             self._epoch = 0
-        rack_count = len(self._rack_names)
+        rack_count: i64 = len(self._racks)
         if self._offset == rack_count:
             self._offset = 0
         leader_rack, leader = self._next_leader()
         replicas = [leader]
         index = self._offset
         to_skip = leader_rack
-        empty_count = 0
+        empty_count: i64 = 0
         while len(replicas) < replication_factor:
             if index == to_skip:
                 to_skip = -1
             else:
-                broker = self._racks[self._rack_names[index]].next(self._epoch)
+                broker = self._racks[index].next(self._epoch)
                 if broker >= 0:
                     replicas.append(broker)
                     empty_count = 0
@@ -96,19 +113,20 @@ class StripedReplicaPlacer:
         self._offset += 1
         return replicas
 
-    def _next_leader(self) -> tuple[int, int]:
-        rack_count = len(self._rack_names)
+    def _next_leader(self) -> tuple[i64, int]:
+        rack_count: i64 = len(self._racks)
         for step in range(rack_count):
             index = (self._offset + step) % rack_count
-            broker = self._racks[self._rack_names[index]].unfenced.next(self._epoch)
+            broker = self._racks[index].unfenced.next(self._epoch)
             if broker >= 0:
                 return index, broker
         raise AssertionError("there is no broker to lead")
 
     def _shuffle(self) -> None:
-        self._rng.shuffle(self._rack_names)
-        for name in self._rack_names:
-            self._racks[name].shuffle(self._rng)
+        self._racks = list(self._racks)
+        _shuffle(self._rng, self._racks)
+        for rack in self._racks:
+            rack.shuffle(self._rng)
 
 
 def _rack_sort_key(name: str | None) -> tuple[bool, str]:
@@ -120,19 +138,26 @@ class _BrokerList:
     """Gives each of its brokers once per epoch; every epoch starts one broker further."""
 
     def __init__(self) -> None:
-        self.brokers: list[int] = []
-        self._given = 0
-        self._offset = 0
-        self._epoch = 0
+        self.sorted: list[int] = []
+        self._brokers = self.sorted
+        self._given: i64 = 0
+        self._offset: i64 = 0
+        self._epoch: i64 = 0
 
     def start(self, rng: random.Random) -> None:
-        if self.brokers:
-            self.brokers.sort()
-            self._offset = rng.randrange(len(self.brokers))
+        self._brokers = self.sorted
+        self._given = 0
+        self._offset = _below(rng, len(self.sorted))
+        self._epoch = 0
 
-    def next(self, epoch: int) -> int:
+    def shuffle(self, rng: random.Random) -> None:
+        if self._brokers is self.sorted:
+            self._brokers = list(self.sorted)
+        _shuffle(rng, self._brokers)
+
+    def next(self, epoch: i64) -> int:
         """-1 when all have been given in this epoch."""
-        count = len(self.brokers)
+        count: i64 = len(self._brokers)
         if count == 0:
             return -1
         if self._epoch != epoch:
@@ -141,7 +166,7 @@ class _BrokerList:
             self._offset = (self._offset + 1) % count
         if self._given >= count:
             return -1
-        broker = self.brokers[(self._given + self._offset) % count]
+        broker = self._brokers[(self._given + self._offset) % count]
         self._given += 1
         return broker
 
@@ -151,14 +176,36 @@ class _Rack:
         self.unfenced = _BrokerList()
         self.fenced = _BrokerList()
 
+    def sort(self) -> None:
+        self.fenced.sorted.sort()
+        self.unfenced.sorted.sort()
+
     def start(self, rng: random.Random) -> None:
         self.fenced.start(rng)
         self.unfenced.start(rng)
 
     def shuffle(self, rng: random.Random) -> None:
-        rng.shuffle(self.fenced.brokers)
-        rng.shuffle(self.unfenced.brokers)
+        self.fenced.shuffle(rng)
+        self.unfenced.shuffle(rng)
 
-    def next(self, epoch: int) -> int:
+    def next(self, epoch: i64) -> int:
         broker = self.unfenced.next(epoch)
         return broker if broker >= 0 else self.fenced.next(epoch)
+
+
+def _below(rng: random.Random, count: i64) -> i64:
+    """What `rng.randrange(count)` draws, without its checks; 0 without a draw for 0."""
+    if count == 0:
+        return 0
+    bits: i64 = int(count).bit_length()
+    while True:
+        drawn: i64 = rng.getrandbits(int(bits))
+        if drawn < count:
+            return drawn
+
+
+def _shuffle(rng: random.Random, items: list[T]) -> None:
+    """What `rng.shuffle(items)` does: as many draws, with the same results."""
+    for last in range(len(items) - 1, 0, -1):
+        index = _below(rng, last + 1)
+        items[last], items[index] = items[index], items[last]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import random
+from typing import Final
 
 Uuid = bytes
 """Always 16 bytes, big endian."""
@@ -14,13 +15,20 @@ ZERO_UUID: bytes = bytes(16)
 ONE_UUID: bytes = bytes(15) + b"\x01"
 """Reserved: topic id of the metadata log, and the directory id that means "unassigned" (KIP-858)."""
 
-DASH = 62
+DASH: Final = 62
 """The six bits that are "-" in base64url."""
+
+VERSION_4: Final = 4 << 76 | 2 << 62
+"""The bits that say so."""
+
+RANDOM_BITS: Final = (1 << 128) - 1 - (0xF << 76) - (3 << 62)
+"""The others."""
 
 
 def uuid_to_string(value: bytes) -> str:
     """The 22 characters that Kafka prints, in meta.properties and in JSON."""
-    return base64.urlsafe_b64encode(value)[:22].decode("ascii")
+    text = binascii.b2a_base64(value, newline=False)[:22].decode("ascii")
+    return text.replace("+", "-").replace("/", "_")
 
 
 def uuid_from_string(text: str) -> bytes:
@@ -37,9 +45,7 @@ def uuid_from_string(text: str) -> bytes:
 def random_uuid(rng: random.Random) -> bytes:
     """A version 4 UUID: never reserved, and never one whose text looks like an option ("-...")."""
     while True:
-        drawn = bytearray(rng.getrandbits(128).to_bytes(UUID_SIZE, "big"))
-        if drawn[0] >> 2 == DASH:
-            continue
-        drawn[6] = drawn[6] & 0x0F | 0x40  # so it is above the reserved ones, too
-        drawn[8] = drawn[8] & 0x3F | 0x80
-        return bytes(drawn)
+        drawn = rng.getrandbits(128)
+        if drawn >> 122 != DASH:
+            # A version is above the reserved ones, too.
+            return (drawn & RANDOM_BITS | VERSION_4).to_bytes(UUID_SIZE, "big")

@@ -33,6 +33,7 @@ from kraftctl.raft.log_state import LogState
 from kraftctl.raft.raft_config import RaftConfig
 from kraftctl.raft.raft_node import RaftNode
 from kraftctl.raft.voter_set import static_voter_set
+from kraftctl.server.collector import Collector
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
     BrokerState,
@@ -69,6 +70,15 @@ PARTITIONS = 100
 
 CREATED_PARTITIONS = 1_000
 """By one request, in one topic."""
+
+LARGE_TOPIC_PARTITIONS = 9_999
+"""By one request, placed by the controller: the largest topic that one request can create."""
+
+SMALL_TOPICS = 20
+"""By one request, of one partition each."""
+
+LARGE_REQUEST_TOPICS = 2_500
+"""By one request, of one partition each."""
 
 REQUESTS_PER_FLUSH = 10
 """So many share a group commit."""
@@ -306,11 +316,46 @@ def create_topics(cluster: BenchCluster) -> dict[str, float]:
         payload_of(cluster.creation(f"created-{known + number}", CREATED_PARTITIONS, [1, 2, 3]))
         for number in range(CREATIONS)
     ]
+    _serve_creations(core, payloads)
+    return core.parts.per(CREATIONS * CREATED_PARTITIONS)
+
+
+def create_large_topic(cluster: BenchCluster) -> dict[str, float]:
+    """One topic of 9,999 partitions; per partition."""
+    return _create_placed(cluster, requests=1, topics=1, partitions=LARGE_TOPIC_PARTITIONS)
+
+
+def create_small_topics(cluster: BenchCluster) -> dict[str, float]:
+    """20 topics of one partition in each request; per topic."""
+    return _create_placed(cluster, requests=20, topics=SMALL_TOPICS, partitions=1)
+
+
+def create_many_topics(cluster: BenchCluster) -> dict[str, float]:
+    """2,500 topics of one partition in one request; per topic."""
+    return _create_placed(cluster, requests=1, topics=LARGE_REQUEST_TOPICS, partitions=1)
+
+
+def _create_placed(cluster: BenchCluster, *, requests: int, topics: int, partitions: int) -> dict[str, float]:
+    """The controller places three replicas of each partition."""
+    core = cluster.core
+    core.parts = Parts()
+    known = len(core.node.controller.image.topics.topics)
+    payloads = []
+    for number in range(requests):
+        named = [f"placed-{known}-{number}-{topic}" for topic in range(topics)]
+        wanted = [
+            CreatableTopic(name=name, num_partitions=partitions, replication_factor=3) for name in named
+        ]
+        payloads.append(payload_of(CreateTopicsRequest(topics=wanted)))
+    _serve_creations(core, payloads)
+    return core.parts.per(requests * topics * partitions)
+
+
+def _serve_creations(core: CoreNode, payloads: list[bytes]) -> None:
     gc.collect()
     for answer in core.serve(payloads, 1):
         assert isinstance(answer, CreateTopicsResponse)
-        assert answer.topics[0].error_code == 0, answer
-    return core.parts.per(CREATIONS * CREATED_PARTITIONS)
+        assert all(topic.error_code == 0 for topic in answer.topics), answer
 
 
 MEASURED = {
@@ -318,6 +363,9 @@ MEASURED = {
     "AlterPartition x 1": alter_partition,
     "BrokerHeartbeat": heartbeats,
     "CreateTopics x 1,000": create_topics,
+    "CreateTopics x 9,999": create_large_topic,
+    "CreateTopics, 20 topics x 1": create_small_topics,
+    "CreateTopics, 2,500 topics x 1": create_many_topics,
 }
 
 
@@ -326,15 +374,16 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--only", choices=list(MEASURED), action="append")
     options = parser.parse_args(arguments)
-    cluster = BenchCluster()
-    gc.collect()
-    gc.freeze()
     results: dict[str, dict[str, float]] = {}
-    for name in options.only or list(MEASURED):
-        rounds = [MEASURED[name](cluster) for _ in range(options.rounds)]
-        results[name] = {
-            part: round(statistics.median(measured[part] for measured in rounds), 3) for part in rounds[0]
-        }
+    with Collector(time.thread_time_ns).deciding():
+        cluster = BenchCluster()
+        gc.collect()
+        gc.freeze()
+        for name in options.only or list(MEASURED):
+            rounds = [MEASURED[name](cluster) for _ in range(options.rounds)]
+            results[name] = {
+                part: round(statistics.median(measured[part] for measured in rounds), 3) for part in rounds[0]
+            }
     print(json.dumps(results))
 
 

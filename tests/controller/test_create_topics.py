@@ -10,6 +10,7 @@ from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.metadata import features
 from kraftctl.metadata.directory_id import MIGRATING, UNASSIGNED
 from kraftctl_protocol.acl_operation import AclOperation
+from kraftctl_protocol.config_resource import BROKER, CLUSTER_DEFAULT
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord, EntityData
 from kraftctl_protocol.generated.create_topics_request import (
@@ -131,6 +132,24 @@ def test_inherited_configs_are_encoded_as_they_are_listed(version: int) -> None:
         ]
     values = [{config.name: config.value for config in one.configs or []} for one in decoded.topics]
     assert [one["retention.ms"] for one in values] == ["5000", "1000"]
+
+
+def test_inherited_configs_follow_the_version_and_the_brokers_configs() -> None:
+    """They are kept from request to request."""
+    state = cluster()
+
+    def described(version: int) -> str | None:
+        response = ask(state, topic(), version=version, validate_only=True).response
+        assert isinstance(response, CreateTopicsResponse)
+        (one,) = CreateTopicsResponse.decode(response.encode(version), version).topics
+        return next(config.value for config in one.configs or [] if config.name == "retention.ms")
+
+    default = described(7)
+    assert described(5) == default
+    state.config(BROKER, CLUSTER_DEFAULT, log__retention__ms="7000")
+    assert described(5) == described(7) == "7000"
+    state.config(BROKER, CLUSTER_DEFAULT, log__retention__ms=None)
+    assert described(7) == default
 
 
 def test_validate_only_checks_everything_and_writes_nothing() -> None:

@@ -15,6 +15,7 @@ from kraftctl.controller.record_checks import (
 from kraftctl.metadata import features
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import RecordAndVersion, decode_metadata_record
 from kraftctl_protocol.primitives import EncodeError
@@ -98,6 +99,35 @@ def test_changes_of_any_shape_are_encoded(seed: int, version: int) -> None:
         assert decode_metadata_record(encoder.encode(entry)) == entry
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["", "t", "t" * SHORT_LIST_MAX, "t" * (SHORT_LIST_MAX + 1), "t" * 249, "t\u00fcr", "\u20ac" * 60],
+    ids=["empty", "one", "longest-short", "shortest-long", "longest", "two-bytes", "three-bytes"],
+)
+def test_topics_of_any_name_are_encoded(name: str) -> None:
+    for unknown in (None, [(99, b"later")]):
+        record = TopicRecord(name=name, topic_id=bytes(range(16)))
+        record.unknown_tagged_fields = unknown
+        entry = RecordAndVersion(record, 0)
+        assert decode_metadata_record(encode_checked(entry, features.LATEST_PRODUCTION)) == entry
+
+
+def test_topics_and_partitions_in_turn_are_encoded() -> None:
+    encoder = RecordEncoder(features.LATEST_PRODUCTION)
+    for entry in [RecordAndVersion(TopicRecord(name="t"), 0), RecordAndVersion(PartitionRecord(), 2)] * 2:
+        assert decode_metadata_record(encoder.encode(entry)) == entry
+
+
+def test_a_level_applies_to_types_in_turn() -> None:
+    change, topic = RecordAndVersion(PartitionChangeRecord(isr=[1]), 2), RecordAndVersion(TopicRecord(), 0)
+    encoder = RecordEncoder(features.LATEST_PRODUCTION)
+    for entry in (change, topic):
+        encoder.encode(entry)
+    encoder.follow_level(features.IBP_3_3_IV3)
+    with pytest.raises(AssertionError, match=r"is not for metadata\.version 7"):
+        encoder.encode(change)
+
+
 def test_a_level_applies_to_a_run_of_one_type() -> None:
     change = RecordAndVersion(PartitionChangeRecord(isr=[1]), 2)
     encoder = RecordEncoder(features.LATEST_PRODUCTION)
@@ -110,6 +140,8 @@ def test_a_level_applies_to_a_run_of_one_type() -> None:
 @pytest.mark.parametrize(
     "record",
     [
+        pytest.param(TopicRecord(topic_id=bytes(15)), id="a-topic-with-a-short-id"),
+        pytest.param(TopicRecord(name="\ud800"), id="a-name-that-is-no-text"),
         pytest.param(PartitionRecord(leader=1 << 31), id="an-integer-that-does-not-fit"),
         pytest.param(PartitionRecord(replicas=[1, 1 << 31]), id="a-replica-that-does-not-fit"),
         pytest.param(PartitionRecord(topic_id=bytes(15)), id="a-short-id"),
@@ -120,4 +152,4 @@ def test_a_level_applies_to_a_run_of_one_type() -> None:
 )
 def test_partitions_with_impossible_values_are_refused(record: Message) -> None:
     with pytest.raises(EncodeError):
-        encode_checked(RecordAndVersion(record, 2), features.LATEST_PRODUCTION)
+        encode_checked(RecordAndVersion(record, record.HIGHEST_VERSION), features.LATEST_PRODUCTION)

@@ -6,13 +6,15 @@ import re
 
 import pytest
 
-from kraftctl.controller.record_notices import PARTITIONS_NAMED_MAX
+from kraftctl.controller.record_notices import PARTITIONS_NAMED_MAX, TOPICS_PER_LINE, record_notices
 from kraftctl_protocol.generated.alter_partition_request import (
     AlterPartitionRequest,
     BrokerState,
     PartitionData,
     TopicData,
 )
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.metadata_record import RecordAndVersion
 from tests.support.active_controller import ActiveController
 
 
@@ -91,3 +93,14 @@ def test_many_partitions_are_counted_not_listed(active: ActiveController) -> Non
     lines = active.controller.take_notices()
     assert sum(line.startswith("Partition ") for line in lines) <= PARTITIONS_NAMED_MAX
     assert any(re.match(r"Changing \d+ partition\(s\), of which 20 are named above", line) for line in lines)
+
+
+def test_every_new_topic_is_named_some_in_a_line(active: ActiveController) -> None:
+    """A line takes as long to write as a topic of one partition takes to create."""
+    names = [f"topic-{number}" for number in range(2 * TOPICS_PER_LINE + 1)]
+    records = [RecordAndVersion(TopicRecord(name=name, topic_id=bytes(16)), 0) for name in names]
+    lines = record_notices(active.controller.image, records)
+    assert len(lines) == 3
+    assert all(line.startswith("Creating topics topic-") for line in lines[:2])
+    assert lines[2] == "Creating topic topic-40 with topic ID AAAAAAAAAAAAAAAAAAAAAA"
+    assert re.findall(r"(topic-\d+) with topic ID A{22}", " ".join(lines)) == names

@@ -296,8 +296,8 @@ FAULTS = (
     ),
     PlantedFault(
         "inherited-configs-are-made-for-each-topic",
-        "kraftctl/controller/replication_control/create_topics.py",
-        "        if not self._inherited:\n",
+        "kraftctl/controller/replication_control/inherited_topic_config.py",
+        "        if self._broker_changes != changes or self._version != version:\n",
         "        if True:\n",
         (EXCESSIVE,),
         "CreateTopics of 5,000 topics makes 165,000 descriptions of the same configs, in 80 ms.",

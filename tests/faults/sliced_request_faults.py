@@ -8,6 +8,7 @@ SLICED = "kraftctl/controller/sliced_request.py"
 REPLICATION = "kraftctl/controller/replication_control"
 TESTS = "tests/controller/test_sliced_requests.py"
 DRAFTS = "tests/controller/test_topic_drafts.py"
+CREATION = "tests/controller/test_create_topics.py"
 
 FAULTS = (
     PlantedFault(
@@ -209,6 +210,46 @@ FAULTS = (
         "",
         ("tests/controller/test_record_checks.py::test_partitions_of_any_shape_are_encoded",),
         "A PartitionRecord with eligible leader replicas cannot be written.",
+    ),
+    PlantedFault(
+        "names-of-topics-are-measured-in-characters",
+        "kraftctl/controller/record_checks.py",
+        " or not record.name.isascii():\n",
+        ":\n",
+        ("tests/controller/test_record_checks.py::test_topics_of_any_name_are_encoded",),
+        "A TopicRecord with a name that is not in ASCII, of an old log, cannot be written again.",
+    ),
+    PlantedFault(
+        "levels-are-looked-up-once-for-all-records",
+        "kraftctl/controller/record_checks.py",
+        "        self._frames.clear()\n",
+        "",
+        ("tests/controller/test_record_checks.py::test_a_level_applies_to_types_in_turn",),
+        "Records that the finalized metadata.version lacks are appended behind a downgrade.",
+    ),
+    PlantedFault(
+        "a-topic-continues-where-the-last-one-ended",
+        "kraftctl/metadata/replica_placement.py",
+        "        self._start()\n        return [",
+        "        return [",
+        ("tests/metadata/test_replica_placement.py::test_each_topic_is_placed_as_by_a_placer_of_its_own",),
+        "The topics of one request are placed by the shuffles of those before them.",
+    ),
+    PlantedFault(
+        "inherited-configs-are-kept-for-ever",
+        f"{REPLICATION}/inherited_topic_config.py",
+        "        if self._broker_changes != changes or self._version != version:\n",
+        "        if self._broker_changes == NEVER or self._version != version:\n",
+        (f"{CREATION}::test_inherited_configs_follow_the_version_and_the_brokers_configs",),
+        "A tool that creates a topic shows defaults that do not apply any more (KIP-525).",
+    ),
+    PlantedFault(
+        "new-topics-are-named-up-to-the-first-line",
+        "kraftctl/controller/record_notices.py",
+        "    for begin in range(0, len(new_topics), TOPICS_PER_LINE):\n",
+        "    for begin in range(0, min(1, len(new_topics)), TOPICS_PER_LINE):\n",
+        ("tests/controller/test_record_notices.py::test_every_new_topic_is_named_some_in_a_line",),
+        "The log does not say when most topics of a large request were created.",
     ),
     PlantedFault(
         "a-level-is-remembered-for-the-records-behind-another",

@@ -15,7 +15,7 @@ from kraftctl.metadata.replica_placement import StripedReplicaPlacer, UsableBrok
 class FirstAlways(random.Random):
     """Every random offset is 0."""
 
-    def randrange(self, *args: object, **kwargs: object) -> int:
+    def getrandbits(self, k: int, /) -> int:
         return 0
 
 
@@ -119,3 +119,25 @@ def test_a_broker_that_cannot_be_placed_does_not_keep_the_placer_busy_for_ever()
         StripedReplicaPlacer(random.Random(1), brokers).place(1, 3)
     with pytest.raises(AssertionError, match="no broker to lead"):
         StripedReplicaPlacer(random.Random(1), brokers[2:]).place(1, 1)
+
+
+@pytest.mark.parametrize("racks", [1, 3, 5], ids=["one-rack", "racks", "as-many-racks-as-brokers"])
+def test_each_topic_is_placed_as_by_a_placer_of_its_own(racks: int) -> None:
+    usable = [UsableBroker(number, f"rack-{number % racks}", number == 4) for number in (3, 0, 4, 2, 1)]
+    shared = StripedReplicaPlacer(random.Random(9), usable)
+    rng = random.Random(9)
+    for partition_count in (1, 25, 3, 1):
+        own = StripedReplicaPlacer(rng, usable)
+        assert shared.place(partition_count, 3) == own.place(partition_count, 3)
+
+
+def test_random_numbers_are_drawn_as_python_draws_them() -> None:
+    """Two draws for the offsets, and those of a shuffle: what a seed has placed before, it places again."""
+    usable = [UsableBroker(broker_id, None, False) for broker_id in range(7)]
+    rng, drawn = random.Random(12), random.Random(12)
+    StripedReplicaPlacer(rng, usable).place(8, 3)
+    drawn.randrange(7)
+    drawn.randrange(1)
+    drawn.shuffle([None])
+    drawn.shuffle(list(range(7)))
+    assert rng.getstate() == drawn.getstate()

@@ -235,6 +235,13 @@ def test_uuid_text() -> None:
             uuid_from_string(text)
 
 
+def test_a_seed_draws_the_uuids_that_it_has_always_drawn() -> None:
+    rng = random.Random(4)
+    drawn = [random_uuid(rng) for _ in range(2)]
+    assert drawn[0].hex() == "b8a1abcd1a6946c78da4f9fc3c6da5d7"
+    assert drawn[1].hex() == "1710cf5327ac435aba97c643656412a9"
+
+
 def test_random_uuids() -> None:
     rng = random.Random(7)
     drawn = [random_uuid(rng) for _ in range(2000)]

@@ -19,18 +19,21 @@ class TopicConfigCheck:
     """What is the same for all topics of a request: the values of keys that a topic does not set.
 
     They are those of this controller's properties file: dynamic broker configs take no part in validation.
+    They are found for the first topic that sets any.
     """
 
     def __init__(self, config: ControllerConfig) -> None:
-        static = [static_layer(config)]
         self._config = config
-        self._inherited = {name: inherited_config(static, name).value for name in TOPIC_CONFIG_KEYS}
+        self._inherited: dict[str, ConfigValue | None] = {}
 
     def why_invalid(self, configs: dict[str, str], existing: dict[str, str]) -> ApiError | None:
         """INVALID_CONFIG with a reason. `configs` is the complete new set, `existing` what there is."""
         for name in sorted(configs):
             if name not in TOPIC_CONFIG_KEYS:
                 return _invalid(f"Unknown topic config name: {name}")
+        if not self._inherited:
+            static = [static_layer(self._config)]
+            self._inherited = {name: inherited_config(static, name).value for name in TOPIC_CONFIG_KEYS}
         values = dict(self._inherited)
         try:
             for name in _in_order_of_definition(configs):

@@ -23,6 +23,7 @@ from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.controller.sliced_request import ATOMIC_SLICES, SlicedRequest
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
+from kraftctl.metadata.replica_placement import StripedReplicaPlacer
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
@@ -189,8 +190,7 @@ def _replicas(
     replication_factor = len(first.replicas)
     if request.assignments is None:
         return place_replicas(
-            usable_brokers(cluster, state.heartbeats.leaving),
-            state.rng,
+            StripedReplicaPlacer(state.rng, usable_brokers(cluster, state.heartbeats.leaving)),
             partition_count=additional,
             replication_factor=replication_factor,
         )

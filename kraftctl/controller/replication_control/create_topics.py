@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
-from kraftctl.controller.configuration_control.effective_configs import describe_topic_configs
 from kraftctl.controller.configuration_control.elr_configs import clear_elr_records
 from kraftctl.controller.configuration_control.validate_configs import why_value_too_long
 from kraftctl.controller.configuration_control.validate_topic_configs import TopicConfigCheck
@@ -18,7 +17,7 @@ from kraftctl.controller.controller_result import ControllerResult
 from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import why_too_many_items
 from kraftctl.controller.moment import Moment
-from kraftctl.controller.replication_control.inherited_topic_config import InheritedTopicConfig
+from kraftctl.controller.replication_control.inherited_topic_config import described_topic_configs
 from kraftctl.controller.replication_control.mutation_quota import MutationQuota
 from kraftctl.controller.replication_control.needed_records import NeededRecords
 from kraftctl.controller.replication_control.replica_assignment import (
@@ -39,7 +38,7 @@ from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.controller.sliced_request import ALL_UNITS, ATOMIC_SLICES, SlicedRequest
 from kraftctl.image.topics_image import TopicsImage, has_collision_chars, unify_collision_chars
-from kraftctl.metadata.replica_placement import UsableBroker
+from kraftctl.metadata.replica_placement import StripedReplicaPlacer
 from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol.acl_operation import AclOperation
 from kraftctl_protocol.api_error import ApiError
@@ -175,13 +174,11 @@ class _TopicCreation(SlicedRequest):
         self._validates_only = request.validate_only
         self._next_topic = 0
         self._check = TopicConfigCheck(state.config)
-        self._brokers: list[UsableBroker] = []
+        self._placer = StripedReplicaPlacer(state.rng, [])
         self._new_partitions = NewPartitions(state.image, state.heartbeats.leaving)
         self._draft: TopicDraft | None = None
         """Of the next topic, which is large."""
         self._dropped_drafts = 0
-        self._inherited: dict[str, CreatableTopicConfigs] = {}
-        self._inherited_in_order: list[CreatableTopicConfigs] = []
         self._created: set[str] = set()
         """Names that collide with no other topic of this request, whatever the slice."""
         self._response = CreateTopicsResponse()
@@ -190,9 +187,8 @@ class _TopicCreation(SlicedRequest):
     def begin_slice(self, moment: Moment) -> ControllerResult | None:
         self._quota.now_ms = moment.now_ms
         leaving = self._state.heartbeats.leaving
-        self._brokers = usable_brokers(self._image.cluster, leaving)
+        self._placer = StripedReplicaPlacer(self._state.rng, usable_brokers(self._image.cluster, leaving))
         self._new_partitions = NewPartitions(self._image, leaving)
-        self._inherited = {}
         if self._draft is not None and not self._draft.is_current(self._image, leaving):
             self._draft = None
             self._dropped_drafts += 1
@@ -312,10 +308,7 @@ class _TopicCreation(SlicedRequest):
         if partition_count == USE_DEFAULT:
             partition_count = self._state.config.num_partitions
         placed = place_replicas(
-            self._brokers,
-            self._state.rng,
-            partition_count=partition_count,
-            replication_factor=replication_factor,
+            self._placer, partition_count=partition_count, replication_factor=replication_factor
         )
         if isinstance(placed, ApiError):
             return ApiError(
@@ -395,35 +388,12 @@ class _TopicCreation(SlicedRequest):
 
     def _described(self, configs: dict[str, str]) -> list[CreatableTopicConfigs]:
         """KIP-525: the client learns what it got without another request. What is inherited is made once."""
-        if not self._inherited:
-            version = self.context.version
-            self._inherited = {
-                config.name: InheritedTopicConfig(
-                    config.name, config.value, config.config_source, config.is_sensitive, version
-                )
-                for config in self._described_anew({}, None)
-            }
-            self._inherited_in_order = list(self._inherited.values())
+        inherited = self._state.inherited_topic_configs
         if not configs:
-            return self._inherited_in_order
-        own = {config.name: config for config in self._described_anew(configs, set(configs))}
-        described = {**self._inherited, **own}
+            return inherited.in_order(self.context.version)
+        own = described_topic_configs(self._image, self._state.config, configs, set(configs))
+        described = {**inherited.by_name(self.context.version), **{config.name: config for config in own}}
         return [described[name] for name in sorted(described)]
-
-    def _described_anew(
-        self, configs: dict[str, str], wanted: set[str] | None
-    ) -> list[CreatableTopicConfigs]:
-        return [
-            CreatableTopicConfigs(
-                name=entry.definition.name,
-                value=entry.text,
-                config_source=entry.source,
-                is_sensitive=entry.definition.sensitive,
-            )
-            for entry in describe_topic_configs(
-                self._image, self._state.config, configs, as_stored=True, wanted=wanted
-            )
-        ]
 
 
 def _refused(name: str, error: ApiError) -> CreatableTopicResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Final
 
 from mypy_extensions import mypyc_attr
@@ -38,13 +37,13 @@ def usable_brokers(cluster: ClusterImage, leaving: LeavingBrokers) -> list[Usabl
 
 
 def place_replicas(
-    brokers: list[UsableBroker], rng: random.Random, *, partition_count: int, replication_factor: int
+    placer: StripedReplicaPlacer, *, partition_count: int, replication_factor: int
 ) -> list[list[int]] | ApiError:
-    """Replicas per partition on `usable_brokers`, or INVALID_REPLICATION_FACTOR."""
-    reason = why_not_placeable(brokers, replication_factor)
+    """Replicas per partition of one topic, or INVALID_REPLICATION_FACTOR."""
+    reason = why_not_placeable(placer.brokers, replication_factor)
     if reason is not None:
         return ApiError(Errors.INVALID_REPLICATION_FACTOR, reason)
-    return StripedReplicaPlacer(rng, brokers).place(partition_count, replication_factor)
+    return placer.place(partition_count, replication_factor)
 
 
 def why_assignment_invalid(
@@ -114,24 +113,33 @@ class NewPartitions:
         self._version = features.partition_record_version(self._metadata_version)
         self._has_directories = features.is_directory_assignment_supported(self._metadata_version)
         self._hosts: dict[int, _Host] = {}
+        self._no_brokers: list[int] = []
 
     def record(self, topic_id: Uuid, partition_id: int, replicas: list[int]) -> RecordAndVersion:
-        """A partition as it starts: led by the first replica in sync, both epochs 0. A replica is active."""
-        isr: list[int] = []
+        """A partition as it starts: led by the first replica in sync, both epochs 0. A replica is active.
+
+        Equal lists are one list: each of them costs an allocation, and time of the cyclic collector.
+        """
+        active_count = 0
         directories: list[Uuid] = []
         for replica in replicas:
             host = self._hosts.get(replica)
             if host is None:
                 host = self._look_at(replica)
             if host.active:
-                isr.append(replica)
+                active_count += 1
             if self._has_directories:
                 directories.append(host.directory)
+        isr = replicas
+        if active_count < len(replicas):
+            isr = [replica for replica in replicas if self._hosts[replica].active]
         record = PartitionRecord(
             partition_id=partition_id,
             topic_id=topic_id,
             replicas=replicas,
             isr=isr,
+            removing_replicas=self._no_brokers,
+            adding_replicas=self._no_brokers,
             leader=isr[0],
             leader_recovery_state=RECOVERED,
             leader_epoch=0,
