@@ -112,7 +112,7 @@ def _partitions(
     """As they are in the view, which alone has those that were removed."""
     topic_id, partitions = topic.topic_id, topic.partitions
     groups = view.groups(image.topics)
-    indexes = list(partitions)
+    indexes = partitions.keys()
     members = groups.get(topic_id)
     if members is not None:
         indexes += [index for index in members if index not in partitions]

@@ -17,6 +17,7 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.interned_tuples import INTERNED_TUPLES_MAX
 from kraftctl.metadata.partition_registration import PartitionRegistration
+from kraftctl.metadata.shared_state import SharedState
 from kraftctl_protocol.generated.partition_record import PartitionRecord
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION
@@ -43,24 +44,24 @@ KNOWN_MAX: Final = 2 * INTERNED_TUPLES_MAX
 
 @mypyc_attr(acyclic=True)
 class ReplicaLists:
-    """What the bytes of the four lists of replicas mean."""
+    """What the bytes of the four lists of replicas mean.
 
-    def __init__(self, partition: PartitionRegistration) -> None:
+    `shared` and `packed_directories` are what they gave together with `directories` and `tagged`, which most
+    partitions with these lists have.
+    """
+
+    def __init__(
+        self, partition: PartitionRegistration, directories: list[Uuid], tagged: SharedState
+    ) -> None:
         self.count: i64 = len(partition.replicas)
         self.replicas = partition.replicas
         self.isr = partition.isr
         self.removing_replicas = partition.removing_replicas
         self.adding_replicas = partition.adding_replicas
-
-
-@mypyc_attr(acyclic=True)
-class TaggedFields:
-    """What the bytes of the tagged fields mean."""
-
-    def __init__(self, partition: PartitionRegistration) -> None:
-        self.leader_recovery_state = partition.leader_recovery_state
-        self.elr = partition.elr
-        self.last_known_elr = partition.last_known_elr
+        self.directories = directories
+        self.tagged = tagged
+        self.shared = partition.shared
+        self.packed_directories = partition.packed_directories
 
 
 class PartitionRecords:
@@ -72,8 +73,9 @@ class PartitionRecords:
         self._topic: TopicImage | None = None
         self._topic_id: Uuid = b""
         self._lists: dict[bytes, ReplicaLists] = {}
-        self._directories: dict[bytes, tuple[Uuid, ...]] = {}
-        self._tagged: dict[bytes, TaggedFields] = {}
+        self._directories: dict[bytes, list[Uuid]] = {}
+        self._tagged: dict[bytes, SharedState] = {}
+        """What the bytes of the tagged fields mean: a state with nothing else."""
         self._unknown: tuple[bytes, bytes, bytes] | None = None
 
     def take(self, buffer: bytes, start: i64, end: i64) -> bool:
@@ -114,16 +116,14 @@ class PartitionRecords:
             return False
         if lists.count != directories_count:
             return False
+        if lists.directories is not directories or lists.tagged is not tagged:
+            self._combine(lists, directories, tagged)
         partition = PartitionRegistration(
             replicas=lists.replicas,
-            directories=directories,
             isr=lists.isr,
-            removing_replicas=lists.removing_replicas,
-            adding_replicas=lists.adding_replicas,
-            elr=tagged.elr,
-            last_known_elr=tagged.last_known_elr,
+            shared=lists.shared,
+            packed_directories=lists.packed_directories,
             leader=read_i32_be(buffer, epochs),
-            leader_recovery_state=tagged.leader_recovery_state,
             leader_epoch=read_i32_be(buffer, epochs + 4),
             partition_epoch=read_i32_be(buffer, epochs + 8),
         )
@@ -146,9 +146,33 @@ class PartitionRecords:
             self._lists.clear()
             self._directories.clear()
             self._tagged.clear()
-        self._lists[lists_key] = ReplicaLists(partition)
-        self._directories[directories_key] = partition.directories
-        self._tagged[tagged_key] = TaggedFields(partition)
+        directories = list(partition.directories)
+        tagged = self._topics.tuples.shared_state(
+            removing_replicas=(),
+            adding_replicas=(),
+            elr=partition.elr,
+            last_known_elr=partition.last_known_elr,
+            leader_recovery_state=partition.leader_recovery_state,
+            directories=None,
+        )
+        self._lists[lists_key] = ReplicaLists(partition, directories, tagged)
+        self._directories[directories_key] = directories
+        self._tagged[tagged_key] = tagged
+
+    def _combine(self, lists: ReplicaLists, directories: list[Uuid], tagged: SharedState) -> None:
+        tuples = self._topics.tuples
+        packed = tuples.broker_directories.pack(lists.replicas, directories)
+        lists.shared = tuples.shared_state(
+            removing_replicas=lists.removing_replicas,
+            adding_replicas=lists.adding_replicas,
+            elr=tagged.elr,
+            last_known_elr=tagged.last_known_elr,
+            leader_recovery_state=tagged.leader_recovery_state,
+            directories=tuples.directories(packed, directories),
+        )
+        lists.packed_directories = packed
+        lists.directories = directories
+        lists.tagged = tagged
 
     def _find_topic(self, topic_id: Uuid) -> TopicImage | None:
         if topic_id != self._topic_id:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from kraftctl.image.topic_partitions import TopicPartitions
 from kraftctl.image.undo_journal import MISSING, Restorable, UndoJournal
 from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
@@ -13,12 +14,12 @@ from kraftctl_protocol.uuids import Uuid
 
 
 class TopicImage:
-    """One topic. `partitions` maps partition index to registration; only TopicsImage changes it."""
+    """One topic. Only TopicsImage changes its `partitions`."""
 
     def __init__(self, name: str, topic_id: Uuid) -> None:
         self.name = name
         self.topic_id = topic_id
-        self.partitions: dict[int, PartitionRegistration] = {}
+        self.partitions = TopicPartitions()
 
     @property
     def replication_factor(self) -> int:
@@ -147,7 +148,7 @@ class TopicsImage(Restorable):
 
     def add_partition(self, topic: TopicImage, index: int, partition: PartitionRegistration) -> None:
         """A partition that the topic does not have yet, while the journal does not record."""
-        topic.partitions[index] = partition
+        topic.partitions.put(index, partition)
         self._update_indexes(topic.topic_id, None, partition)
 
     def replay_partition_change(self, record: PartitionChangeRecord) -> None:
@@ -162,7 +163,7 @@ class TopicsImage(Restorable):
         else:
             topics = list(self.topics.values())
         for topic in topics:
-            for index, partition in list(topic.partitions.items()):
+            for index, partition in topic.partitions.items():
                 if partition.elr or partition.last_known_elr:
                     change = PartitionChangeRecord(
                         partition_id=index,
@@ -189,11 +190,11 @@ class TopicsImage(Restorable):
         topic = self.topics[topic_id]
         current = topic.partitions.get(index)
         if old is MISSING:
-            del topic.partitions[index]
+            topic.partitions.remove(index)
             self._update_indexes(topic.topic_id, current, None)
             return
         assert isinstance(old, PartitionRegistration)
-        topic.partitions[index] = old
+        topic.partitions.put(index, old)
         self._update_indexes(topic.topic_id, current, old)
 
     def _restore_topic(self, topic_id: Uuid, old: object) -> None:
@@ -233,7 +234,7 @@ class TopicsImage(Restorable):
         old = topic.partitions.get(index)
         if self._journal.recording:
             self._journal.remember(self, (topic.topic_id, index), MISSING if old is None else old)
-        topic.partitions[index] = new
+        topic.partitions.put(index, new)
         self._update_indexes(topic.topic_id, old, new)
 
     def _update_indexes(

@@ -1,7 +1,7 @@
 """PartitionEncoder: a partition as the bytes of its PartitionRecord, without the record.
 
-A snapshot of two million partitions is mostly that. A few thousand distinct lists of replicas and directories
-appear in all of them, so that their bytes are kept.
+A snapshot of two million partitions is mostly that. A few thousand distinct lists of replicas appear in all
+of them, so that their bytes are kept.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class PartitionEncoder:
         write_uvarint(frame, features.partition_record_version(metadata_version))
         self._frame = frame.getvalue()
         self._brokers: dict[tuple[int, ...], bytes] = {}
-        self._directories: dict[tuple[Uuid, ...], bytes] = {}
 
     def encode(self, topic_id: Uuid, index: int, partition: PartitionRegistration) -> bytes:
         """As `encode_metadata_record` would encode its record."""
@@ -55,7 +54,7 @@ class PartitionEncoder:
         write_i32_be(writer, partition.leader_epoch)
         write_i32_be(writer, partition.partition_epoch)
         if self._has_directories:
-            writer.write(self._of_directories(partition.directories))
+            _write_directories(writer, partition)
         writer.append(0)  # no tagged fields
         return writer.getvalue()
 
@@ -72,15 +71,15 @@ class PartitionEncoder:
             self._brokers[ids] = encoded
         return encoded
 
-    def _of_directories(self, ids: tuple[Uuid, ...]) -> bytes:
-        encoded = self._directories.get(ids)
-        if encoded is None:
-            writer = Writer()
-            write_uvarint(writer, len(ids) + 1)
-            for directory_id in ids:
-                write_uuid(writer, directory_id)
-            encoded = writer.getvalue()
-            if len(self._directories) >= LISTS_MAX:
-                self._directories.clear()
-            self._directories[ids] = encoded
-        return encoded
+
+def _write_directories(writer: Writer, partition: PartitionRegistration) -> None:
+    """One by one when they are packed: a tuple of them, made for this alone, takes longer."""
+    shared = partition.shared
+    write_uvarint(writer, len(partition.replicas) + 1)
+    if shared.directories is not None:
+        for directory in shared.directories:
+            write_uuid(writer, directory)
+        return
+    known, packed = shared.broker_directories, partition.packed_directories
+    for position, replica in enumerate(partition.replicas):
+        write_uuid(writer, known.directory(replica, position, packed))

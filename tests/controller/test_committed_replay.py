@@ -122,7 +122,7 @@ def partition_values(draw: st.DrawFn) -> bytes:
         leader_recovery_state=draw(st.sampled_from([0] * 10 + [1])),
         leader_epoch=draw(epochs),
         partition_epoch=draw(epochs),
-        directories=[bytes([7]) * 16] * count if version >= 1 else [],
+        directories=[bytes([draw(st.sampled_from([7] * 5 + [8]))]) * 16] * count if version >= 1 else [],
         eligible_leader_replicas=draw(rarely) if version >= 2 else None,
         last_known_elr=draw(rarely) if version >= 2 else None,
     )
@@ -183,6 +183,32 @@ def test_what_repeats_is_not_decoded_again() -> None:
     assert replaying.replay_some(1_000)
     assert replaying.decoded == 3, "two topics, and one partition of all"
     assert replaying.image.topics.partition_count == 100
+
+
+def test_lists_of_replicas_come_with_other_directories_and_tagged_fields() -> None:
+    """What is remembered of the replicas is not what the partition before had besides."""
+    rng = random.Random(1)
+    records = [
+        PartitionRecord(
+            partition_id=index,
+            topic_id=TOPIC_IDS[0],
+            replicas=[1, 2, 3, 4, 5][:count],
+            isr=[1],
+            leader=1,
+            directories=[bytes([rng.randint(10, 11)]) * 16] * count,
+            eligible_leader_replicas=rng.choice([None, [2], [3]]),
+        )
+        for count in (3, 5)
+        for index in range(60 * count, 60 * count + 60)
+    ]
+    values = FIRST + [encoded(record) for record in records]
+    found, error, replaying = in_batches(values, [150], [200])
+    assert (found, error) == ordinary(values)
+    assert replaying.decoded < 20, "most of the combinations are not decoded"
+    partitions = replaying.image.topics.topics[TOPIC_IDS[0]].partitions
+    for record in records:
+        assert partitions[record.partition_id].directories == tuple(record.directories)
+        assert partitions[record.partition_id].elr == tuple(record.eligible_leader_replicas or ())
 
 
 def test_a_partition_of_a_removed_topic_is_refused() -> None:

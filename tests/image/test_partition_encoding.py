@@ -11,6 +11,7 @@ from kraftctl.metadata.partition_encoding import PartitionEncoder
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from tests.support.effort import seeds
+from tests.support.partition_registrations import partition_registration
 
 VERSIONS = range(features.MINIMUM_METADATA_VERSION, features.LATEST_TESTING + 1)
 
@@ -20,7 +21,7 @@ def any_partition(rng: random.Random) -> PartitionRegistration:
         return tuple(rng.sample((0, 1, 2, 127, 128, 2**31 - 1), rng.choice((0, 0, 1, 3))))
 
     replicas = tuple(rng.sample(range(200), rng.choice((1, 3, 130))))
-    return PartitionRegistration(
+    return partition_registration(
         replicas=replicas,
         directories=tuple(rng.randbytes(16) for _ in replicas),
         isr=replicas if rng.random() < 0.5 else brokers(),

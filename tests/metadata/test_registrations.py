@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kraftctl.metadata import directory_id, features
+from kraftctl.metadata.broker_directories import NOT_PACKED
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.controller_registration import ControllerRegistration
 from kraftctl.metadata.endpoint import Endpoint, VersionRange
@@ -147,7 +148,10 @@ def test_directories_that_do_not_match_the_replicas_are_a_bug() -> None:
 def test_interned_tuples_are_shared_and_bounded() -> None:
     tuples = InternedTuples()
     assert tuples.brokers([1, 2, 3]) is tuples.brokers([1, 2, 3])
-    assert tuples.directories([uuid(1)]) is tuples.directories([uuid(1)])
+    unpacked = tuples.directories(NOT_PACKED, [uuid(1)])
+    assert unpacked == (uuid(1),)
+    assert tuples.directories(NOT_PACKED, [uuid(1)]) is unpacked
+    assert tuples.directories(0, [uuid(1)]) is None
     first = tuples.brokers([0])
     for number in range(INTERNED_TUPLES_MAX + 1):
         tuples.brokers([number, number])

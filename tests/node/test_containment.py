@@ -50,6 +50,9 @@ from tests.support.active_controller import registration
 from tests.support.simulator.lone_node import LoneNode
 from tests.support.simulator.three_nodes import started_cluster
 
+SPOILT = "no partition"
+"""In the place of one: every use of it fails."""
+
 UNENCODABLE = RecordAndVersion(
     ConfigRecord(resource_type=4, resource_name="", name="k", value="v" * 40_000), 0
 )
@@ -385,12 +388,12 @@ def spoil_led_by(node: LoneNode, broker_id: int) -> Callable[[], None]:
     topic = next(
         topic
         for topic in node.controller.image.topics.topics.values()
-        if cast("Any", topic.partitions[0]) is not None and topic.partitions[0].leader == broker_id
+        if cast("Any", topic.partitions._first[0]) is not SPOILT and topic.partitions[0].leader == broker_id
     )
     partition = topic.partitions[0]
-    topic.partitions[0] = cast("Any", None)
+    topic.partitions._first[0] = cast("Any", SPOILT)
 
     def repair() -> None:
-        topic.partitions[0] = partition
+        topic.partitions._first[0] = partition
 
     return repair

@@ -7,6 +7,7 @@ import pytest
 from kraftctl.metadata.leader_recovery_state import RECOVERED, RECOVERING
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from tests.simulator.test_clients import Watch
+from tests.support.partition_registrations import partition_registration
 from tests.support.simulator.broker_data import BrokerData, ReplicaLog
 from tests.support.simulator.broker_image import PartitionKey
 
@@ -21,14 +22,10 @@ def log_of(*epochs_and_counts: tuple[int, int]) -> ReplicaLog:
 
 
 def partition(leader: int, leader_epoch: int, recovery_state: int = RECOVERED) -> PartitionRegistration:
-    return PartitionRegistration(
+    return partition_registration(
         replicas=(1, 2),
         directories=(KEY[0], KEY[0]),
         isr=(leader,),
-        removing_replicas=(),
-        adding_replicas=(),
-        elr=(),
-        last_known_elr=(),
         leader=leader,
         leader_recovery_state=recovery_state,
         leader_epoch=leader_epoch,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
+from kraftctl.metadata.partition_registration import NO_LEADER
+from tests.support.partition_registrations import partition_registration
 from tests.support.simulator.replication_settled import is_in_sync
 
 DIRECTORY = bytes(16)
@@ -28,12 +29,10 @@ ABSENT = 3
 def test_in_sync_as_far_as_it_can_be(
     leader: int, isr: tuple[int, ...], elr: tuple[int, ...], last_known: tuple[int, ...], expected: bool
 ) -> None:
-    partition = PartitionRegistration(
+    partition = partition_registration(
         replicas=(1, 2, 3),
         directories=(DIRECTORY,) * 3,
         isr=isr,
-        removing_replicas=(),
-        adding_replicas=(),
         elr=elr,
         last_known_elr=last_known,
         leader=leader,

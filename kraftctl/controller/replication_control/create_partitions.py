@@ -186,7 +186,9 @@ def _replicas(
 ) -> list[list[int]] | ApiError:
     """As given, or placed with as many replicas as the topic's first partition has."""
     cluster = state.image.cluster
-    first = next(iter(topic.partitions.values()))
+    first = topic.partitions.get(0)
+    if first is None:
+        first = topic.partitions.values()[0]
     replication_factor = len(first.replicas)
     if request.assignments is None:
         return place_replicas(

@@ -140,7 +140,7 @@ class _ElectionOfAll(_Election):
             self.spent += 1
             return []
         if self._next_index == 0:
-            self._indexes = sorted(topic.partitions)
+            self._indexes = sorted(topic.partitions.keys())
             self.response.replica_election_results.append(ReplicaElectionResult(topic=topic.name))
         results = self.response.replica_election_results[-1].partition_result
         looks_max = units * LOOKS_PER_UNIT

@@ -59,7 +59,7 @@ class PartitionWalk:
             self._next_index = 0
             budget.look()
             wanted = topic is not None and self.wants_topic(topic, updates)
-            self._indexes = list(topic.partitions) if topic is not None and wanted else []
+            self._indexes = topic.partitions.keys() if topic is not None and wanted else []
         return self.is_over
 
     def _take_topic(

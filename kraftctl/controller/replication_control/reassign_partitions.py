@@ -271,7 +271,7 @@ class _Listing(SlicedRequest):
 
     def _asked_indexes(self, topic: TopicImage) -> list[int]:
         if self._named is None:
-            return sorted(topic.partitions)
+            return sorted(topic.partitions.keys())
         return self._named[self._next_topic].partition_indexes
 
     def _end_topic(self) -> None:
