@@ -83,6 +83,30 @@ class ReceivedRequest:
         return encode_response(parsed.header.correlation_id, parsed.api_key, parsed.version, response)
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
+class RequestHandler:
+    """Answers requests. A class and no protocol: compiled code calls those by name.
+
+    `submit` gets the body, or a long request whose body is not decoded. It returns a token
+    for `cancel` and calls `respond` exactly once, maybe before it returns. After `cancel`,
+    which is for connections that are gone, it does not call it.
+    """
+
+    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
+        raise AssertionError("not a handler of its own")
+
+    def cancel(self, request_id: int) -> None:
+        raise AssertionError("not a handler of its own")
+
+    def lacks_right(self, context: RequestContext) -> bool:
+        """Whether the right on the cluster is denied that every request of this API needs."""
+        raise AssertionError("not a handler of its own")
+
+    def is_voter(self, replica_id: int) -> bool:
+        """Whether a voter of the quorum has this id."""
+        raise AssertionError("not a handler of its own")
+
+
 def frame_limit(kind: bytes) -> int:
     """How long a request may be that begins with this API key and version."""
     api = API_TABLE.get(int.from_bytes(kind[:2], "big", signed=True))

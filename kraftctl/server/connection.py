@@ -17,20 +17,25 @@ from mypy_extensions import mypyc_attr
 
 from kraftctl.controller.error_responses import error_response
 from kraftctl.controller.failures import reason_of
-from kraftctl.controller.request_context import RequestContext
 from kraftctl.server.byte_budget import ByteBudget
 from kraftctl.server.client_address import client_address
-from kraftctl.server.client_requests import FrameLimits, ReceivedRequest, Respond, receive_request
+from kraftctl.server.client_requests import (
+    FrameLimits,
+    ReceivedRequest,
+    RequestHandler,
+    Respond,
+    receive_request,
+)
 from kraftctl.server.long_answers import encode_pieces
 from kraftctl.server.request_log import RateLimitedLog, RequestLog
-from kraftctl.server.turn_answers import COLLECTED_BYTES_MAX, TurnAnswers
+from kraftctl.server.turn_answers import COLLECTED_BYTES_MAX, Collecting, TurnAnswers
 from kraftctl.server.voter_connections import NO_REPLICA, VoterConnections, fetching_replica, is_served
+from kraftctl.server.whole_frames import whole_frame
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import SIZE_PREFIX_BYTES, FrameDecoder, encode_frame, encode_size
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.principal import ANONYMOUS, KafkaPrincipal
-from kraftctl_protocol.requests import RequestHead
 from kraftctl_protocol.shared_response import unshared
 
 HELD_WHILE_BUSY_BYTES_MAX: Final = 64 * 1024
@@ -41,27 +46,6 @@ GATHERED_BYTES_MIN: Final = 64 * 1024
 
 READ_SHARE: Final = 16
 """A client that reads the sixteenth part of its answer at a time reads; the system's buffers take less."""
-
-
-class RequestHandler(Protocol):
-    """Answers requests.
-
-    `submit` gets the body, or a long request whose body is not decoded. It returns a token
-    for `cancel` and calls `respond` exactly once, maybe before it returns. After `cancel`,
-    which is for connections that are gone, it does not call it.
-    """
-
-    def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int: ...
-
-    def cancel(self, request_id: int) -> None: ...
-
-    def lacks_right(self, context: RequestContext) -> bool:
-        """Whether the right on the cluster is denied that every request of this API needs."""
-        ...
-
-    def is_voter(self, replica_id: int) -> bool:
-        """Whether a voter of the quorum has this id."""
-        ...
 
 
 class ConnectionOwner(Protocol):
@@ -92,7 +76,7 @@ class ConnectionOwner(Protocol):
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
-class Connection:
+class Connection(Collecting):
     """The life of one accepted socket.
 
     Has the methods of asyncio.Protocol, from which a compiled class cannot inherit.
@@ -115,6 +99,7 @@ class Connection:
         self._collected = b""
         self._holds_requests = False
         self._serving = False
+        self._respond_to: Respond | None = None
         self._admitted = False
         self._reading = True
         self._writable = True
@@ -133,6 +118,8 @@ class Connection:
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
+        # One object for all requests, not one for each. `_drop_requests` ends the cycle.
+        self._respond_to = self._respond
         peer = transport.get_extra_info("peername")
         self.peer_host, self.client_address = client_address(peer[0] if peer else "")
         self._limit_frames()
@@ -161,6 +148,13 @@ class Connection:
         if self._closed:
             return
         self.last_active = self._loop.time()
+        if self._is_idle:
+            frame = whole_frame(self._decoder, data)
+            if frame is not None:
+                self._serving = True
+                self._start(frame)
+                self._serving = False
+                return
         try:
             frames = self._decoder.feed(data)
         except DecodeError as error:
@@ -222,6 +216,17 @@ class Connection:
         """The answers before have left, or are few bytes that leave at the end of this turn."""
         return self._writable and len(self._collected) < COLLECTED_BYTES_MAX
 
+    @property
+    def _is_idle(self) -> bool:
+        """Nothing is before the next request, and nothing is held back."""
+        return (
+            self._reading
+            and self._request is None
+            and not self._frames
+            and not self._holds_requests
+            and self._has_room
+        )
+
     def _start(self, frame: bytes) -> None:
         # Now: bytes have come, or an answer has left, and none of the callers waits in between.
         self._started_at = self.last_active
@@ -232,7 +237,9 @@ class Connection:
             return
         self._request = received
         context = received.context(self._listener_name, self.client_address, self._principal)
-        self._request_id = self._handler.submit(context, received.take_content(), self._respond)
+        respond = self._respond_to
+        assert respond is not None, "the connection is open"
+        self._request_id = self._handler.submit(context, received.take_content(), respond)
 
     def _respond(self, response: Message | str | None) -> None:
         """The handler's answer to the request in flight. A failure in here closes only this connection."""
@@ -247,7 +254,8 @@ class Connection:
         if request is None:
             return
         self._request = None
-        self.last_active = self._loop.time()
+        if not self._serving:
+            self.last_active = self._loop.time()
         parsed = request.parsed
         if not isinstance(response, Message):
             what = f"{type(parsed.body).__name__} version {parsed.version}"
@@ -363,6 +371,8 @@ class Connection:
         self._decoder = FrameDecoder(owner.max_frame_bytes, limits)
 
     def _drop_requests(self) -> None:
+        """Nothing is served any more."""
+        self._respond_to = None
         self._frames.clear()
         self._decoder.clear()
         self._owner.budget.hold(self, 0, 0.0)

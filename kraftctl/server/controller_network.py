@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from mypy_extensions import mypyc_attr
+
 from kraftctl.raft.effects import SendRequest
 from kraftctl.server.client_requests import Respond
 from kraftctl_protocol.message import Message
@@ -16,13 +18,23 @@ class Peers(Protocol):
     def send(self, effect: SendRequest) -> None: ...
 
 
+@mypyc_attr(free_list_len=1)
+class PendingRequest:
+    """What is needed to answer a request."""
+
+    def __init__(self, respond: Respond, address: bytes, of_voter: bool) -> None:
+        self.respond = respond
+        self.address = address
+        self.of_voter = of_voter
+
+
 class ControllerNetwork:
     """Numbers the requests of all connections and keeps the callback of each until it is answered."""
 
     def __init__(self, peers: Peers, has_room: Callable[[], bool] = lambda: True) -> None:
         self._peers = peers
         self.has_room = has_room
-        self._pending: dict[int, tuple[Respond, bytes, bool]] = {}
+        self._pending: dict[int, PendingRequest] = {}
         self._next_request_id = 0
 
     def accept(self, respond: Respond, address: bytes = b"", *, of_voter: bool = False) -> int:
@@ -32,7 +44,7 @@ class ControllerNetwork:
         """
         request_id = self._next_request_id
         self._next_request_id += 1
-        self._pending[request_id] = (respond, address, of_voter)
+        self._pending[request_id] = PendingRequest(respond, address, of_voter)
         return request_id
 
     def cancel(self, request_id: int) -> bool:
@@ -48,16 +60,18 @@ class ControllerNetwork:
 
     def address_of(self, request_id: int) -> bytes:
         pending = self._pending.get(request_id)
-        return b"" if pending is None else pending[1]
+        return b"" if pending is None else pending.address
 
     def is_voter(self, request_id: int) -> bool:
         pending = self._pending.get(request_id)
-        return pending is not None and pending[2]
+        return pending is not None and pending.of_voter
 
     def respond(self, request_id: int, response: Message | str | None) -> None:
-        pending = self._pending.pop(request_id, None)
+        pending = self._pending.get(request_id)
         if pending is not None:
-            pending[0](response)
+            # Not `pop`, which mypyc looks up by name.
+            del self._pending[request_id]
+            pending.respond(response)
 
     def send(self, effect: SendRequest) -> None:
         self._peers.send(effect)

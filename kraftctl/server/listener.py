@@ -16,8 +16,9 @@ from kraftctl.server.acceptor import PENDING_MAX, Acceptor
 from kraftctl.server.answer_reads import READS_MAX
 from kraftctl.server.bound_sockets import ListenError, bind_endpoint, listen_error
 from kraftctl.server.byte_budget import ByteBudget
+from kraftctl.server.client_requests import RequestHandler
 from kraftctl.server.clock import Clock
-from kraftctl.server.connection import Connection, RequestHandler
+from kraftctl.server.connection import Connection
 from kraftctl.server.connection_quotas import ConnectionQuotas
 from kraftctl.server.descriptors import connections_max, open_count, open_files_limit
 from kraftctl.server.early_start import OnceLoaded, late_listeners

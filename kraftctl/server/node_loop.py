@@ -7,12 +7,20 @@ carries out the effects. Time, threads and the network are protocols: a simulati
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from kraftctl.node.events import ClientRequest, NodeEffect, NodeEvent
+from kraftctl.node.events import ClientRequest, NodeEvent
 from kraftctl.raft import events
+from kraftctl.server.direct_calls import (
+    Effects,
+    execute,
+    is_paused,
+    may_stop,
+    next_deadline_ms,
+    step,
+)
 from kraftctl.server.executor_protocols import (
     Clock,
     Executor,
@@ -36,6 +44,10 @@ NOT_SET_MS: Final = (1 << 62) - 1
 
 REPEATS_MAX: Final = 10
 """So often are the sockets read once more: a loop whose turns are all long still has deadlines."""
+
+
+NO_EFFECTS: Final[Effects] = []
+"""Never changed."""
 
 
 class DeadlineDue:
@@ -67,6 +79,9 @@ class NodeLoop:
     ) -> None:
         self._node = node
         self._clock = clock
+        # Looked up once: called several times for each event.
+        self._now_ns = clock.now_ns
+        self._wall_ms = clock.wall_ms
         self._scheduler = scheduler
         self._network = network
         self._probe = probe
@@ -76,7 +91,8 @@ class NodeLoop:
         self._inbox: deque[NodeEvent | RetentionDue | DeadlineDue] = deque()
         self._waiting = WaitingRequests()
         self._turn_is_asked = False
-        self._effects: Iterator[NodeEffect | RetentionDue] = iter(())
+        self._effects: Effects = NO_EFFECTS
+        self._effects_done = 0
         self._draining = False
         self._timer: TimerHandle | None = None
         self._timer_ms = NOT_SET_MS
@@ -104,7 +120,7 @@ class NodeLoop:
             self._offer(event)
 
     def _offer_request(self, request: ClientRequest) -> None:
-        if self._waiting.must_wait(busy=self._draining or self._executor.paused):
+        if self._waiting.must_wait(busy=self._draining or is_paused(self._executor)):
             self._waiting.add(request)
         else:
             self._process(request)
@@ -130,67 +146,85 @@ class NodeLoop:
             self._ask_for_turn()
 
     def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
-        self._inbox.append(event)
-        if not self._draining and not self._executor.paused:
-            self._drain()
+        if self._draining or is_paused(self._executor):
+            self._inbox.append(event)
+        elif self._inbox:
+            self._inbox.append(event)
+            self._drain(None)
+        else:
+            # Nothing waits: the event need not go through the inbox.
+            self._drain(event)
 
     def resume(self, next_event: NodeEvent | None) -> None:
         """After a pause of the executor: carry out the effects that follow, then process `next_event`."""
         if next_event is not None:
             self._inbox.appendleft(next_event)
-        self._drain()
+        self._drain(None)
         if self._waiting:
             self._ask_for_turn()
 
-    def _drain(self) -> None:
+    def _drain(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
+        """Carry out what is left of the effects, then process what is in the inbox; or `event`, when nothing
+        of either is left."""
         self._draining = True
-        self.guarded(self._drain_inbox)
+        try:
+            self._process_all(event)
+        except Exception as error:  # noqa: BLE001 - as in `guarded`
+            self.fail(error)
         self._draining = False
 
-    def _drain_inbox(self) -> None:
-        executor, probe, now_ns = self._executor, self._probe, self._clock.now_ns
+    def _process_all(self, event: NodeEvent | RetentionDue | DeadlineDue | None) -> None:
+        executor, probe, now_ns = self._executor, self._probe, self._now_ns
         since_ns = now_ns()
         while True:
-            for effect in self._effects:
-                executor.execute(effect)
+            effects = self._effects
+            while self._effects_done < len(effects):
+                effect = effects[self._effects_done]
+                self._effects_done += 1
+                execute(executor, effect)
                 until_ns = now_ns()
                 if until_ns - since_ns > probe.notable_ns:
                     probe.note(until_ns - since_ns, effect)
                 since_ns = until_ns
-                if executor.paused or self.ended:
+                if is_paused(executor) or self.ended:
                     return
-            if not self._inbox or self.ended:
+            if event is None and self._inbox:
+                event = self._inbox.popleft()
+            if event is None or self.ended:
                 break
-            event = self._inbox.popleft()
             self._effects = self._step(event, since_ns // NS_PER_MS)
+            self._effects_done = 0
             until_ns = now_ns()
             if until_ns - since_ns > probe.notable_ns:
                 probe.note(until_ns - since_ns, event)
             since_ns = until_ns
-        if self._node.may_stop:
+            event = None
+        self._effects = NO_EFFECTS
+        if may_stop(self._node):
             self._on_may_stop()
             if executor.unreadable is not None:
                 self.fail(executor.unreadable)
         self._set_timer()
 
-    def _step(
-        self, event: NodeEvent | RetentionDue | DeadlineDue, now_ms: int
-    ) -> Iterator[NodeEffect | RetentionDue]:
+    def _step(self, event: NodeEvent | RetentionDue | DeadlineDue, now_ms: int) -> Effects:
+        if isinstance(event, ClientRequest):
+            # First: to compare with a class that is not compiled takes as long as all of a step's own calls.
+            return step(self._node, event, now_ms, self._wall_ms())
         if isinstance(event, RetentionDue):
-            return iter((event,))
+            return [event]
         if isinstance(event, DeadlineDue):
             unread_ms = now_ms - event.read_ms
             if event.repeats_left > 0 and unread_ms > UNREAD_MS_MAX:
                 self._read_sockets(event.repeats_left - 1)
-                return iter(())
+                return []
             self._reads_sockets = False
             event = events.DeadlineReached()
-        return iter(self._node.step(event, now_ms, self._clock.wall_ms()))
+        return step(self._node, event, now_ms, self._wall_ms())
 
     # The end.
 
     def guarded(self, action: Callable[[], None]) -> None:
-        """Run `action`; whatever it raises ends the loop: the one place that catches everything."""
+        """Run `action`; whatever it raises ends the loop, as in `_drain`: these two catch everything."""
         try:
             action()
         except Exception as error:  # noqa: BLE001 - handed on, never swallowed
@@ -208,7 +242,7 @@ class NodeLoop:
         self.ended = True
         self._inbox.clear()
         self._waiting.clear()
-        self._effects = iter(())
+        self._effects = NO_EFFECTS
         self._network.cancel_all()
         self.stop_timer()
         self._on_end(error)
@@ -226,7 +260,7 @@ class NodeLoop:
         every heartbeat, and to set a timer anew takes 1 us, as much as half a heartbeat in the node."""
         if not self._has_timer or self._reads_sockets:
             return
-        deadline_ms = self._node.next_deadline_ms
+        deadline_ms = next_deadline_ms(self._node)
         if deadline_ms is None or deadline_ms >= self._timer_ms:
             return
         if self._timer is not None:

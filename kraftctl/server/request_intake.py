@@ -8,7 +8,7 @@ from kraftctl.controller.quorum_controller import QuorumController
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.raft import events
 from kraftctl.raft.raft_node import RaftNode
-from kraftctl.server.client_requests import Respond, client_event, lacks_right
+from kraftctl.server.client_requests import RequestHandler, Respond, client_event, lacks_right
 from kraftctl.server.controller_network import ControllerNetwork
 from kraftctl.server.node_loop import NodeLoop
 from kraftctl.server.voter_connections import fetching_replica
@@ -26,8 +26,8 @@ class AskedNode(Protocol):
     def controller(self) -> QuorumController: ...
 
 
-class RequestIntake:
-    """Is a `RequestHandler`."""
+class RequestIntake(RequestHandler):
+    """Hands them over."""
 
     def __init__(self, node: AskedNode, network: ControllerNetwork, node_loop: NodeLoop) -> None:
         self._node = node

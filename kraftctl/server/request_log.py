@@ -16,6 +16,8 @@ class RequestLog:
 
     def __init__(self, metrics: RequestMetrics) -> None:
         self.metrics = metrics
+        # The level is that of the start: to ask the logger takes longer than to count.
+        self._describes = logger.isEnabledFor(logging.DEBUG)
 
     def completed(
         self,
@@ -27,7 +29,7 @@ class RequestLog:
     ) -> None:
         """A response has been handed to the socket."""
         self.metrics.record(request.api_key, seconds)
-        if logger.isEnabledFor(logging.DEBUG):
+        if self._describes:
             logger.debug(
                 "Completed request: api=%s version=%d correlationId=%d clientId=%s connection=%s "
                 "requestBytes=%d responseBytes=%d totalTimeMs=%.3f",

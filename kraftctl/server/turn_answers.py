@@ -6,16 +6,21 @@ An answer that leaves in between wakes its client, which competes with the rest 
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Protocol
+from typing import Final
+
+from mypy_extensions import mypyc_attr
 
 COLLECTED_BYTES_MAX: Final = 4 * 1024
 """More than this is not collected for one connection; it is sent immediately."""
 
 
-class Collecting(Protocol):
+@mypyc_attr(allow_interpreted_subclasses=True)
+class Collecting:
     """A connection with answers that are to leave."""
 
-    def send_collected(self) -> None: ...
+    def send_collected(self) -> None:
+        """All sockets of the turn are read."""
+        raise AssertionError("not a connection of its own")
 
 
 class TurnAnswers:

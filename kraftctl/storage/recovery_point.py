@@ -285,9 +285,7 @@ def _around_end(point: RecoveryPoint) -> tuple[str, str]:
 
 
 def _line(sequence: int, around_end: tuple[str, str], log_epoch: int, end_offset: int) -> bytes:
-    """Every commit waits for it. What stays the same is not encoded again: 2.2 us in place of 2.8 for all that
-    a commit notes.
-    """
+    """Every commit waits for it. What stays the same is not encoded again: 2.2 us for a commit, not 2.8."""
     before, after = around_end
     end = f"log.epoch={log_epoch} end.offset={end_offset}"
     text = f"version={VERSION} sequence={sequence} {before} {end} {after}".encode()

@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 CONTAINMENT = "tests/node/test_containment.py"
 FRAMES = "tests/protocol/test_frames.py"
+WHOLE_FRAMES = "tests/server/test_whole_frames.py"
 
 FAULTS = (
     PlantedFault(
@@ -109,6 +110,46 @@ FAULTS = (
         "            error = self._controller.why_refused(event.context)\n        error = error or",
         ("tests/node/test_rights.py",),
         "Any client may do through a broker what the broker may do.",
+    ),
+    PlantedFault(
+        "two-requests-are-taken-for-one",
+        "kraftctl/server/whole_frames.py",
+        "    if read_i32_be(data, 0) != payload_bytes or",
+        "    if",
+        (WHOLE_FRAMES,),
+        "A client that sends its requests ahead is disconnected.",
+    ),
+    PlantedFault(
+        "the-rest-of-a-frame-is-taken-for-one",
+        "kraftctl/server/whole_frames.py",
+        "    return None if decoder.held_bytes else data[SIZE_PREFIX_BYTES:]\n",
+        "    return data[SIZE_PREFIX_BYTES:]\n",
+        (WHOLE_FRAMES,),
+        "What is inside of a request is carried out as a request of its own.",
+    ),
+    PlantedFault(
+        "a-whole-frame-of-any-size",
+        "kraftctl/server/whole_frames.py",
+        " != payload_bytes or payload_bytes > decoder.max_frame_bytes:\n",
+        " != payload_bytes:\n",
+        (WHOLE_FRAMES,),
+        "A client sends more before SASL has authenticated it than the listener allows.",
+    ),
+    PlantedFault(
+        "a-request-is-served-beside-the-one-before",
+        "kraftctl/server/connection.py",
+        "            self._reading\n            and self._request is None\n",
+        "            self._reading\n",
+        ("tests/server/test_connection.py",),
+        "The answer to the first request is sent for the second one.",
+    ),
+    PlantedFault(
+        "no-request-is-described",
+        "kraftctl/server/request_log.py",
+        "        self._describes = logger.isEnabledFor(logging.DEBUG)\n",
+        "        self._describes = False\n",
+        ("tests/server/test_request_log.py",),
+        "At level DEBUG there is no line about a slow request.",
     ),
     PlantedFault(
         "frame-of-any-size",

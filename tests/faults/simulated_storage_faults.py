@@ -108,8 +108,8 @@ FAULTS: tuple[SimulatedFault, ...] = (
     planted(
         "next-event-while-one-is-stored",
         LOOP,
-        "        if not self._draining and not self._executor.paused:\n",
-        "        if not self._draining:\n",
+        "        if self._draining or is_paused(self._executor):\n",
+        "        if self._draining:\n",
         "An event is processed before the effects that wait for the disk.",
     ),
     planted(

@@ -11,17 +11,17 @@ FAULTS = (
     PlantedFault(
         "loop-writes-quorum-state-last",
         "kraftctl/server/node_loop.py",
-        "self._node.step(event, now_ms, self._clock.wall_ms())",
-        "sorted(self._node.step(event, now_ms, self._clock.wall_ms()),"
-        " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')",
+        "            self._effects = self._step(event, since_ns // NS_PER_MS)\n",
+        "            self._effects = sorted(self._step(event, since_ns // NS_PER_MS),"
+        " key=lambda effect: type(effect).__name__ == 'WriteQuorumState')\n",
         ("tests/server/test_effect_order.py",),
         "The answer that carries a vote leaves before the vote is on disk.",
     ),
     PlantedFault(
         "effects-follow-a-failure",
         "kraftctl/server/node_loop.py",
-        "                if executor.paused or self.ended:\n",
-        "                if executor.paused:\n",
+        "                if is_paused(executor) or self.ended:\n",
+        "                if is_paused(executor):\n",
         ("tests/server/test_node_loop.py",),
         "After a failure, the rest of a step is still carried out.",
     ),

@@ -11,7 +11,7 @@ import uvloop
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.request_context import RequestContext
-from kraftctl.server.client_requests import Respond
+from kraftctl.server.client_requests import RequestHandler, Respond
 from kraftctl.server.listener import SocketServer
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.frames import encode_frame
@@ -37,7 +37,7 @@ PROPERTIES = {
 }
 
 
-class Handler:
+class Handler(RequestHandler):
     """Answers immediately, or keeps requests until `release`; records the requests it gets."""
 
     def __init__(self) -> None:

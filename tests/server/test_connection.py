@@ -89,6 +89,30 @@ def test_pipelined_requests_are_handled_one_at_a_time_and_answered_in_order(loop
 
 
 @both_loops
+def test_a_request_that_comes_later_waits_for_the_answer_too(loop: str) -> None:
+    """Its bytes come alone, and nothing else is held."""
+
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            handler.holding = True
+            client, other = await connect(server), await connect(server)
+            client.request(unregister(1), 0, correlation_id=1)
+            await handler.until(lambda: len(handler.requests) == 1)
+            client.request(unregister(2), 0, correlation_id=2)
+            # Read behind those bytes.
+            other.request(unregister(3), 0, correlation_id=3)
+            await handler.until(lambda: len(handler.requests) == 2)
+            assert handler.requests == [unregister(1), unregister(3)]
+            handler.release()
+            assert answered_broker(await client.frame()) == (1, 1)
+            await handler.until(lambda: len(handler.requests) == 3)
+            client.close()
+            other.close()
+
+    run(scenario, loop)
+
+
+@both_loops
 def test_a_long_pipeline_of_requests_answered_immediately_needs_no_stack(loop: str) -> None:
     async def scenario() -> None:
         async with serving() as (server, _):
@@ -307,6 +331,7 @@ def test_what_kafkas_brokers_and_our_own_controllers_send_is_served() -> None:
 @both_loops
 def test_a_connection_is_freed_without_the_cyclic_collector(loop: str) -> None:
     """What is alive while a long request is decoded is frozen: the collector never looks at it again."""
+    gc.collect()  # tests before this one hold connections in cycles of their own
 
     async def scenario() -> None:
         async with serving() as (server, _):

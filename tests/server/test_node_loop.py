@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -122,6 +123,16 @@ def test_after_a_pause_its_event_comes_before_those_that_waited() -> None:
     world.paused = False
     world.loop.resume(events.LogStartChanged(1))
     assert world.journal[2:] == ["second", "LogStartChanged", "third", "LogFlushed"]
+
+
+def test_what_is_carried_out_is_not_held_until_the_next_event() -> None:
+    """An answer may have a megabyte."""
+    world = World()
+    world.script = {"Started": ["first", "last"]}
+    world.loop.offer(events.Started())
+    assert [
+        each for each in gc.get_objects() if isinstance(each, effects.Notice) and each.text == "last"
+    ] == []
 
 
 @pytest.mark.parametrize(("last", "failures"), [("end", 0), ("raise", 1)])
