@@ -5,6 +5,7 @@ The limit for heartbeats is wider than there: other tests run on the same proces
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,5 +59,11 @@ def test_an_attack_over_ssl_is_withstood(name: str, place: Path) -> None:
 
 
 def withstand(attack: Attack, template: Template, place: Path) -> None:
-    measured = measure(attack, template, QUICK, Path(tempfile.mkdtemp(dir=place)) / "attacked")
+    """Again, if nothing but a heartbeat was late: an attack delays it each time, a busy machine does not."""
+    for _ in range(2):
+        measured = measure(attack, template, QUICK, Path(tempfile.mkdtemp(dir=place)) / "attacked")
+        if measured.failures(math.inf):
+            break
+        if not measured.failures(HEARTBEAT_MS_MAX):
+            return
     assert measured.failures(HEARTBEAT_MS_MAX) == [], measured

@@ -31,7 +31,7 @@ from kraftctl_protocol.metadata_topic import METADATA_TOPIC
 from tests.cli.quorum_cases import CLUSTER_ID, Replica, ScriptedQuorum, leader_node
 from tests.support.wire.scripted_node import ScriptedNode
 
-QUICK = ClientConfig(default_api_timeout_ms=700, request_timeout_ms=300, retry_backoff_ms=20)
+QUICK = ClientConfig(default_api_timeout_ms=2_000, request_timeout_ms=1_000, retry_backoff_ms=20)
 CLOSED = ("127.0.0.1", 1)
 """Nothing listens there."""
 

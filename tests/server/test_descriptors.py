@@ -177,8 +177,8 @@ def test_a_controller_whose_descriptors_are_taken_writes_votes_and_snapshots(tmp
         node.await_log(f"The limit of {LIMIT} open files .* allows [0-9]+ connections")
         with ControllerClient(node.port) as client:
             broker = StandInBroker(client, 1, node.cluster_id)
-            await_result(broker.register, "broker 1 is registered", 10.0)
-            await_result(broker.is_unfenced, "broker 1 is unfenced", 10.0)
+            await_result(broker.register, "broker 1 is registered", 30.0)
+            await_result(broker.is_unfenced, "broker 1 is unfenced", 30.0)
             held = [socket.create_connection(("localhost", node.port)) for _ in range(CONNECTIONS)]
             node.await_log("Refusing connection from .*: there are [0-9]+ connections, and no descriptor")
             for number in range(30):
@@ -187,7 +187,7 @@ def test_a_controller_whose_descriptors_are_taken_writes_votes_and_snapshots(tmp
             assert len(descriptors_of(node)) <= LIMIT - RESERVED_DESCRIPTORS
             for connection in held:
                 connection.close()
-            await_result(partial(serves_another, node), "others are served again", 10.0)
+            await_result(partial(serves_another, node), "others are served again", 30.0)
         assert node.running
     finally:
         node.kill()
@@ -202,8 +202,8 @@ def test_a_controller_without_any_descriptor_lives_until_there_are_some(tmp_path
     try:
         with ControllerClient(node.port) as client:
             broker = StandInBroker(client, 1, node.cluster_id)
-            await_result(broker.register, "broker 1 is registered", 10.0)
-            await_result(broker.is_unfenced, "broker 1 is unfenced", 10.0)
+            await_result(broker.register, "broker 1 is registered", 30.0)
+            await_result(broker.is_unfenced, "broker 1 is unfenced", 30.0)
             fill_gaps = [ControllerClient(node.port) for _ in range(10)]
             for filling in fill_gaps:
                 filling.call(ApiVersionsRequest("test", "1"), 3, ApiVersionsResponse)
@@ -214,9 +214,9 @@ def test_a_controller_without_any_descriptor_lives_until_there_are_some(tmp_path
             with socket.create_connection(("localhost", node.port)):
                 node.await_log("Refusing connection from .*: no descriptor is left")
             set_limit(node, limits[0])
-            await_result(partial(has_snapshot, node), "the snapshot is written", 10.0)
+            await_result(partial(has_snapshot, node), "the snapshot is written", 30.0)
             create(client, "afterwards")
-            await_result(partial(serves_another, node), "another is served", 10.0)
+            await_result(partial(serves_another, node), "another is served", 30.0)
             for filling in fill_gaps:
                 filling.close()
         assert node.running

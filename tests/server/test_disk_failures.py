@@ -51,8 +51,8 @@ def topics_on_disk(log_dir: Path) -> set[str]:
 def start_broker(client: ControllerClient, broker_id: int) -> None:
     """Registered and unfenced, as soon as the controller is active."""
     broker = StandInBroker(client, broker_id, CLUSTER_ID)
-    await_result(broker.register, f"broker {broker_id} is registered", 10.0)
-    await_result(broker.is_unfenced, f"broker {broker_id} is unfenced", 10.0)
+    await_result(broker.register, f"broker {broker_id} is registered", 30.0)
+    await_result(broker.is_unfenced, f"broker {broker_id} is unfenced", 30.0)
 
 
 def create_until_refused(port: int, before: Callable[[int], None]) -> set[str]:
@@ -140,5 +140,5 @@ def create_when_up(port: int, before: Callable[[int], None]) -> set[str]:
             return False
         return True
 
-    await_result(is_up, "the controller listens", 10.0)
+    await_result(is_up, "the controller listens", 30.0)
     return create_until_refused(port, before)

@@ -10,7 +10,7 @@ from kraftctl.server.interpreter_lock import released_between_turns
 
 TURN_SECONDS = 0.03
 """Longer than CPython's own switch interval of 5 ms."""
-TRIES = 5
+TRIES = 9
 
 
 def need_the_lock(ready: threading.Event, ended: threading.Event, seen: list[bool]) -> None:
@@ -40,8 +40,8 @@ def interrupted_turns() -> int:
 
 def test_a_turn_is_not_interrupted() -> None:
     with released_between_turns():
-        # One may be, when the machine stops this process for longer than the interval.
-        assert interrupted_turns() <= 1
+        # Some may be, when a busy machine stops this process for longer than the interval. All would be.
+        assert interrupted_turns() < TRIES / 2
 
 
 def test_the_interval_is_what_it_was_at_the_end() -> None:

@@ -130,7 +130,7 @@ def test_a_flood_is_not_waited_for(tmp_path: Path) -> None:
     before = time.monotonic()
     for _ in range(100_000):
         file.write(b"x" * 99 + b"\n")
-    assert time.monotonic() - before < 5.0
+    assert time.monotonic() - before < 15.0
     slow.released.set()
     file.close()
     lines = path.read_bytes().splitlines()

@@ -126,7 +126,7 @@ def test_requests_may_follow_the_last_token_immediately() -> None:
 
 def test_a_failure_is_answered_after_a_while() -> None:
     async def scenario() -> None:
-        delay = {"connection.failed.authentication.delay.ms": "150"}
+        delay = {"connection.failed.authentication.delay.ms": "600"}
         async with serving_sasl(properties=delay) as (server, _):
             for mechanism, token, error in (
                 ("NAMING", BAD, Errors.SASL_AUTHENTICATION_FAILED),
@@ -145,7 +145,7 @@ def test_a_failure_is_answered_after_a_while() -> None:
                 await expect_served(other)
                 assert not answering.done(), "others are served meanwhile"
                 assert (await answering).error_code == error
-                assert time.monotonic() - started_at >= 0.15
+                assert time.monotonic() - started_at >= 0.6
                 await client.expect_closed()
                 other.close()
             assert server.metrics.authentications.failed_authentication_total == 2
@@ -210,7 +210,7 @@ def test_after_authentication_frames_have_the_limit_of_others() -> None:
 
 
 def test_who_is_not_authenticated_in_time_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sasl_connection, "AUTHENTICATION_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(sasl_connection, "AUTHENTICATION_SECONDS_MAX", 0.5)
 
     async def scenario() -> None:
         async with serving_sasl() as (server, _):
@@ -354,11 +354,11 @@ def test_a_failure_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> N
 
 def test_a_session_that_has_expired_serves_nothing() -> None:
     async def scenario() -> None:
-        async with serving_sasl(NamingServers(session_ms_max=60)) as (server, handler):
+        async with serving_sasl(NamingServers(session_ms_max=500)) as (server, handler):
             client = await connect(server)
-            assert (await authenticate(client)).session_lifetime_ms == 60
+            assert (await authenticate(client)).session_lifetime_ms == 500
             await expect_served(client)
-            await asyncio.sleep(0.07)  # the session's end is what is tested
+            await asyncio.sleep(0.51)  # the session's end is what is tested
             client.request(unregister(5), 0)
             await client.expect_closed()
             assert len(handler.contexts) == 1
@@ -370,11 +370,11 @@ def test_a_session_that_has_expired_serves_nothing() -> None:
 @both_loops
 def test_a_session_is_renewed(loop: str) -> None:
     async def scenario() -> None:
-        async with serving_sasl(NamingServers(session_ms_max=400)) as (server, handler):
+        async with serving_sasl(NamingServers(session_ms_max=900)) as (server, handler):
             client = await connect(server)
             await authenticate(client)
             await expect_served(client)
-            await asyncio.sleep(0.41)
+            await asyncio.sleep(0.91)
             await authenticate(client)
             await expect_served(client)
             counts = server.metrics.authentications

@@ -219,7 +219,7 @@ def test_plaintext_is_closed_with_a_limited_log_line(
 def test_a_handshake_that_is_not_finished_in_time_is_closed(
     data: bytes, loop: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(ssl_transport, "HANDSHAKE_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(ssl_transport, "HANDSHAKE_SECONDS_MAX", 0.6)
 
     async def scenario() -> None:
         async with serving_ssl() as (server, _):
