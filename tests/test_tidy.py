@@ -21,7 +21,9 @@ FUNCTION_LINES_MAX = 60
 KIPS = (497, 704, 841, 853)
 """The KIPs that the project is about; each is visible in four places."""
 
-CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+CONTRACTS = TOOLS["importlinter"]["contracts"]
+COMPILED_RIM = frozenset(TOOLS["kraftctl"]["compiled-rim"])
 (PURE_CONTRACT,) = [contract for contract in CONTRACTS if contract["name"].startswith("The pure core")]
 (LAYERS_CONTRACT,) = [contract for contract in CONTRACTS if contract.get("containers") == ["kraftctl"]]
 
@@ -207,6 +209,63 @@ def test_matches_over_effects_and_events_are_closed() -> None:
     ]
     assert matches
     assert [place for place, match in matches if not is_closed(match)] == []
+
+
+REPLACED_FROM_SOURCE = {("tests/image/test_partition_encoding.py", "LISTS_MAX")}
+"""Tests that prove less of compiled code, and all of the sources: the lane `sources` runs them, too."""
+
+
+def compiled_constants() -> set[tuple[str, str]]:
+    """Module and name of what `setup.py` compiles as `Final`: its value is copied to where it is used."""
+    pure = tuple(f"{name}." for name in PURE_CONTRACT["source_modules"])
+    modules = {
+        ".".join(path.relative_to(ROOT / root).with_suffix("").parts): path
+        for root in (".", "protocol")
+        for path in OURS
+        if path.is_relative_to(ROOT / root)
+    }
+    return {
+        (module, node.target.id)
+        for module, path in modules.items()
+        if module.startswith(pure) or module in COMPILED_RIM
+        for node in parse(path).body
+        if isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and ast.unparse(node.annotation).startswith("Final")
+    }
+
+
+def replaced_attributes(path: Path) -> Iterator[tuple[str, str]]:
+    """Module and name of each `setattr(module, "NAME", ...)` and `setattr("module.NAME", ...)`."""
+    tree = parse(path)
+    modules = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("setattr") and len(node.args) > 1:
+            owner, name = node.args[:2]
+            if isinstance(owner, ast.Name) and isinstance(name, ast.Constant):
+                yield modules.get(owner.id, ""), str(name.value)
+            elif isinstance(owner, ast.Constant):
+                module, _, attribute = str(owner.value).rpartition(".")
+                yield module, attribute
+
+
+def test_no_test_replaces_what_compiled_code_has_copied() -> None:
+    """Nothing would fail: the compiled code continues with the value that it was compiled with."""
+    constants = compiled_constants()
+    assert ("kraftctl.metadata.partition_encoding", "LISTS_MAX") in constants
+    found = {
+        (name_of(path), name)
+        for path in OURS
+        if name_of(path).startswith("tests/")
+        for module, name in replaced_attributes(path)
+        if (module, name) in constants
+    }
+    assert found == REPLACED_FROM_SOURCE
 
 
 @pytest.mark.parametrize("kip", KIPS)
