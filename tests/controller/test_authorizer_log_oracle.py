@@ -13,6 +13,7 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorizer_log import DEBUG, INFO, TRACE
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.image.acl_entry import AclEntry
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl_protocol.principal import parse_principal
@@ -85,7 +86,7 @@ def ask(acls: list[AclEntry], questions: list[Question], allow_everyone: bool, d
     logging = directory / "log4j2.properties"
     logging.write_text(LOGGING)
     flag = f"-Dlog4j2.configurationFile={logging}"
-    command = [kafka().java, "-Xmx256m", flag, "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", flag, "-cp", kafka().classpath, str(ORACLE)]
     done = subprocess.run(
         command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
     )

@@ -19,6 +19,7 @@ from kraftctl.apis.api_table import API_TABLE
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.controller.security.authorization import ResourceType
 from kraftctl.controller.security.standard_authorizer import StandardAuthorizer
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.acl_operation import AclOperation
@@ -236,7 +237,7 @@ def encoded(text: str) -> str:
 
 
 def ask(cases: list[Case]) -> str:
-    command = [kafka().java, "-Xmx512m", "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx512m", "-cp", kafka().classpath, str(ORACLE)]
     lines = "\n".join(line for case in cases for line in case.lines)
     done = subprocess.run(command, input=lines + "\n", check=True, capture_output=True, text=True)
     return done.stdout.strip()

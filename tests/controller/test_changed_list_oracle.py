@@ -13,6 +13,7 @@ from kraftctl.controller.configuration_control.incremental_alter_configs import 
     SUBTRACT,
     changed_list,
 )
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.metadata.config_definitions.config_keys import config_keys
 from kraftctl_protocol.config_resource import TOPIC
 from tests.support.processes.kafka import kafka
@@ -38,7 +39,7 @@ def lists() -> list[str]:
 def test_same_lists() -> None:
     asked = list(itertools.product([UNSET, *lists()], OPERATIONS, lists()))
     result = subprocess.run(
-        [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
+        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
         input="".join(
             f"{present}\t{OPERATIONS[operation]}\t{value}\n" for present, operation, value in asked
         ),

@@ -15,6 +15,7 @@ from kraftctl.controller.replication_control.partition_reassignment import (
     PlannedReassignment,
     complete_reassignment,
 )
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from tests.support.processes.kafka import kafka
 
 pytestmark = pytest.mark.java
@@ -58,7 +59,7 @@ def line(replicas: Brokers, target: Brokers, isr: Brokers) -> str:
 def test_same_steps() -> None:
     asked = cases()
     result = subprocess.run(
-        [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
+        [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)],
         input="".join("\t".join(map(listed, case)) + "\n" for case in asked),
         check=True,
         stdout=subprocess.PIPE,

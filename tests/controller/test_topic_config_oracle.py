@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.controller.configuration_control.validate_topic_configs import why_topic_configs_invalid
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from tests.support.active_controller import ActiveController
 from tests.support.processes.kafka import kafka
@@ -95,7 +96,7 @@ def candidates() -> list[dict[str, str]]:
 def test_same_verdicts():
     configs = candidates()
     lines = ["\t".join(part for pair in entry.items() for part in pair) for entry in configs]
-    command = [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     result = subprocess.run(
         command,
         input="\n".join(lines) + "\n",

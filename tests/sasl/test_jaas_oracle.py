@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.sasl.jaas import LOGIN_MODULES, JaasEntry, JaasError, parse_entries
 from kraftctl_security.sasl.login_configuration import parse_login_configuration
 from tests.support.effort import FIRST_SEED, scaled
@@ -116,7 +117,7 @@ FILE_PIECES = (*PIECES, "KafkaServer {", "KafkaClient {", "};", "};\n", "control
 
 
 def ask(lines: list[str]) -> list[str]:
-    command = [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     done = subprocess.run(
         command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
     )

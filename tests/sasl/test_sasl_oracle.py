@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_protocol.scram import MECHANISM_NAMES, ScramCredential
 from kraftctl_security.sasl.mechanism import SaslAuthenticationError, SaslClient, SaslServer
 from kraftctl_security.sasl.plain import PlainClient, PlainServer, PlainUsers
@@ -50,7 +51,7 @@ class Kafka:
     """Both sides of Kafka, in one JVM."""
 
     def __init__(self) -> None:
-        command = [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+        command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._count = 0
 

@@ -17,6 +17,7 @@ from cryptography.x509 import NameAttribute, ObjectIdentifier, RelativeDistingui
 from cryptography.x509.name import _ASN1Type
 from cryptography.x509.oid import NameOID
 
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError, RuleError, SslPrincipalMapper
 from tests.support.certificates import Authority, name
@@ -73,7 +74,7 @@ REPLACEMENTS = ("$1", "$2", "$3", "$0", "$11", "$01", "\\$", "x", "@", "\\\\", "
 
 
 def ask(lines: list[str]) -> list[str]:
-    command = [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     done = subprocess.run(
         command, input="\n".join(lines) + "\n", check=True, stdout=subprocess.PIPE, text=True
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.contexts import load_stores
 from kraftctl_security.tls.store_replacement import check_names, check_peers
 from kraftctl_security.tls.stores import StoreError
@@ -45,7 +46,7 @@ def cases() -> list[tuple[Store, Store, str]]:
 
 def test_kafka_takes_the_same_stores() -> None:
     asked = cases()
-    command = [kafka().java, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
+    command = [kafka().java, *QUICK_JAVA_OPTIONS, "-Xmx256m", "-cp", kafka().classpath, str(ORACLE)]
     lines = "".join(f"{_line(old)}\t{_line(new)}\t{allow}\n" for old, new, allow in asked)
     done = subprocess.run(command, input=lines, check=True, stdout=subprocess.PIPE, text=True)
     expected = done.stdout.split()

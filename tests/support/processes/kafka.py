@@ -24,6 +24,7 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.ports import free_port
 from kraftctl.dev.settings import random_id
 from kraftctl.dev.tools import KafkaTools, ToolFailedError, ToolResult
+from tests.support.processes.class_archive import archived
 
 __all__ = [
     "Cluster",
@@ -49,7 +50,7 @@ __all__ = [
 @cache
 def kafka(version: str = DEFAULT_KAFKA_VERSION) -> KafkaDistribution:
     """Kafka of one version; fetched by Maven the first time on this machine."""
-    return resolve_kafka(version, print_progress)
+    return archived(resolve_kafka(version, print_progress))
 
 
 def tools(version: str = DEFAULT_KAFKA_VERSION) -> KafkaTools:
