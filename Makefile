@@ -101,7 +101,7 @@ $(STAMPS)/compiled-$(TREE): $(WHEEL)
 
 NOTE_WITHOUT_BROWSER = @$(if $(CHROMIUM),,echo "no chromium on the PATH: tests that open the report in a browser are left out")
 
-# Two lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
+# Three lanes in parallel. PYTEST_ARGS takes options; the targets below also take paths.
 test: setup
 	$(NOTE_WITHOUT_BROWSER)
 	$(BIN)/python tests/lanes.py test $(if $(CHROMIUM),,--without-browser) $(PYTEST_ARGS)

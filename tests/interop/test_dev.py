@@ -35,7 +35,14 @@ def gone(pids: list[int]) -> bool:
     return not any(os.path.exists(f"/proc/{pid}") for pid in pids)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="SIGINT", marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, id="SIGTERM"),
+        pytest.param(signal.SIGKILL, id="SIGKILL"),
+    ],
+)
 def test_ends_with_all_its_children(tmp_path: Path, number: signal.Signals) -> None:
     """On SIGTERM it stops brokers and controller; when it is killed, they end, too."""
     dev = start_dev(tmp_path)

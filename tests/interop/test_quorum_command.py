@@ -20,7 +20,10 @@ pytestmark = pytest.mark.interop
 COMMAND_SECONDS_MAX = 120
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["kraftctl", "java"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(False, id="kraftctl"), pytest.param(True, id="java", marks=pytest.mark.long)],
+)
 def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One controller, kraftctl's or Kafka's, and one broker."""
     with Cluster(

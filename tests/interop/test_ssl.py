@@ -186,7 +186,9 @@ def test_who_may_ask_a_controller(secured: Secured) -> None:
     assert "LeaderId" in status
 
 
+@pytest.mark.long
 def test_all_controllers_are_killed_and_come_back(secured: Secured) -> None:
+    """test_sasl.py has the same of controllers that cannot know their clients before the log is read."""
     cluster = secured.cluster
     processes = [broker.process for broker in cluster.brokers]
     for controller in cluster.controllers:

@@ -27,7 +27,8 @@ from tests.support.processes.kafka import Cluster, await_result
 pytestmark = [pytest.mark.interop, pytest.mark.java, pytest.mark.spark]
 
 SEED = 4
-OFFSETS_COMPARED = 6
+OFFSETS_COMPARED = 2
+"""More of them, of a log with all that is hard, are in tests/spark/test_views.py."""
 TOPIC = "looked-at"
 
 

@@ -87,7 +87,7 @@ class Failures:
 @pytest.mark.parametrize(
     ("size", "dynamic", "settings"),
     [
-        pytest.param(3, False, {}, id="static"),
+        pytest.param(3, False, {}, id="static", marks=pytest.mark.long),
         pytest.param(3, True, SMALL_FILES, id="dynamic-small-files"),
         pytest.param(1, True, SMALL_FILES, id="standalone"),
     ],

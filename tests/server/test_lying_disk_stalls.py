@@ -134,17 +134,21 @@ def nothing() -> None:
     pass
 
 
-def test_the_loop_runs_while_the_disk_stalls(shim: Path, tmp_path: Path) -> None:
-    """The leader's disk, and a follower's."""
+@pytest.mark.parametrize(
+    "in_turn", [pytest.param(True, id="in-turn"), pytest.param(False, id="each", marks=pytest.mark.long)]
+)
+def test_the_loop_runs_while_the_disk_stalls(shim: Path, tmp_path: Path, in_turn: bool) -> None:
+    """The leader's disk, and a follower's: in turn, or each of them for each call."""
     with (
         LyingQuorum(shim, tmp_path, dynamic=True, settings=SMALL_FILES, planted=PRINT_TURNS) as quorum,
         Acknowledged(quorum) as topics,
     ):
         stalls = Stalls(quorum)
-        for call, part in BY_WRITING:
+        for number, (call, part) in enumerate(BY_WRITING):
             leader = quorum.leader()
             follower = next(node for node in quorum.nodes if node is not leader)
-            for node in (leader, follower):
+            nodes = (leader, follower)
+            for node in (nodes[number % 2],) if in_turn else nodes:
                 topics.await_more(1)
                 stalls.stall(node, call, part, nothing)
         topics.close()

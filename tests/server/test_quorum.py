@@ -17,7 +17,9 @@ KILLS = 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    "dynamic", [pytest.param(False, id="static", marks=pytest.mark.long), pytest.param(True, id="dynamic")]
+)
 def test_leaders_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path, dynamic: bool) -> None:
     rng = random.Random(1 + FIRST_SEED)
     with Quorum(tmp_path, dynamic=dynamic) as quorum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -104,6 +105,9 @@ def assert_exact(directory: Path, end: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "stride", [pytest.param(3, id="some-steps"), pytest.param(1, id="all-steps", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("dies", [False, True], ids=["goes-on", "dies"])
 @pytest.mark.parametrize(("job", "other"), [(merge, append), (append, merge)], ids=["merge", "append"])
 def test_each_at_every_step_of_the_other(
@@ -114,14 +118,13 @@ def test_each_at_every_step_of_the_other(
     job: Job,
     other: Job,
     dies: bool,
+    stride: int,
 ) -> None:
     quorum.append(*mixed_batches(0, END))
     whole = tmp_path / "whole"
     for end in (20, 40, 60):
         append(whole, controller.endpoint, nothing, end)
-    step = 0
-    while True:
-        step += 1
+    for step in itertools.count(1, stride):
         directory = tmp_path / f"step-{step}"
         shutil.copytree(whole, directory)
         child = processes.Process(

@@ -248,6 +248,7 @@ def _spark_reads(*options: dict[str, str]) -> dict[str, Any]:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_quorum_that_cannot_be_reached_fails_the_job(tmp_path: Path) -> None:
     with ExportJob("127.0.0.1:1", tmp_path / "table", "--request-timeout-ms", "1000") as job:
         job.await_end(expected_status=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import shutil
@@ -210,19 +211,23 @@ def processes() -> ForkServerContext:
     return context
 
 
+STRIDES = [pytest.param(3, id="some-steps"), pytest.param(1, id="all-steps", marks=pytest.mark.long)]
+"""From each step at which the process is killed to the next one."""
+
+
+@pytest.mark.parametrize("stride", STRIDES)
 def test_compaction_killed_after_any_step(
-    controller: FakeController, quorum: FakeQuorum, processes: ForkServerContext, tmp_path: Path
+    controller: FakeController, quorum: FakeQuorum, processes: ForkServerContext, tmp_path: Path, stride: int
 ) -> None:
     quorum.append(*mixed_batches(0, 60))
     whole = tmp_path / "whole"
     with exporting(whole, controller.endpoint) as exporter:
         for end in (20, 40, 60):
             exporter.export_to(end, 1)
-    died = 0
-    while True:
-        directory = tmp_path / f"step-{died + 1}"
+    for step in itertools.count(1, stride):
+        directory = tmp_path / f"step-{step}"
         shutil.copytree(whole, directory)
-        child = processes.Process(target=compact_and_die, args=(directory, died + 1))
+        child = processes.Process(target=compact_and_die, args=(directory, step))
         child.start()
         child.join(60)
         for table in TABLES:
@@ -231,16 +236,17 @@ def test_compaction_killed_after_any_step(
         if child.exitcode == 0:
             break
         assert child.exitcode == -9
-        died += 1
         assert Output(directory).position().offset == 60
         compact_and_die(directory, 0)
         assert len(Output(directory).manifests()) == 1
         assert_exact(directory, 60)
         assert len(list(directory.glob("[!_]*/*"))) == len(TABLES)
-    assert died == 3 * len(TABLES) + 2 + 3 * (len(TABLES) + 1)
+    steps = 3 * len(TABLES) + 2 + 3 * (len(TABLES) + 1)
+    assert steps < step <= steps + stride
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("stride", STRIDES)
 @pytest.mark.parametrize(
     ("markers", "first_end"),
     [
@@ -255,6 +261,7 @@ def test_killed_after_any_step_and_continued(
     tmp_path: Path,
     markers: dict[int, bytes],
     first_end: int,
+    stride: int,
 ) -> None:
     """kill -9 after every single step. The next process can get other batches than the one before: this
     happens when Spark's checkpoint is lost as well."""
@@ -275,18 +282,16 @@ def test_killed_after_any_step_and_continued(
     run_on(undisturbed, [60, 100])
     expected = {table: read_table(undisturbed, table) for table in TABLES}
     assert expected["records"].column("offset").to_pylist() == list(range(100))
-    died = 0
-    while True:
-        directory = tmp_path / f"step-{died + 1}"
-        status = run(directory, [60, 100], died + 1)
+    for number, step in enumerate(itertools.count(1, stride)):
+        directory = tmp_path / f"step-{step}"
+        status = run(directory, [60, 100], step)
         if status == 0:
             break
         assert status == -9
-        died += 1
         end = Output(directory).position().offset
         assert end in (0, first_end, 100)
         assert read_table(directory, "records").column("offset").to_pylist() == list(range(end))
-        same_batches = died % 2 == 0
+        same_batches = number % 2 == 1
         run_on(directory, [60, 100] if same_batches else [33, 77, 100])
         for table in TABLES:
             assert read_table(directory, table) == expected[table]
@@ -295,4 +300,4 @@ def test_killed_after_any_step_and_continued(
         if same_batches:
             assert content(directory) == content(undisturbed)
     steps_of_five_tasks, steps_of_two_manifests = 5 * 4, 2 * 2
-    assert died >= steps_of_five_tasks + steps_of_two_manifests
+    assert step > steps_of_five_tasks + steps_of_two_manifests

@@ -33,7 +33,9 @@ PROPERTIES_BEFORE_4 = {"metadata.log.segment.min.bytes": "3000", "metadata.log.s
 NEWEST = "4.3.1"
 
 
-@pytest.fixture(params=["kraftctl", NEWEST, "4.1.2", "3.9.2"])
+@pytest.fixture(
+    params=["kraftctl", NEWEST, *(pytest.param(one, marks=pytest.mark.long) for one in ("4.1.2", "3.9.2"))]
+)
 def controller(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Controller]:
     """Static voters before 4.0, as is usual for these releases."""
     directory, cluster_id = tmp_path / "node", random_id()

@@ -127,16 +127,30 @@ def test_tables_are_listed_again_when_a_compaction_was_faster(
         register_tables(spark, directory)
 
 
-@pytest.mark.parametrize("view", SECTIONS)
+def test_the_example_of_each_view_fits_its_columns(spark: SparkSession, directory: Path) -> None:
+    for section in SECTIONS.values():
+        (example,) = SQL.findall(section)
+        assert spark.sql(example).columns
+
+
+@pytest.mark.parametrize(
+    "view",
+    [pytest.param(view, marks=[] if view in STATE_VIEWS else [pytest.mark.long]) for view in SECTIONS],
+)
 def test_the_example_of_a_view_runs(spark: SparkSession, directory: Path, view: str) -> None:
+    """In every run those of the state, which are the quick ones; test_views.py reads all views."""
     (example,) = SQL.findall(SECTIONS[view])
     spark.sql(example).collect()
 
 
-def test_the_examples_in_python_run(spark: SparkSession, directory: Path) -> None:
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_the_examples_in_python_run(spark: SparkSession, directory: Path, number: int) -> None:
+    """The first one does all that the second one does."""
     examples = PYTHON.findall(TEXT)
     assert len(examples) == 2
+    imports, _, example = examples[0].partition("\n")
+    if number > 0:
+        example = examples[number]
+    assert DIRECTORY in example
     names: dict[str, Any] = {"spark": spark}
-    for example in examples:
-        assert DIRECTORY in example
-        exec(example.replace(DIRECTORY, repr(str(directory))), names)
+    exec(f"{imports}\n{example.replace(DIRECTORY, repr(str(directory)))}", names)

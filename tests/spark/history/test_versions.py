@@ -9,6 +9,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,12 +92,18 @@ def gappy(history: History, tmp_path_factory: pytest.TempPathFactory) -> Tables:
     return Tables(directory / "raw", directory / "versions", known)
 
 
+@cache
+def engine() -> duckdb.DuckDBPyConnection:
+    """One for all queries: to open it takes ten times as long as a query."""
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
 def as_of(versions: Path, kind: str, condition: str) -> list[dict[str, Any]]:
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        found = connection.sql(f"SELECT * FROM '{versions}/{kind}/*.parquet' WHERE {condition}")
-        rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
-        return rows
+    found = engine().sql(f"SELECT * FROM '{versions}/{kind}/*.parquet' WHERE {condition}")
+    rows: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
+    return rows
 
 
 def at_offset(offset: int) -> str:
