@@ -1,4 +1,4 @@
-"""The suite in lanes: parts that run in parallel, three at a time, each an ordinary pytest run.
+"""The suite in lanes: parts that run in parallel, two at a time, each an ordinary pytest run.
 
 `lanes.py quick`, `lanes.py test` or `lanes.py long`, then pytest's options except paths and -m;
 `--without-browser` leaves out tests that need Chromium. Every test is in one lane of `test`, or of `long`
@@ -19,9 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-AT_A_TIME = 3
-"""For two cores: lanes also wait, for elections, the ends of sessions and disks that stall. There has to be
-memory for two clusters of brokers and one Spark."""
+AT_A_TIME = 2
+"""One core each, and memory for one cluster of brokers and one Spark. With three, tests that wait for elections and
+for answers within a time-out fail now and then."""
 
 NOTHING_COLLECTED = 5
 """Pytest's exit status when a selection leaves no test of a lane."""
