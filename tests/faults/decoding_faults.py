@@ -144,8 +144,8 @@ FAULTS = (
     PlantedFault(
         "a-thread-is-not-awaited",
         "kraftctl/server/worker_thread.py",
-        "            self._worker.join()\n",
-        "            pass\n",
+        "        self._worker.join()\n",
+        "        pass\n",
         (WORKER,),
         "The log is closed while it is being written.",
     ),
