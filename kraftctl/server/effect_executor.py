@@ -182,7 +182,7 @@ class EffectExecutor:
     def _respond(self, effect: Respond) -> None:
         response = effect.response if effect.encoded is None else effect.encoded
         network = self._network
-        if isinstance(network, ControllerNetwork):  # 0.1 us less than by name
+        if isinstance(network, ControllerNetwork):  # a native call, as in direct_calls
             network.respond(effect.request_id, response)
         else:
             network.respond(effect.request_id, response)
