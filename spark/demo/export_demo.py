@@ -1,8 +1,9 @@
 """`make export-demo`: a page of plots about a real cluster, in two minutes.
 
 One kraftctl controller and three Apache Kafka brokers live through `history`, then `kraftctl-export run`
-writes their metadata log as tables and `kraftctl-export report` makes the page. The cluster is gone
-afterwards; tables and page stay. The exporter is used as anybody would: as a command.
+writes their metadata log as tables, `kraftctl-export report` makes the page, and DuckDB answers three
+questions. The cluster is gone afterwards; tables and page stay. The exporter is used as anybody would: as a
+command.
 """
 
 from __future__ import annotations
@@ -112,14 +113,26 @@ class Demo:
                 "--bootstrap-controllers",
                 cluster.bootstrap_controllers,
                 "--available-now",
+                "--history",
                 "--output",
                 str(tables),
             )
             self._announce("stop the cluster")
         self._announce("kraftctl-export report: tables to a page of plots")
         self._export("report", "--output", str(tables), "--to", str(page))
+        self._ask(tables / "history")
         shutil.rmtree(self._directory / "cluster")
         return page
+
+    def _ask(self, history: Path) -> None:
+        if importlib.util.find_spec("duckdb") is None:
+            self._announce("duckdb is not installed, so it is not asked: see spark/HISTORY.md")
+            return
+        from questions import answers  # type: ignore[import-not-found]
+
+        self._announce("DuckDB: three questions to the history, in plain SQL")
+        for answer in answers(history):
+            print(answer, flush=True)
 
     def _announce(self, text: str) -> None:
         print(f"[{time.monotonic() - self._began:5.1f} s] {text}", flush=True)
@@ -165,7 +178,8 @@ Growth      four partitions came to "orders"; "audit" was deleted and created ag
 Secrets     the SCRAM user's salt and keys are not in the tables
 
 The tables are in {page.with_name("tables")}: ask them with
-  kraftctl_spark.views (spark/VIEWS.md), DuckDB, or anything that reads Parquet."""
+  DuckDB (spark/HISTORY.md has the questions), kraftctl_spark.views (spark/VIEWS.md), or anything that
+  reads Parquet."""
 
 
 if __name__ == "__main__":

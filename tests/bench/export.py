@@ -12,6 +12,9 @@ A kraftctl controller in another process loads a log of `--records` records. The
 * write step: Spark's tasks, run like those of an export, map the same Arrow files and write the same files
   and manifests. Its time is all of that: starting tasks, mapping, writing, fsync, commits. The JVM and its
   Python workers run by then, since they did the export just before;
+* history: the stage computes the versions of a log of its own, of `--history-records` records with as many
+  partitions as `--history-partitions`, then continues them with a small batch, and answers every question in
+  plain SQL, in DuckDB and in a warm Spark. Its time is that of the stage alone, in this process;
 * source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and
   again, hence no reading) and decoded ones. Their time is that of the whole query.
 """
@@ -47,7 +50,7 @@ from kraftctl_spark.datasource.spark_session import build_session
 from kraftctl_spark.datasource.table_stream import map_in_tasks
 from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, publish_files
-from tests.bench import codec, export_log, export_ready, export_sources
+from tests.bench import codec, export_history, export_log, export_ready, export_sources
 from tests.bench.export_measured import (
     ALONE,
     ALONE_BY_TABLE,
@@ -61,7 +64,7 @@ from tests.bench.export_measured import (
     Sample,
 )
 from tests.bench.processes import DRIVER, ProcessWatch
-from tests.bench.table import render
+from tests.bench.table import Row, render
 from tests.support import metadata_row
 
 RECORDS = 5_000_000
@@ -246,9 +249,41 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make bench-export", description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=int, default=RECORDS, help=f"in the log [{RECORDS}]")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"of which the medians are taken [{RUNS}]")
+    parser.add_argument(
+        "--history-records", type=int, default=export_history.RECORDS, help=f"[{export_history.RECORDS}]"
+    )
+    parser.add_argument(
+        "--history-partitions",
+        type=int,
+        default=export_history.PARTITIONS,
+        help=f"[{export_history.PARTITIONS}]",
+    )
+    parser.add_argument("--only", choices=["history"], help="measure only this")
     options = parser.parse_args(arguments)
     if not codec.compiled():
         print("These are the sources, uncompiled: the numbers say little. `make` compiles first.")
+    rows = _only_history(options) if options.only else _everything(options)
+    print(render(rows))
+    missed = [row for row in rows if row.met is False]
+    print(f"\n{len(missed)} of {sum(row.met is not None for row in rows)} targets missed")
+    return 1 if missed else 0
+
+
+def _history(options: argparse.Namespace, spark: SparkSession, scratch: Path) -> export_history.HistoryTimes:
+    say(f"history of {options.history_records:,} records, {options.history_partitions:,} partitions")
+    size = export_history.Size(options.history_records, options.history_partitions)
+    return export_history.measure(spark, scratch, size, say)
+
+
+def _only_history(options: argparse.Namespace) -> list[Row]:
+    with TemporaryDirectory(prefix="bench-export-") as scratch, light_spark_home():
+        spark = session()
+        times = _history(options, spark, Path(scratch))
+        spark.stop()
+    return times.rows()
+
+
+def _everything(options: argparse.Namespace) -> list[Row]:
     measured = Measured(
         {
             **dict.fromkeys((ALONE, ALONE_BY_TABLE, END_TO_END, WRITE), options.records),
@@ -264,13 +299,10 @@ def main(arguments: list[str] | None = None) -> int:
             bench.prepare()
             for number in range(1, options.runs + 1):
                 bench.run(number, options.runs)
-            spark.stop()
+        times = _history(options, spark, Path(scratch))
+        spark.stop()
     print("\n".join(measured.lines()))
-    rows = measured.rows()
-    print(render(rows))
-    missed = [row for row in rows if row.met is False]
-    print(f"\n{len(missed)} of {sum(row.met is not None for row in rows)} targets missed")
-    return 1 if missed else 0
+    return [*measured.rows(), measured.row_with_history(times.stage_us), *times.rows()]
 
 
 if __name__ == "__main__":

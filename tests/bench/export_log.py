@@ -50,8 +50,9 @@ Drawn = tuple[Message, int]
 class SyntheticLog:
     """Draws records, each valid after those before it."""
 
-    def __init__(self, seed: int = SEED) -> None:
+    def __init__(self, seed: int = SEED, topics: int = TOPICS) -> None:
         self._random = random.Random(seed)
+        self._topics_max = topics
         self._topics: list[bytes] = []
         self._numbers = itertools.count()
         self._acls: list[bytes] = []
@@ -95,7 +96,7 @@ class SyntheticLog:
                 ),
                 3,
             )
-        for _ in range(TOPICS):
+        for _ in range(self._topics_max):
             yield self._topic()
             yield from reversed(self._pending)
             self._pending.clear()
@@ -107,7 +108,7 @@ class SyntheticLog:
         self._topics.append(topic_id)
         for partition in reversed(range(PARTITIONS_PER_TOPIC)):
             self._pending.append((self._partition(topic_id, partition), 2))
-        if len(self._topics) > TOPICS:
+        if len(self._topics) > self._topics_max:
             self._pending.append((RemoveTopicRecord(self._topics.pop(0)), 0))
         return TopicRecord(f"topic-{number}", topic_id), 0
 
@@ -142,7 +143,7 @@ class SyntheticLog:
         name = self._random.choice(
             ("retention.ms", "min.insync.replicas", "segment.bytes", "plugin.password")
         )
-        resource = f"topic-{self._random.randrange(TOPICS)}"
+        resource = f"topic-{self._random.randrange(self._topics_max)}"
         return ConfigRecord(2, resource, name, str(self._random.randrange(1_000_000))), 0
 
     def _access_control_entry(self) -> Drawn:
@@ -166,9 +167,10 @@ def _id(kind: int, number: int) -> bytes:
     return bytes([kind]) + number.to_bytes(15, "big")
 
 
-def batches(count: int, seed: int = SEED) -> Iterator[bytes]:
+def batches(count: int, seed: int = SEED, topics: int = TOPICS) -> Iterator[bytes]:
     """Encoded batches with `count` records in all, from offset 0."""
-    values = (encode_metadata_record(record, version) for record, version in SyntheticLog(seed).records())
+    drawn = SyntheticLog(seed, topics).records()
+    values = (encode_metadata_record(record, version) for record, version in drawn)
     sizes = random.Random(seed)
     offset = 0
     timestamp_ms = FIRST_TIMESTAMP_MS

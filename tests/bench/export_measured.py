@@ -60,6 +60,17 @@ class Measured:
             Row("memory of the driver's Python", self._peak_mb(DRIVER), "MB"),
         ]
 
+    def row_with_history(self, history_us: float) -> Row:
+        """The export and the history stage, one after the other, as `run --history` does it."""
+        return Row(
+            "the same, then the history stage",
+            self.per_record_us(END_TO_END) + history_us,
+            "us/record",
+            ALONE,
+            self.per_record_us(ALONE),
+            at_least=END_TO_END_AT_LEAST,
+        )
+
     def _row(self, what: str, shown: str, other: str, at_least: float | None) -> Row:
         return Row(
             shown, self.per_record_us(what), "us/record", other, self.per_record_us(other), at_least=at_least

@@ -12,10 +12,11 @@ from kraftctl.image.metadata_image import MetadataImage
 from kraftctl.image.replay import replay
 from kraftctl_protocol.metadata_record import decode_metadata_record
 from kraftctl_protocol.record_batch import read_batches
+from kraftctl_spark.history.dialects import questions
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.rows.tables import encode_tables
 from kraftctl_spark.tables.table_files import RangeWriter, publish_files
-from tests.bench import export_log, export_ready
+from tests.bench import export_history, export_log, export_ready
 
 RECORDS = 6_000
 CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
@@ -57,3 +58,11 @@ def test_ready_rows_are_written_as_they_are(tmp_path: Path) -> None:
         whole = pq.ParquetFile(tmp_path / "tables" / f"{table}.parquet")
         assert whole.read().equals(expected)
         assert whole.num_row_groups == len(files)
+
+
+def test_the_history_is_measured(tmp_path: Path) -> None:
+    """Without Spark."""
+    times = export_history.measure(None, tmp_path, export_history.Size(3_000, 80), lambda text: None)
+    assert times.stage_us > 0
+    assert {name for _, name in times.questions_ms} == set(questions())
+    assert [row.what for row in times.rows() if row.met] == [f"DuckDB: {name}" for name in questions()]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.tables.reader import read_table
 from tests.support.processes.browser import Browser
@@ -68,6 +69,15 @@ def test_the_report_shows_the_events_of_the_script(demo: tuple[Path, str]):
     assert ["topic audit", "retention.ms", "86400000", "(not set)", "topic deleted"] in changes
     ((partition, _, _, outcome, before, after),) = rows(page, "reassignments")
     assert (partition, outcome, before, after) == ("fragile-0", "completed", "1, 3", "2, 3")
+
+
+def test_duckdb_answers_from_the_history(demo: tuple[Path, str]):
+    directory, printed = demo
+    assert "config_audit.sql: Every configuration" in printed
+    assert re.search(r"TOPIC orders retention\.ms +3600000 +600000", printed)
+    history = directory / "tables" / "history"
+    events = read_versions(history, "events").to_pylist()
+    assert [row["subject"] for row in events if row["kind"] == "unclean election"] == ["fragile-0"]
 
 
 def test_every_offset_is_counted_once_and_no_secret_is_shown(demo: tuple[Path, str]):

@@ -27,6 +27,7 @@ from kraftctl_spark.history.kinds import KINDS
 from kraftctl_spark.history.known_ranges import encode_ranges
 from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS, encode_versions
 from kraftctl_spark.history.version_files import VersionFiles
+from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
 from kraftctl_spark.tables.table_files import TableFile, range_name
@@ -110,6 +111,7 @@ class HistoryTables:
         self._known = None
         return self._commit_batch(HistoryManifest(raw[0].cluster_id, 0, ()), raw)
 
+    @collector_paused()
     def _commit_batch(self, before: HistoryManifest, batch: list[Manifest]) -> HistoryManifest:
         state = self._state(before)
         name = range_name(before.end, batch[-1].end - 1)

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from kraftctl_spark.history.versions import Key, Version, Versions, beginning
 
-ROWS_MAX = 10_000
-"""Of one file: rewriting it takes 50 ms."""
+ROWS_MAX = 4_000
+"""Of one file: rewriting it takes 20 ms."""
 
 
 class OpenFiles:

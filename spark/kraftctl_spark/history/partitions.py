@@ -89,7 +89,9 @@ class Topics:
         )
         old = self._partitions.values(key)
         assert old is not None, f"PartitionChangeRecord of unknown partition {key} at offset {at.offset}"
-        replicas = old[5] if replicas is None else replicas
+        if replicas is not None or directories is not None:
+            replicas = old[5] if replicas is None else replicas
+            directories = _directories(old[11] if directories is None else directories, replicas)
         leads_anew = leader != NO_LEADER_CHANGE
         values = (
             old[0],
@@ -97,13 +99,13 @@ class Topics:
             old[2] + 1 if leads_anew else old[2],
             old[3] + 1,
             old[4] if recovery is None or recovery == NO_RECOVERY_CHANGE else recovery,
-            replicas,
+            old[5] if replicas is None else replicas,
             old[6] if isr is None else isr,
             old[7] if adding is None else adding,
             old[8] if removing is None else removing,
             old[9] if elr is None else elr,
             old[10] if last_known is None else last_known,
-            _directories(old[11] if directories is None else directories, replicas),
+            old[11] if directories is None else directories,
         )
         self._partitions.set(key, values, at)
         self._note_elr(key, values)

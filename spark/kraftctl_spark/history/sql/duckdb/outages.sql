@@ -8,22 +8,32 @@ WITH outages AS (
     SELECT 'under-replicated' AS kind, topic_id, topic, partition_id,
            valid_from_offset, valid_from_time, valid_to_offset, valid_to_time, ended_by
     FROM partitions
-    WHERE size(isr) < size(replicas) AND size(isr) < size(array_except(replicas, adding_replicas))
+    WHERE size(isr) < size(replicas)
+      AND (size(adding_replicas) = 0 OR size(isr) < size(array_except(replicas, adding_replicas)))
 ),
-marked AS (
-    SELECT *, CASE WHEN lag(valid_to_offset) OVER (PARTITION BY kind, topic_id, partition_id
-                                                   ORDER BY valid_from_offset) = valid_from_offset
-                   THEN 0 ELSE 1 END AS begins
-    FROM outages
+-- An outage is a run of states without a break between them: its first and its last one are its edges.
+edges AS (
+    SELECT * FROM (
+        SELECT *,
+               coalesce(lag(valid_to_offset) OVER of_partition <> valid_from_offset, true) AS begins,
+               coalesce(lead(valid_from_offset) OVER of_partition <> valid_to_offset, true) AS ends
+        FROM outages
+        WINDOW of_partition AS (PARTITION BY kind, topic_id, partition_id ORDER BY valid_from_offset)
+    ) AS states
+    WHERE begins OR ends
 ),
-numbered AS (
-    SELECT *, sum(begins) OVER (PARTITION BY kind, topic_id, partition_id ORDER BY valid_from_offset) AS number
-    FROM marked
+paired AS (
+    SELECT kind, topic_id, topic, partition_id, begins,
+           valid_from_offset AS start_offset, valid_from_time AS start_time,
+           CASE WHEN ends THEN valid_to_offset ELSE lead(valid_to_offset) OVER of_partition END AS end_offset,
+           CASE WHEN ends THEN valid_to_time ELSE lead(valid_to_time) OVER of_partition END AS end_time,
+           CASE WHEN ends THEN ended_by ELSE lead(ended_by) OVER of_partition END AS ended_by
+    FROM edges
+    WINDOW of_partition AS (PARTITION BY kind, topic_id, partition_id ORDER BY valid_from_offset)
 )
-SELECT kind, topic_id, partition_id, min(topic) AS topic,
-       min(valid_from_offset) AS start_offset, min_by(valid_from_time, valid_from_offset) AS start_time,
-       CASE WHEN count(*) = count(valid_to_offset) THEN max(valid_to_offset) END AS end_offset,
-       CASE WHEN count(*) = count(valid_to_offset) THEN max_by(valid_to_time, valid_to_offset)
-            ELSE (SELECT max_by(end_time, end_offset) FROM known_ranges) END AS end_time
-FROM numbered
-GROUP BY kind, topic_id, partition_id, number;
+SELECT kind, topic_id, topic, partition_id, start_offset, start_time, end_offset,
+       CASE WHEN end_offset IS NULL THEN (SELECT max_by(end_time, end_offset) FROM known_ranges)
+            ELSE end_time END AS end_time,
+       ended_by
+FROM paired
+WHERE begins;

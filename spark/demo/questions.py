@@ -1,0 +1,41 @@
+"""Three questions to the demo's history, as DuckDB answers them from the plain SQL files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from kraftctl_spark.history.dialects import DIRECTORY
+
+SQL = DIRECTORY / "duckdb"
+QUESTIONS = {
+    "elections": ("offset", "topic_partition", "old_leader", "new_leader", "unclean"),
+    "fencing_timeline": ("broker_id", "broker_epoch", "state", "start_offset", "end_offset"),
+    "config_audit": ("offset", "config", "old_value", "new_value"),
+}
+"""Each with the columns that are shown."""
+ROWS_SHOWN = 15
+
+
+def answers(history: Path) -> Iterator[str]:
+    """Each question with its answer."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(f"SET file_search_path = '{history}'")
+        connection.execute((SQL / "tables.sql").read_text())
+        for name, columns in QUESTIONS.items():
+            text = (SQL / f"{name}.sql").read_text()
+            found = connection.sql(text).to_arrow_table().select(list(columns))
+            rows = [list(map(str, row.values())) for row in found.to_pylist()]
+            meaning = text.splitlines()[0].removeprefix("-- ")
+            yield "\n".join([f"{name}.sql: {meaning}", *_aligned([list(columns), *rows[:ROWS_SHOWN]])])
+            if len(rows) > ROWS_SHOWN:
+                yield f"  ... {len(rows)} in all"
+
+
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,160 @@
+"""The history at size: how fast the stage is, alone and with a small batch, and how fast each question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kraftctl_protocol.record_batch import RecordBatch, read_batches
+from kraftctl_spark.history import dialects
+from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.log.log_location import DirectoryLocation
+from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.rows.log_rows import rows_of_log
+from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
+from kraftctl_spark.tables.manifest import Manifest, Output
+from kraftctl_spark.tables.table_files import publish_files
+from tests.bench import export_log
+from tests.bench.table import Row
+from tests.spark.history.asked import SparkHistory, in_duckdb
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORDS = 2_000_000
+PARTITIONS = 100_000
+SMALL_BATCH = 100
+RECORDS_PER_RANGE = 40_000
+CLUSTER_ID = "c0ffeec0ffeec0ffeec0ff"
+TIMES = 3
+"""Each question is asked as often, and the best time counts: the first time, files are not in memory yet."""
+
+DUCKDB_MAX_MS = 1_000
+SPARK_MAX_MS = 3_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the log."""
+
+    records: int
+    partitions: int
+
+    @property
+    def topics(self) -> int:
+        return self.partitions // export_log.PARTITIONS_PER_TOPIC
+
+
+@dataclass
+class HistoryTimes:
+    """What was measured."""
+
+    stage_us: float = 0.0
+    """Per record."""
+    small_batch_ms: float = 0.0
+    load_ms: float = 0.0
+    """What a new process needs before its first batch."""
+    questions_ms: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By engine and question."""
+
+    def rows(self) -> list[Row]:
+        bounds = {"DuckDB": DUCKDB_MAX_MS, "Spark": SPARK_MAX_MS}
+        return [
+            Row("history stage", self.stage_us, "us/record"),
+            Row(f"history: {SMALL_BATCH} more records", self.small_batch_ms, "ms"),
+            Row("history: the same, in a new process", self.load_ms, "ms"),
+            *(
+                Row(f"{engine}: {question}", took_ms, "ms", at_most=bounds[engine])
+                for (engine, question), took_ms in self.questions_ms.items()
+            ),
+        ]
+
+
+def measure(
+    spark: SparkSession | None, scratch: Path, size: Size, say: Callable[[str], None]
+) -> HistoryTimes:
+    """Without Spark, only DuckDB is asked."""
+    raw, output = scratch / "history-tables", scratch / "history"
+    log = SyntheticTables(raw, size)
+    log.write(size.records)
+    times, history = HistoryTimes(), HistoryTables(raw, output)
+    say("computing versions")
+    times.stage_us = _took_ms(history.catch_up) * 1e3 / size.records
+    log.write(SMALL_BATCH)
+    times.small_batch_ms = _took_ms(history.catch_up)
+    log.write(SMALL_BATCH)
+    times.load_ms = _took_ms(HistoryTables(raw, output).catch_up)
+    values = parameters(size.records)
+    say("asking DuckDB")
+    with in_duckdb(output) as asked:
+        for question in dialects.questions():
+            times.questions_ms["DuckDB", question] = _best_ms(partial(asked.ask, question, **values))
+    if spark is not None:
+        say("asking Spark")
+        in_spark = SparkHistory(spark, output)
+        for question in dialects.questions():
+            times.questions_ms["Spark", question] = _best_ms(partial(in_spark.ask, question, **values))
+    return times
+
+
+def parameters(records: int) -> dict[str, object]:
+    """A point at three quarters of the log, and a twentieth of it for differences."""
+    at = records * 3 // 4
+    return {
+        "as_of": at,
+        "from_offset": at,
+        "to_offset": at + records // 20,
+        "batch_offset": at,
+        "topic": "topic-1",
+        "from_time": "2023-11-14 22:14:00+00:00",
+        "until_time": "2023-11-14 22:20:00+00:00",
+    }
+
+
+class SyntheticTables:
+    """Typed tables of a log that is drawn, written in this process."""
+
+    def __init__(self, directory: Path, size: Size) -> None:
+        directory.mkdir()
+        self._output = Output(directory)
+        self._settings = TaskSettings(directory, DirectoryLocation(directory), CLUSTER_ID)
+        self._batches = self._drawn(size)
+        self._end = 0
+
+    def _drawn(self, size: Size) -> Iterator[RecordBatch]:
+        for batch in export_log.batches(2 * size.records, topics=size.topics):
+            yield from read_batches(batch)
+
+    def write(self, records: int) -> None:
+        """At least so many more, in one manifest."""
+        start, files = self._end, []
+        with self._output.locked():
+            while self._end < start + records:
+                files += self._range(min(RECORDS_PER_RANGE, start + records - self._end))
+            published = publish_files(self._output.directory, files)
+            counts = {"records": self._end - start}
+            self._output.commit(
+                Manifest(CLUSTER_ID, start, self._end, export_log.EPOCH, published, counts, self._end)
+            )
+
+    def _range(self, records: int) -> list:
+        first, batches = self._end, []
+        while self._end < first + records:
+            batches.append(next(self._batches))
+            self._end = batches[-1].header.last_offset + 1
+        task = ExportTask(LogRange(first, self._end, export_log.EPOCH))
+        return list(write_range(self._settings, task, rows_of_log(batches, first, self._end)).files)
+
+
+def _best_ms(ask: Callable[[], object]) -> float:
+    return min(_took_ms(ask) for _ in range(TIMES))
+
+
+def _took_ms(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1e3
