@@ -83,9 +83,10 @@ class HistoryTables:
             log.warning("%s lacks files: it is computed anew", self._output)
             manifest = None
         if manifest is None:
-            return self._from_the_start(raw)
-        self._check(raw, manifest)
-        remove_unnamed(self._output, manifest, self._hook)
+            manifest = self._nothing(raw)
+        else:
+            self._check(raw, manifest)
+            remove_unnamed(self._output, manifest, self._hook)
         for batch in _batches([one for one in raw if one.end > manifest.end]):
             manifest = self._commit_batch(manifest, batch)
         return self._merged(manifest, spare_large=True)
@@ -104,12 +105,17 @@ class HistoryTables:
             )
 
     def _from_the_start(self, raw: list[Manifest]) -> HistoryManifest:
+        """In one commit, and therefore in the files of a merged history."""
+        return self._commit_batch(self._nothing(raw), raw)
+
+    def _nothing(self, raw: list[Manifest]) -> HistoryManifest:
+        """What a history is before its first batch."""
         if not raw:
             raise ExportRefusedError(
                 f"{self._tables} holds no committed batch yet: run kraftctl-export first"
             )
         self._known = None
-        return self._commit_batch(HistoryManifest(raw[0].cluster_id, 0, ()), raw)
+        return HistoryManifest(raw[0].cluster_id, 0, ())
 
     @collector_paused()
     def _commit_batch(self, before: HistoryManifest, batch: list[Manifest]) -> HistoryManifest:

@@ -51,6 +51,7 @@ def history() -> History:
 def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_files, "ROWS_MAX", 8)
     monkeypatch.setattr(history_tables, "FILES_BEFORE_MERGE", 4)
+    monkeypatch.setattr(history_tables, "RECORDS_PER_COMMIT", 150)
 
 
 def export(

@@ -165,7 +165,7 @@ class Supervisor:
     def _start(self, *flags: str) -> subprocess.Popen[bytes]:
         where = ["--bootstrap-controllers", self._bootstrap, "--output", str(self.output)]
         secrets = ["--include-secrets", "--request-timeout-ms", "30000", "--grace-minutes", "0"]
-        return self._job("run", *where, *secrets, "--master", "local[2,4]", *flags)
+        return self._job("run", *where, *secrets, "--history", "--master", "local[2,4]", *flags)
 
     def _job(self, *arguments: str) -> subprocess.Popen[bytes]:
         roots = [str(ROOT), os.environ.get("PYTHONPATH", "")]

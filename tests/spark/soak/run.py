@@ -24,7 +24,7 @@ from kraftctl.dev.polling import await_result
 from kraftctl.dev.settings import random_id
 from kraftctl_spark.log.observer import QuorumObserver
 from kraftctl_spark.tables.manifest import Output
-from tests.spark.soak import verify
+from tests.spark.soak import verify, verify_history
 from tests.spark.soak.churn import SETTINGS, Churn, LogArchive, append_transactions
 from tests.spark.soak.kills import Kill, Supervisor, schedule
 
@@ -122,6 +122,7 @@ class Soak:
         verify.check_rows(output, expected)
         compacted = verify.check_directory(output)
         verify.check_counts(verify.counts(output), expected)
+        history = verify_history.check_history(output, output.with_name("history-anew"))
         snapshots = [one for one in Output(output).manifests() if one.snapshot]
         assert not snapshots, "the log was cleaned before it was read: the run says less than it should"
         left = self.supervisor.orphans()
@@ -132,6 +133,8 @@ class Soak:
         print(f"{self.aborted} records of aborted transactions; {len(expected.epochs)} offsets")
         for table, rows in sorted(verify.summary(expected).items()):
             print(f"  {table:40} {rows:>9} rows")
+        for table, rows in history.items():
+            print(f"  {f'history/{table}':40} {rows:>9} rows")
 
     def report(self) -> None:
         print(f"\n{'kill':50} times")
