@@ -62,11 +62,10 @@ def _place(at: Moment) -> tuple[int, int | None, int | None]:
 
 
 def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool) or (isinstance(value, list) and value and not isinstance(value[0], int)):
+    kind = type(value)
+    if kind is list and value and type(value[0]) is not int:
         return json.dumps(value)
-    return str(value)
+    return value if value is None or kind is str else str(value)
 
 
 _P, _B = PARTITIONS.values.index, BROKERS.values.index

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def _rows(
             found = found.filter(pc.invert(pc.fill_null(found.column("aborted"), False)))
             if snapshot is None:
                 found = found.filter(pc.greater_equal(found.column("offset"), start))
-            columns = (found.column(name).to_pylist() for name in COLUMNS[table])
+            columns = (_values(found.column(name)) for name in COLUMNS[table])
             rows = zip(*columns, strict=True)
             if snapshot is not None:
                 places: list[int] = found.column("snapshot_index").to_pylist()
@@ -96,6 +97,14 @@ def _rows(
                 batches: list[int | None] = found.column("batch_offset").to_pylist()
                 for offset, time_us, batch, row in zip(offsets, times, batches, rows, strict=True):
                     yield offset, Record(table, row, Moment(offset, time_us, False, batch))
+
+
+def _values(column: pa.ChunkedArray) -> Iterable[Any]:
+    """Most columns of changes are null, and making a list of nulls takes as long as of values."""
+    if column.null_count == len(column):
+        return repeat(None, len(column))
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def _ends_before(file: pq.ParquetFile, group: int, start: int) -> bool:

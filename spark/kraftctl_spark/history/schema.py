@@ -106,13 +106,24 @@ SCHEMAS: dict[str, pa.Schema] = {
 
 
 def encode_versions(kind: Kind, versions: Sequence[Version], cluster_id: str) -> pa.Table:
-    schema = SCHEMAS[kind.name]
-    rows = [(*key, *values, *validity, cluster_id) for key, values, *validity in versions]
-    return encode_rows(schema, rows)
+    if not versions:
+        return SCHEMAS[kind.name].empty_table()
+    key, values, *validity = zip(*versions, strict=True)
+    columns = [*zip(*key, strict=True), *zip(*values, strict=True), *validity]
+    return _encode(SCHEMAS[kind.name], columns, cluster_id)
 
 
 def encode_events(found: Sequence[Event], cluster_id: str) -> pa.Table:
-    return encode_rows(EVENTS_SCHEMA, [(*event, cluster_id) for event in found])
+    if not found:
+        return EVENTS_SCHEMA.empty_table()
+    return _encode(EVENTS_SCHEMA, list(zip(*found, strict=True)), cluster_id)
+
+
+def _encode(schema: pa.Schema, columns: Sequence[Sequence[Any]], cluster_id: str) -> pa.Table:
+    """Rows of the same cluster; `columns` are all others."""
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, list(schema)[:-1], strict=True)]
+    arrays.append(pa.repeat(pa.scalar(cluster_id, pa.string()), len(arrays[0])))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def encode_rows(schema: pa.Schema, rows: Sequence[tuple[Any, ...]]) -> pa.Table:
