@@ -60,7 +60,7 @@ class SparkHistory:
     def ask(self, question: str, **parameters: object) -> pa.Table:
         for name, value in parameters.items():
             self._spark.sql(SPARK.assigned(name, value).removesuffix(";"))
-        (text,) = statements(text_of(SPARK, question))
+        text = text_of(SPARK, question).rstrip().removesuffix(";")  # Comments have semicolons, too.
         return self._spark.sql(text).toArrow()
 
 
