@@ -13,7 +13,7 @@ import pyarrow as pa
 from kraftctl_spark.history.dialects import DIRECTORY, DUCKDB, SPARK, TABLES, Dialect
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Row = dict[str, Any]
 
@@ -58,10 +58,17 @@ class SparkHistory:
             spark.sql(statement)
 
     def ask(self, question: str, **parameters: object) -> pa.Table:
+        return self._asked(question, parameters).toArrow()
+
+    def compute(self, question: str, **parameters: object) -> None:
+        """The whole answer, which may be larger than the driver's memory, and is not kept."""
+        self._asked(question, parameters).write.format("noop").mode("overwrite").save()
+
+    def _asked(self, question: str, parameters: dict[str, object]) -> DataFrame:
         for name, value in parameters.items():
             self._spark.sql(SPARK.assigned(name, value).removesuffix(";"))
         text = text_of(SPARK, question).rstrip().removesuffix(";")  # Comments have semicolons, too.
-        return self._spark.sql(text).toArrow()
+        return self._spark.sql(text)
 
 
 def statements(text: str) -> list[str]:

@@ -4,4 +4,3 @@ SELECT e.offset AS offset, e.time, e.topic_id, e.partition_id, e.subject AS topi
        e.kind = 'unclean election' AS unclean
 FROM events e
 WHERE e.kind IN ('leader elected', 'unclean election')
-ORDER BY e.offset

@@ -3,5 +3,4 @@ SELECT e.offset AS offset, e.time, e.topic_id, e.partition_id, e.subject AS topi
        CAST(e.before AS INT) AS old_leader, CAST(e.after AS INT) AS new_leader,
        e.kind = 'unclean election' AS unclean
 FROM events e
-WHERE e.kind IN ('leader elected', 'unclean election')
-ORDER BY e.offset;
+WHERE e.kind IN ('leader elected', 'unclean election');
