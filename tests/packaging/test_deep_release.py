@@ -23,6 +23,7 @@ CLASSES_MIN = 250
 NESTED = """
 import importlib, pkgutil, sys
 import kraftctl, kraftctl_protocol
+from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from kraftctl_protocol.generated.no_op_record import NoOpRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
@@ -36,8 +37,8 @@ def subclasses(base):
 
 def make(kind):
     if kind is PartitionRegistration:
-        return kind(replicas=(1,), directories=(), isr=(1,), removing_replicas=(), adding_replicas=(), elr=(),
-            last_known_elr=(), leader=1, leader_recovery_state=0, leader_epoch=0, partition_epoch=0)
+        return kind(replicas=(1,), isr=(1,), shared=InternedTuples().usual, packed_directories=0, leader=1,
+            leader_epoch=0, partition_epoch=0)
     return kind(NoOpRecord(), 0) if kind is RecordAndVersion else kind()
 
 for package in (kraftctl, kraftctl_protocol):

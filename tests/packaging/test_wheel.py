@@ -58,7 +58,7 @@ def packaged_files() -> set[str]:
         path.relative_to(ROOT / root).as_posix()
         for package, root in SOURCE_ROOTS.items()
         for path in (ROOT / root / package).rglob("*")
-        if path.is_file() and path.suffix in (".py", ".java", ".typed")
+        if path.is_file() and path.suffix in (".py", ".java", ".sql", ".typed")
     }
 
 
