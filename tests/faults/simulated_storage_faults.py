@@ -27,6 +27,7 @@ FAULTS: tuple[SimulatedFault, ...] = (
     known("checksum-is-not-compared", "rot"),
     known("what-a-killed-process-wrote-is-not-forced", "rot"),
     known("a-stop-leaves-the-recovery-point-behind", "rot"),
+    known("a-flush-takes-promises-back", "rot"),
     planted(
         "recovery-point-is-not-lowered",
         PARTITION,

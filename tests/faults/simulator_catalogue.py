@@ -99,6 +99,9 @@ NOT_SIMULATED: Final[dict[str, str]] = {
     ),
     "kept-reads-beyond-the-end": "The same: it takes slices of 64 KiB, read from files.",
     "joined-batches-outlive-a-truncation": "The same, of batches in memory.",
+    "a-slice-is-cut-to-whole-batches": (
+        "A read takes longer, and nothing else is wrong; a test has the bytes that are read."
+    ),
     "broker-becomes-a-voter": "The operator adds controllers only, and model brokers take no requests.",
 }
 """Faults of raft and storage -> why runs of whole controllers do not notice them; a named test does."""
