@@ -328,6 +328,8 @@ class ControllerNode:
         encoded: SharedResponse | None,
     ) -> None:
         assert response is not None, "every request has an answer"
+        if request_id in self._envelopes:
+            encoded = None  # it is encoded once more, into the answer around it
         if not self._controller.park(request_id, context, request, response, now_ms, encoded):
             self._respond(request_id, response, encoded)
 

@@ -1,9 +1,8 @@
 """One client's connection: bytes to requests, responses back in request order, one request at a time.
 
-As in Kafka's SocketServer, the next request of a connection is not processed until the
-answer to the previous one has been sent. A request that cannot be decoded, or is not in
-`API_TABLE`, ends the connection, except an ApiVersions request of a version from the
-future (KIP-511).
+As in Kafka's SocketServer, the next request of a connection is not processed before the previous one is
+answered. Small answers of one turn leave together, 4 KiB at most. A request that cannot be decoded, or is not
+in `API_TABLE`, ends the connection, except an ApiVersions request of a version from the future (KIP-511).
 """
 
 from __future__ import annotations
@@ -124,7 +123,8 @@ class Connection(Collecting):
         self.peer_host, self.client_address = client_address(peer[0] if peer else "")
         self._limit_frames()
         self.peer = f"{self.peer_host}:{peer[1]}" if peer else "unknown"
-        # As in Kafka, a request is not processed before the answer to the one before it has been sent.
+        # As in Kafka, a request is not processed before the answer to the one before it has been sent; small
+        # ones are sent at the end of a turn.
         self._transport.set_write_buffer_limits(high=0)
         self._admitted = self._owner.admit(self)
         if not self._admitted:
@@ -254,8 +254,7 @@ class Connection(Collecting):
         if request is None:
             return
         self._request = None
-        if not self._serving:
-            self.last_active = self._loop.time()
+        self.last_active = self._loop.time()
         parsed = request.parsed
         if not isinstance(response, Message):
             what = f"{type(parsed.body).__name__} version {parsed.version}"
@@ -280,7 +279,14 @@ class Connection(Collecting):
             self._owner.voters.note(replica_id, self)
 
     def send_collected(self) -> None:
-        """All sockets of the turn are read."""
+        """All sockets of the turn are read. A failure in here closes only this connection."""
+        try:
+            self._send_collected()
+        except Exception as error:  # noqa: BLE001 - other connections wait for the same call
+            self._log_error("Closing connection from %s: %s", self.peer, reason_of(error))
+            self.abort()
+
+    def _send_collected(self) -> None:
         if not self._closed and self._collected:
             collected_bytes = len(self._collected)
             self._write_collected()

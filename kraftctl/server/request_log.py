@@ -27,7 +27,7 @@ class RequestLog:
         response_bytes: int,
         seconds: float,
     ) -> None:
-        """A response has been handed to the socket."""
+        """A response is written, or collected for the end of this turn."""
         self.metrics.record(request.api_key, seconds)
         if self._describes:
             logger.debug(

@@ -219,6 +219,9 @@ class SslTransport(asyncio.Transport, asyncio.Protocol):
         if data and self._connection is not None:
             self._connection.data_received(data)
         if has_ended:
+            # The connection sends first what it has collected for the end of this turn.
+            if self._connection is not None:
+                self._connection.close()
             self.close()
 
     def _flush(self) -> None:

@@ -253,6 +253,23 @@ FAULTS = (
         "One client that sends requests and never reads holds any number of answers.",
     ),
     PlantedFault(
+        "a-failing-connection-keeps-the-answers-of-others",
+        "kraftctl/server/connection.py",
+        "            self._send_collected()\n        except Exception as error:",
+        "            self._send_collected()\n        except ZeroDivisionError as error:",
+        ("tests/server/test_turn_answers.py::test_a_connection_that_fails_keeps_no_answers_of_others",),
+        "Heartbeats of other brokers are processed and not answered.",
+    ),
+    PlantedFault(
+        "the-end-of-a-client-with-ssl-drops-what-is-collected",
+        "kraftctl/server/ssl_transport.py",
+        "            if self._connection is not None:\n                self._connection.close()\n"
+        "            self.close()\n",
+        "            self.close()\n",
+        ("tests/server/test_ssl_ends.py::test_a_request_that_comes_with_the_end_of_the_client_is_answered",),
+        "A client that sends a request and the end of its records together gets no answer.",
+    ),
+    PlantedFault(
         "unfinished-frames-are-kept-in-pieces",
         "protocol/kraftctl_protocol/frames.py",
         "            self._held += data\n            return []\n",

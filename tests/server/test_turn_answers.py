@@ -8,6 +8,7 @@ from typing import cast
 
 from kraftctl.server.turn_answers import COLLECTED_BYTES_MAX
 from kraftctl_protocol.frames import encode_frame
+from kraftctl_protocol.generated.unregister_broker_request import UnregisterBrokerRequest
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.requests import decode_response
@@ -146,5 +147,35 @@ def test_small_answers_that_are_not_read_are_counted(loop: str) -> None:
             assert len(handler.requests) == count < 20_000, "further requests wait until the answers are read"
             client.close()
             await eventually(lambda: server.unsent.held_bytes == 0)
+
+    run(scenario, loop)
+
+
+@both_loops
+def test_a_connection_that_fails_keeps_no_answers_of_others(loop: str) -> None:
+    async def scenario() -> None:
+        async with serving() as (server, handler):
+            address = ("127.0.0.1", server.bound_ports["CONTROLLER"])
+            clients = [socket.create_connection(address) for _ in range(3)]
+            await eventually(lambda: server.quotas.count == 3)
+            turn_over = asyncio.Event()
+
+            def failing(request: Message) -> Message:
+                """The first request of the first client fails that did not fit into the turn."""
+                assert isinstance(request, UnregisterBrokerRequest)
+                if request.broker_id >= 1_000:
+                    if turn_over.is_set():
+                        raise MemoryError("planted")
+                    asyncio.get_running_loop().call_soon(turn_over.set)
+                return answer(request)
+
+            handler.answer = failing
+            clients[0].sendall(frames(*range(1_000, 2_000)))
+            for number, client in enumerate(clients[1:]):
+                client.sendall(frames(number))
+            await eventually(lambda: all(map(has_answer, clients[1:])))
+            await eventually(lambda: server.quotas.count == 2)
+            for client in clients:
+                client.close()
 
     run(scenario, loop)
