@@ -59,6 +59,14 @@ FAULTS = (
         "The places where data may have been lost are not found.",
     ),
     PlantedFault(
+        "files-of-others-are-deleted",
+        f"{HISTORY}/history_manifest.py",
+        "if OUR_NAMES.fullmatch(path.name) and",
+        'if path.suffix in (".parquet", TEMPORARY_SUFFIX) and',
+        (f"{TABLES}::test_files_of_others_stay",),
+        "A history in a directory that has a table of the same name deletes the data of somebody else.",
+    ),
+    PlantedFault(
         "the-parts-of-a-snapshot-are-events",
         f"{HISTORY}/events.py",
         "        if at.in_snapshot:\n            continue\n",

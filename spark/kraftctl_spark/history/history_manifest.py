@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ MANIFEST = "_history.json"
 LOCK = "_history_lock"
 FORMAT = 2
 OPEN_PREFIX = "open-"
+_FILE = rf"(?:{OPEN_PREFIX})?\d{{20}}-\d{{20}}(?:-\d{{5,}})?\.parquet"
+OUR_NAMES = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}")
+"""A file of versions, and one on its way to the disk. Tables of others can have the same names as ours."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,10 @@ def commit(output: Path, manifest: HistoryManifest, hook: Hook) -> None:
 
 
 def remove_unnamed(output: Path, manifest: HistoryManifest | None, hook: Hook) -> None:
-    """Deletes files that were replaced, or that a killed process left behind."""
+    """Deletes our files that were replaced, or that a killed process left behind; never those of others."""
     named = {file.path for file in manifest.files} if manifest is not None else set()
     for path in sorted(path for table in SCHEMAS for path in (output / table).glob("*")):
-        ours = path.suffix in (".parquet", TEMPORARY_SUFFIX)
-        if ours and str(path.relative_to(output)) not in named:
+        if OUR_NAMES.fullmatch(path.name) and str(path.relative_to(output)) not in named:
             path.unlink()
             hook("file-removed")
     for path in output.glob(f".{MANIFEST}.*{TEMPORARY_SUFFIX}"):

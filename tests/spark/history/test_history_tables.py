@@ -226,6 +226,30 @@ def test_a_change_costs_what_it_changes(tmp_path: Path) -> None:
     assert read_versions(output, "partitions").column("valid_to_offset").null_count == len(partitions)
 
 
+def test_files_of_others_stay(history: History, tmp_path: Path) -> None:
+    """In a directory that has tables of the same names; what a killed process left is deleted."""
+    raw, output = tmp_path / "raw", tmp_path / "warehouse"
+    offsets = f"{0:020}-{49:020}"
+    theirs = [output / "events" / name for name in ("part-0.parquet", ".part-0.tmp", f"x-{offsets}.parquet")]
+    left = [
+        output / "events" / name
+        for name in (
+            f"{offsets}.parquet",
+            f"open-{offsets}.parquet",
+            f"open-{offsets}-00003.parquet",
+            f".open-{offsets}-00003.parquet.{'c0ffee00' * 4}.tmp",
+        )
+    ]
+    (output / "events").mkdir(parents=True)
+    for path in theirs + left:
+        path.write_bytes(b"")
+    export(history, raw, [100], False, lambda end: None)
+    HistoryTables(raw, output).catch_up()
+    HistoryTables(raw, output).merge()
+    assert all(path.exists() for path in theirs)
+    assert not any(path.exists() for path in left)
+
+
 def test_a_history_of_other_tables_is_refused(history: History, tmp_path: Path) -> None:
     raw, output = tmp_path / "raw", tmp_path / "history"
     export(history, raw, [100, 200], False, lambda end: None)
