@@ -53,10 +53,18 @@ FAULTS = (
     PlantedFault(
         "an-unclean-election-is-an-election-like-any-other",
         f"{HISTORY}/events.py",
-        "unclean = new[_RECOVERY] == 1 and old[_RECOVERY] == 0",
-        "unclean = False",
+        "if _is_unclean(old, new)",
+        "if False",
         ("tests/spark/history/test_events.py::test_what_happened_in_words",),
         "The places where data may have been lost are not found.",
+    ),
+    PlantedFault(
+        "an-unclean-election-during-recovery-is-clean",
+        f"{HISTORY}/events.py",
+        "(old[_RECOVERY] == 0 or not could_be_elected)",
+        "old[_RECOVERY] == 0",
+        ("tests/spark/history/test_events.py::test_what_happened_in_words",),
+        "Of two unclean elections in a row, the second one is not found.",
     ),
     PlantedFault(
         "files-of-others-are-deleted",

@@ -72,7 +72,8 @@ _P, _B = PARTITIONS.values.index, BROKERS.values.index
 _LEADER, _EPOCH, _RECOVERY = _P("leader"), _P("leader_epoch"), _P("leader_recovery_state")
 _REPLICAS, _ISR, _ADDING, _REMOVING = map(_P, ("replicas", "isr", "adding_replicas", "removing_replicas"))
 _DIRECTORIES = _P("directories")
-_OTHER_LISTS = [(_P("elr"), "ELR changed"), (_P("last_known_elr"), "last known ELR changed")]
+_ELR = _P("elr")
+_OTHER_LISTS = [(_ELR, "ELR changed"), (_P("last_known_elr"), "last known ELR changed")]
 
 
 def _partition(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]:
@@ -108,13 +109,20 @@ _ISR_KINDS = {
 
 
 def _leader(old: Values, new: Values) -> Iterator[Found]:
-    """Kafka begins to recover a partition with an unclean election (KIP-704)."""
     if new[_LEADER] != old[_LEADER]:
-        unclean = new[_RECOVERY] == 1 and old[_RECOVERY] == 0
-        kind = "leader lost" if new[_LEADER] < 0 else "unclean election" if unclean else "leader elected"
-        yield kind, old[_LEADER], new[_LEADER]
+        elected = "unclean election" if _is_unclean(old, new) else "leader elected"
+        yield "leader lost" if new[_LEADER] < 0 else elected, old[_LEADER], new[_LEADER]
     if new[_RECOVERY] == 0 and old[_RECOVERY] == 1:
         yield "recovered", None, None
+
+
+def _is_unclean(old: Values, new: Values) -> bool:
+    """Kafka begins to recover a partition with an unclean election (KIP-704).
+
+    One that is recovering already does not begin again: then only a leader that could be elected is clean.
+    """
+    could_be_elected = new[_LEADER] in old[_ISR] or new[_LEADER] in old[_ELR]
+    return new[_RECOVERY] == 1 and (old[_RECOVERY] == 0 or not could_be_elected)
 
 
 _STATES = {

@@ -93,12 +93,12 @@ def test_churn(whole: Tables, truth: dict[str, list[Row]]) -> None:
 def test_elections(whole: Tables, truth: dict[str, list[Row]]) -> None:
     with in_duckdb(whole.versions) as asked:
         names = ("offset", "time", "topic_id", "partition_id", "old_leader", "new_leader")
-        same(asked.rows("elections"), truth["elections"], *names)
+        expected = [{**row, "unclean": row["kind"] == "unclean"} for row in truth["elections"]]
+        same(asked.rows("elections"), expected, *names, "unclean")
         per_broker = {row["broker_id"]: row for row in truth["elections_per_broker"]}
         for row in asked.rows("elections_per_broker"):
-            assert (row["elected"], row["lost"]) == tuple(
-                per_broker[row["broker_id"]][name] for name in ("elected", "lost")
-            )
+            columns = ("elected", "unclean", "lost")
+            assert [row[name] for name in columns] == [per_broker[row["broker_id"]][name] for name in columns]
 
 
 def test_fencing(whole: Tables, truth: dict[str, list[Row]]) -> None:
