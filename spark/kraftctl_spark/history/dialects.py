@@ -64,6 +64,8 @@ def duckdb_tables() -> str:
         f"{views}"
         "CREATE OR REPLACE MACRO size(list) AS len(list);\n"
         "CREATE OR REPLACE MACRO array_except(a, b) AS list_filter(a, lambda x: NOT list_contains(b, x));\n"
+        "CREATE OR REPLACE MACRO unix_seconds(time) AS epoch_us(time) // 1000000;\n"
+        "CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds);\n"
     )
 
 

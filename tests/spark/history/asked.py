@@ -26,9 +26,9 @@ def text_of(dialect: Dialect, name: str) -> str:
 class DuckDbHistory:
     """A history in DuckDB."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, directory: Path) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, directory: Path, zone: str) -> None:
         self._connection = connection
-        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(f"SET TimeZone = '{zone}'")
         connection.execute(f"SET file_search_path = '{directory}'")
         connection.execute(text_of(DUCKDB, TABLES))
 
@@ -43,9 +43,9 @@ class DuckDbHistory:
 
 
 @contextmanager
-def in_duckdb(directory: Path) -> Iterator[DuckDbHistory]:
+def in_duckdb(directory: Path, zone: str = "UTC") -> Iterator[DuckDbHistory]:
     with duckdb.connect() as connection:
-        yield DuckDbHistory(connection, directory)
+        yield DuckDbHistory(connection, directory, zone)
 
 
 class SparkHistory:

@@ -145,6 +145,15 @@ def test_leaders_of_each_broker(whole: Tables, history: History) -> None:
     assert {broker: count for broker, count in last.items() if count} == now
 
 
+@pytest.mark.parametrize("question", ["growth_per_hour", "isr_churn_per_hour", "leaders_per_broker"])
+def test_hours_are_those_of_utc(whole: Tables, question: str) -> None:
+    """Also where the session's hours begin in the middle of them."""
+    with in_duckdb(whole.versions) as asked:
+        expected = in_ms(asked.rows(question))
+    with in_duckdb(whole.versions, "Asia/Kolkata") as asked:
+        same(asked.rows(question), expected, *expected[0])
+
+
 def test_what_one_batch_changed(whole: Tables) -> None:
     with in_duckdb(whole.versions) as asked:
         everything = asked.rows("happened", from_offset=-1, to_offset=10_000)

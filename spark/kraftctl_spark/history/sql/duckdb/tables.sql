@@ -15,3 +15,5 @@ CREATE OR REPLACE VIEW events AS SELECT * FROM read_parquet('events/*.parquet');
 CREATE OR REPLACE VIEW known_ranges AS SELECT * FROM read_parquet('known_ranges/*.parquet');
 CREATE OR REPLACE MACRO size(list) AS len(list);
 CREATE OR REPLACE MACRO array_except(a, b) AS list_filter(a, lambda x: NOT list_contains(b, x));
+CREATE OR REPLACE MACRO unix_seconds(time) AS epoch_us(time) // 1000000;
+CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds);

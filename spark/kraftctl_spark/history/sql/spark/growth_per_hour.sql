@@ -1,5 +1,5 @@
--- Topics, partitions and brokers that came and left in each hour.
-SELECT date_trunc('hour', e.time) AS hour,
+-- Topics, partitions and brokers that came and left in each UTC hour.
+SELECT timestamp_seconds(unix_seconds(e.time) - unix_seconds(e.time) % 3600) AS hour,
        count(CASE WHEN e.kind = 'topic created' THEN 1 END) AS topics_created,
        count(CASE WHEN e.kind = 'topic deleted' THEN 1 END) AS topics_deleted,
        count(CASE WHEN e.kind = 'partition created' THEN 1 END) AS partitions_created,
@@ -9,5 +9,5 @@ SELECT date_trunc('hour', e.time) AS hour,
 FROM events e
 WHERE e.kind IN ('topic created', 'topic deleted', 'partition created', 'partition deleted',
                  'broker registered', 'broker unregistered')
-GROUP BY date_trunc('hour', e.time)
+GROUP BY 1
 ORDER BY hour;
