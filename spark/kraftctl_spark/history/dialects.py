@@ -121,6 +121,7 @@ def _at(kind: Kind) -> str:
         f"SELECT {columns}\n"
         f"FROM {kind.name}\n"
         "WHERE valid_from_offset <= :as_of AND (valid_to_offset IS NULL OR valid_to_offset > :as_of)\n"
+        f"  AND {_is_known('as_of')}\n"
     )
 
 
@@ -144,9 +145,16 @@ def _diff(kind: Kind) -> str:
         "      WHERE valid_from_offset > :from_offset AND valid_from_offset <= :to_offset\n"
         "        AND (valid_to_offset IS NULL OR valid_to_offset > :to_offset)) a\n"
         f"ON {on}\n"
-        "WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
-        f"   OR NOT ({same})\n"
+        f"WHERE {_is_known('from_offset')}\n"
+        f"  AND {_is_known('to_offset')}\n"
+        "  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL\n"
+        f"       OR NOT ({same}))\n"
     )
+
+
+def _is_known(point: str) -> str:
+    """In a gap, before the first state and after the last record, nothing can be found or compared."""
+    return f"EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= :{point} AND end_offset > :{point})"
 
 
 def write() -> None:

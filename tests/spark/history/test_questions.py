@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,23 @@ def test_differences_are_those_of_two_states(whole: Tables, history: History, ki
                 for suffix, side in (("before", before), ("after", after)):
                     values = [row[f"{name}_{suffix}"] for name in kind.values]
                     assert values == [side.get(key, {}).get(name) for name in kind.values]
+
+
+def test_nothing_is_found_where_the_state_is_not_known(gappy: Tables) -> None:
+    first, second, last = gappy.known
+    unknown = [-1, first.stop, second.start - 1, second.stop, last.start - 1, last.stop]
+    known = [first.start, first.stop - 1, second.start, second.stop - 1, last.start, last.stop - 1]
+    found = 0
+    with in_duckdb(gappy.versions) as asked:
+        for point in unknown:
+            assert asked.rows("under_min_isr", as_of=point) == []
+            for kind in KINDS:
+                assert asked.rows(f"{kind.name}_at", as_of=point) == []
+        for pair in combinations(sorted(known + unknown), 2):
+            rows = asked.rows("partitions_diff", from_offset=pair[0], to_offset=pair[1])
+            assert set(pair) <= set(known) or rows == [], pair
+            found += len(rows)
+    assert found
 
 
 def test_fewer_replicas_in_sync_than_producers_ask_for(whole: Tables, history: History) -> None:

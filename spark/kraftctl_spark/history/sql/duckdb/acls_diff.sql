@@ -18,11 +18,13 @@ FULL OUTER JOIN (SELECT * FROM acls
       WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
         AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
 ON a.id = b.id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.resource_type IS NOT DISTINCT FROM a.resource_type
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('from_offset') AND end_offset > getvariable('from_offset'))
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('to_offset') AND end_offset > getvariable('to_offset'))
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.resource_type IS NOT DISTINCT FROM a.resource_type
            AND b.resource_name IS NOT DISTINCT FROM a.resource_name
            AND b.pattern_type IS NOT DISTINCT FROM a.pattern_type
            AND b.principal IS NOT DISTINCT FROM a.principal
            AND b.host IS NOT DISTINCT FROM a.host
            AND b.operation IS NOT DISTINCT FROM a.operation
-           AND b.permission IS NOT DISTINCT FROM a.permission);
+           AND b.permission IS NOT DISTINCT FROM a.permission));

@@ -21,8 +21,10 @@ FULL OUTER JOIN (SELECT * FROM brokers
       WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
         AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
 ON a.broker_id = b.broker_id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.broker_epoch IS NOT DISTINCT FROM a.broker_epoch
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('from_offset') AND end_offset > getvariable('from_offset'))
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('to_offset') AND end_offset > getvariable('to_offset'))
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.broker_epoch IS NOT DISTINCT FROM a.broker_epoch
            AND b.state IS NOT DISTINCT FROM a.state
            AND b.fenced IS NOT DISTINCT FROM a.fenced
            AND b.in_controlled_shutdown IS NOT DISTINCT FROM a.in_controlled_shutdown
@@ -31,4 +33,4 @@ WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
            AND b.log_dirs IS NOT DISTINCT FROM a.log_dirs
            AND b.cordoned_log_dirs IS NOT DISTINCT FROM a.cordoned_log_dirs
            AND b.end_points IS NOT DISTINCT FROM a.end_points
-           AND b.features IS NOT DISTINCT FROM a.features);
+           AND b.features IS NOT DISTINCT FROM a.features));

@@ -15,8 +15,10 @@ FULL OUTER JOIN (SELECT * FROM controllers
       WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
         AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
 ON a.controller_id = b.controller_id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.incarnation_id IS NOT DISTINCT FROM a.incarnation_id
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('from_offset') AND end_offset > getvariable('from_offset'))
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('to_offset') AND end_offset > getvariable('to_offset'))
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.incarnation_id IS NOT DISTINCT FROM a.incarnation_id
            AND b.zk_migration_ready IS NOT DISTINCT FROM a.zk_migration_ready
            AND b.end_points IS NOT DISTINCT FROM a.end_points
-           AND b.features IS NOT DISTINCT FROM a.features);
+           AND b.features IS NOT DISTINCT FROM a.features));

@@ -13,5 +13,7 @@ FULL OUTER JOIN (SELECT * FROM quotas
       WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
         AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
 ON a.entity = b.entity AND a.key = b.key
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.value IS NOT DISTINCT FROM a.value);
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('from_offset') AND end_offset > getvariable('from_offset'))
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('to_offset') AND end_offset > getvariable('to_offset'))
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.value IS NOT DISTINCT FROM a.value));

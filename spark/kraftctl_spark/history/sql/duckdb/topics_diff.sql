@@ -12,5 +12,7 @@ FULL OUTER JOIN (SELECT * FROM topics
       WHERE valid_from_offset > getvariable('from_offset') AND valid_from_offset <= getvariable('to_offset')
         AND (valid_to_offset IS NULL OR valid_to_offset > getvariable('to_offset'))) a
 ON a.topic_id = b.topic_id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.topic IS NOT DISTINCT FROM a.topic);
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('from_offset') AND end_offset > getvariable('from_offset'))
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= getvariable('to_offset') AND end_offset > getvariable('to_offset'))
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.topic IS NOT DISTINCT FROM a.topic));

@@ -14,6 +14,7 @@ of_partition AS (
     FROM partitions p
     LEFT JOIN minimum t ON t.topic_id = p.topic_id
     WHERE p.valid_from_offset <= :as_of AND (p.valid_to_offset IS NULL OR p.valid_to_offset > :as_of)
+      AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= :as_of AND end_offset > :as_of)
 )
 SELECT topic_id, topic, partition_id, leader, isr, min_insync_replicas
 FROM of_partition

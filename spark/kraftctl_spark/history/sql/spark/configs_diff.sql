@@ -15,6 +15,8 @@ FULL OUTER JOIN (SELECT * FROM configs
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON a.resource_type = b.resource_type AND a.resource_name = b.resource_name AND a.name = b.name
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.topic_id IS NOT DISTINCT FROM a.topic_id
-           AND b.value IS NOT DISTINCT FROM a.value);
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.topic_id IS NOT DISTINCT FROM a.topic_id
+           AND b.value IS NOT DISTINCT FROM a.value));

@@ -17,10 +17,12 @@ FULL OUTER JOIN (SELECT * FROM delegation_tokens
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON a.token_id = b.token_id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.owner IS NOT DISTINCT FROM a.owner
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.owner IS NOT DISTINCT FROM a.owner
            AND b.requester IS NOT DISTINCT FROM a.requester
            AND b.renewers IS NOT DISTINCT FROM a.renewers
            AND b.issue_time IS NOT DISTINCT FROM a.issue_time
            AND b.max_time IS NOT DISTINCT FROM a.max_time
-           AND b.expiration_time IS NOT DISTINCT FROM a.expiration_time);
+           AND b.expiration_time IS NOT DISTINCT FROM a.expiration_time));

@@ -12,5 +12,7 @@ FULL OUTER JOIN (SELECT * FROM features
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON a.name = b.name
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.level IS NOT DISTINCT FROM a.level);
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.level IS NOT DISTINCT FROM a.level));

@@ -24,8 +24,10 @@ FULL OUTER JOIN (SELECT * FROM partitions
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON a.topic_id = b.topic_id AND a.partition_id = b.partition_id
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.topic IS NOT DISTINCT FROM a.topic
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.topic IS NOT DISTINCT FROM a.topic
            AND b.leader IS NOT DISTINCT FROM a.leader
            AND b.leader_epoch IS NOT DISTINCT FROM a.leader_epoch
            AND b.partition_epoch IS NOT DISTINCT FROM a.partition_epoch
@@ -36,4 +38,4 @@ WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
            AND b.removing_replicas IS NOT DISTINCT FROM a.removing_replicas
            AND b.elr IS NOT DISTINCT FROM a.elr
            AND b.last_known_elr IS NOT DISTINCT FROM a.last_known_elr
-           AND b.directories IS NOT DISTINCT FROM a.directories);
+           AND b.directories IS NOT DISTINCT FROM a.directories));

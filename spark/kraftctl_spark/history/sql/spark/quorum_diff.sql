@@ -14,8 +14,10 @@ FULL OUTER JOIN (SELECT * FROM quorum
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON true
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.leader_id IS NOT DISTINCT FROM a.leader_id
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.leader_id IS NOT DISTINCT FROM a.leader_id
            AND b.leader_epoch IS NOT DISTINCT FROM a.leader_epoch
            AND b.voters IS NOT DISTINCT FROM a.voters
-           AND b.kraft_version IS NOT DISTINCT FROM a.kraft_version);
+           AND b.kraft_version IS NOT DISTINCT FROM a.kraft_version));

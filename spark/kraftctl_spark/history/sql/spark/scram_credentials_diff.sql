@@ -13,5 +13,7 @@ FULL OUTER JOIN (SELECT * FROM scram_credentials
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
 ON a.user = b.user AND a.mechanism = b.mechanism
-WHERE b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
-   OR NOT (b.iterations IS NOT DISTINCT FROM a.iterations);
+WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
+  AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
+  AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
+       OR NOT (b.iterations IS NOT DISTINCT FROM a.iterations));
