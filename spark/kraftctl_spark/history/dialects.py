@@ -74,7 +74,11 @@ def spark_tables() -> str:
         f"CREATE OR REPLACE TEMPORARY VIEW {name} USING parquet OPTIONS (path '${{history}}/{name}');\n"
         for name in SCHEMAS
     )
-    return f"-- The tables of a history, after SET history = /data/history.\n{views}"
+    return (
+        "-- The tables of a history, after SET history = /data/history. Spark lists their files once:\n"
+        "-- run this again after a batch, which adds files and deletes those that it replaces.\n"
+        f"{views}"
+    )
 
 
 DUCKDB = Dialect(

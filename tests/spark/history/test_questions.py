@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from kraftctl_spark.history import dialects
@@ -179,6 +180,46 @@ def test_a_window_of_time(whole: Tables) -> None:
             if row["kind"] == "broker fenced" and first <= row["time"] < last
         }
         assert fenced <= shown
+
+
+def test_the_documented_state_as_of_a_time(gappy: Tables, history: History) -> None:
+    (recipe,) = re.findall(r"```sql\n(SET VARIABLE as_of_time = .*?)```", DOCUMENT, re.DOTALL)
+    setting, query = (
+        recipe.replace("'history/", f"'{gappy.versions}/")
+        .replace("'records/", f"'{gappy.raw}/records/")
+        .split(";\n", 1)
+    )
+    known = [offset for part in gappy.known for offset in part]
+    times = {offset: history.times[offset] for offset in known}
+    first, second, last = gappy.known
+    unknown = [
+        times[first[-1]] + 1,
+        times[second.start] - 1,
+        times[second[-1]] + 1,
+        times[last.start] - 1,
+        times[last[-1]] + 1,
+    ]
+    edges = [times[offset] for part in gappy.known for offset in (part[-20], part[-1])]
+    edges += [times[second.start], times[last.start]]
+    with in_duckdb(gappy.versions) as asked, duckdb.connect() as connection:
+
+        def at_time(time_ms: int) -> list[str]:
+            time = datetime.fromtimestamp(time_ms / 1000, UTC)
+            connection.execute(re.sub("'.*'", f"'{time.isoformat(' ')}'", setting))
+            found = connection.sql(query).to_arrow_table().to_pylist()
+            return sorted(
+                str((row["topic_id"], row["partition_id"], row["partition_epoch"])) for row in found
+            )
+
+        for time_ms in edges:
+            as_of = max(offset for offset in known if times[offset] <= time_ms)
+            rows = asked.rows("partitions_at", as_of=as_of)
+            assert at_time(time_ms) == sorted(
+                str((row["topic_id"], row["partition_id"], row["partition_epoch"])) for row in rows
+            )
+            assert rows
+        for time_ms in unknown:
+            assert at_time(time_ms) == []
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

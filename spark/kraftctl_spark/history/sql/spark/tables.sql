@@ -1,4 +1,5 @@
--- The tables of a history, after SET history = /data/history.
+-- The tables of a history, after SET history = /data/history. Spark lists their files once:
+-- run this again after a batch, which adds files and deletes those that it replaces.
 CREATE OR REPLACE TEMPORARY VIEW topics USING parquet OPTIONS (path '${history}/topics');
 CREATE OR REPLACE TEMPORARY VIEW partitions USING parquet OPTIONS (path '${history}/partitions');
 CREATE OR REPLACE TEMPORARY VIEW brokers USING parquet OPTIONS (path '${history}/brokers');
