@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ OPEN_PREFIX = "open-"
 _FILE = rf"(?:{OPEN_PREFIX})?\d{{20}}-\d{{20}}(?:-\d{{5,}})?\.parquet"
 OUR_NAMES = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]+{re.escape(TEMPORARY_SUFFIX)}")
 """A file of versions, and one on its way to the disk. Tables of others can have the same names as ours."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,11 @@ def is_open(file: TableFile) -> bool:
 
 
 def read_manifest(output: Path) -> HistoryManifest | None:
-    """None without a history, or for one of another release, which cannot be continued."""
+    """None without a history, or with a warning for one of another release, which cannot be continued."""
     try:
         fields = json.loads((output / MANIFEST).read_text())
         if fields["format"] != FORMAT:
+            log.warning("another release wrote %s: it has to be computed anew", output / MANIFEST)
             return None
         files = tuple(TableFile(**file) for file in fields["files"])
         return HistoryManifest(fields["cluster_id"], fields["end"], files)

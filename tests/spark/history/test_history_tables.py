@@ -265,7 +265,7 @@ def test_a_history_of_other_tables_is_refused(history: History, tmp_path: Path) 
 
 @pytest.mark.parametrize("damage", ["file lost", "file short", "other format"])
 def test_a_history_that_is_not_complete_is_computed_anew(
-    history: History, tmp_path: Path, damage: str
+    history: History, tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     raw, output = tmp_path / "raw", tmp_path / "history"
     tables = HistoryTables(raw, output)
@@ -280,6 +280,9 @@ def test_a_history_that_is_not_complete_is_computed_anew(
     else:
         (output / MANIFEST).write_text((output / MANIFEST).read_text().replace('"format": 2', '"format": 1'))
     assert tables.catch_up().end == 198
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert str(output) in warning
+    assert "computed anew" in warning
     assert content(output) == expected
 
 
