@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from kraftctl_spark.history import dialects
-from kraftctl_spark.history.kinds import KINDS
+from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, Kind
+from kraftctl_spark.history.schema import SCHEMAS, encode_versions
+from kraftctl_spark.history.versions import Version
 from tests.spark.history.asked import Row, in_duckdb
 from tests.spark.history.test_versions import Tables, gappy, history, whole
 from tests.spark.history_truth import HistoryTruth
@@ -113,6 +116,41 @@ def test_outages(whole: Tables, truth: dict[str, list[Row]]) -> None:
     with in_duckdb(whole.versions) as asked:
         names = ("kind", "topic_id", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
         same(asked.rows("outages"), truth["outages"], *names)
+
+
+def one_version(kind: Kind, key: tuple[int | str, ...], ended_by: str | None, **values: object) -> Version:
+    """Of two versions with equal values: the first one ends at offset 7, where the second one begins."""
+    all_values = tuple(values.get(name) for name in kind.values)
+    if ended_by is None:
+        return Version(key, all_values, 7, 7000, True, None)
+    return Version(key, all_values, 3, 3000, False, 3, 7, 6000, ended_by)
+
+
+@pytest.mark.parametrize(("ended_by", "intervals"), [("changed", [(3, None)]), ("gap", [(3, 7), (7, None)])])
+def test_a_gap_of_one_offset_ends_what_is_so(
+    tmp_path: Path, ended_by: str, intervals: list[tuple[int, int | None]]
+) -> None:
+    """The snapshot after it contains one offset more than was known: it begins where the versions end."""
+    leaderless = {"leader": -1, "replicas": [1, 2], "isr": [1], "adding_replicas": []}
+    found = {
+        PARTITIONS: [one_version(PARTITIONS, ("t", 0), end, **leaderless) for end in (ended_by, None)],
+        BROKERS: [
+            one_version(BROKERS, (1,), end, broker_epoch=2, state="fenced") for end in (ended_by, None)
+        ],
+    }
+    tables = {name: schema.empty_table() for name, schema in SCHEMAS.items()}
+    tables |= {kind.name: encode_versions(kind, versions, "cluster") for kind, versions in found.items()}
+    for name, rows in tables.items():
+        (tmp_path / name).mkdir()
+        pq.write_table(rows, tmp_path / name / "0.parquet")
+    with in_duckdb(tmp_path) as asked:
+        outages, fencings = asked.rows("outages"), asked.rows("fencing_timeline")
+    for rows in (
+        [row for row in outages if row["kind"] == "leaderless"],
+        [row for row in outages if row["kind"] == "under-replicated"],
+        fencings,
+    ):
+        assert sorted((row["start_offset"], row["end_offset"]) for row in rows) == intervals
 
 
 def test_configurations(whole: Tables, truth: dict[str, list[Row]]) -> None:

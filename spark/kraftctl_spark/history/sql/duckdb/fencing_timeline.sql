@@ -1,6 +1,7 @@
 -- The states of each broker from when to when; what has not ended extends to the last known time.
 WITH marked AS (
     SELECT *, CASE WHEN lag(valid_to_offset) OVER of_broker = valid_from_offset
+                    AND lag(ended_by) OVER of_broker <> 'gap'
                     AND lag(state) OVER of_broker = state
                     AND lag(broker_epoch) OVER of_broker = broker_epoch THEN 0 ELSE 1 END AS begins
     FROM brokers

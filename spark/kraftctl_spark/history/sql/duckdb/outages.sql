@@ -1,6 +1,7 @@
 -- From when to when a partition was leaderless, or under-replicated as Kafka's tools count it.
 WITH outages AS (
-    SELECT leaderless, topic_id, partition_id, valid_from_offset, valid_from_time, valid_to_offset, valid_to_time
+    SELECT leaderless, topic_id, partition_id, valid_from_offset, valid_from_time, valid_to_offset, valid_to_time,
+           ended_by = 'gap' AS at_gap
     FROM (SELECT *, leader = -1 AS no_leader,
                  size(isr) < size(replicas)
                  AND (size(adding_replicas) = 0 OR size(isr) < size(array_except(replicas, adding_replicas)))
@@ -9,12 +10,13 @@ WITH outages AS (
     CROSS JOIN (SELECT true AS leaderless UNION ALL SELECT false AS leaderless) AS kinds
     WHERE CASE WHEN leaderless THEN no_leader ELSE lacks_replicas END
 ),
--- An outage is a run of states without a break between them: its first and its last one are its edges.
+-- An outage is a run of states without a break or a gap between them: its first and its last one are its edges.
 edges AS (
     SELECT * FROM (
         SELECT *,
-               coalesce(lag(valid_to_offset) OVER of_partition <> valid_from_offset, true) AS begins,
-               coalesce(lead(valid_from_offset) OVER of_partition <> valid_to_offset, true) AS ends
+               coalesce(lag(valid_to_offset) OVER of_partition <> valid_from_offset
+                        OR lag(at_gap) OVER of_partition, true) AS begins,
+               coalesce(lead(valid_from_offset) OVER of_partition <> valid_to_offset OR at_gap, true) AS ends
         FROM outages
         WINDOW of_partition AS (PARTITION BY topic_id, partition_id, leaderless ORDER BY valid_from_offset)
     ) AS states
