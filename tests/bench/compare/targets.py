@@ -89,6 +89,10 @@ TARGETS: Final[tuple[Target, ...]] = (
     _download("snapshot", "FetchSnapshot to 10 observers", 1.2),
     Target("snapshot", "FetchSnapshot to 10 observers", "processor_ms_per_mb", at_most=0.5),
     Target("snapshot", "start", "start_s", at_most=0.2),
+    Target("log-1m", "memory", "bytes_per_partition", at_most=0.12),
+    Target("log-1m", "start", "start_s", at_most=0.2),
+    Target("snapshot-1m", "start", "start_s", at_most=0.2),
+    Target("log-2m", "start", "start_s", at_most=0.2),
 )
 
 
