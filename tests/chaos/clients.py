@@ -109,6 +109,9 @@ class Clients:
                 "bootstrap.servers": self._bootstrap_servers,
                 "acks": "all",
                 "enable.idempotence": True,
+                # With more, a broker that has just become the leader of a new partition may refuse the first
+                # batch, take the second, and call the first a duplicate when it comes again.
+                "max.in.flight": 1,
                 "linger.ms": 5,
                 "request.timeout.ms": 5000,
                 "socket.timeout.ms": 10000,
