@@ -93,18 +93,18 @@ class RequestHandler:
     """
 
     def submit(self, context: RequestContext, content: Message | RequestHead, respond: Respond) -> int:
-        raise AssertionError("not a handler of its own")
+        raise AssertionError("a subclass defines this")
 
     def cancel(self, request_id: int) -> None:
-        raise AssertionError("not a handler of its own")
+        raise AssertionError("a subclass defines this")
 
     def lacks_right(self, context: RequestContext) -> bool:
         """Whether the right on the cluster is denied that every request of this API needs."""
-        raise AssertionError("not a handler of its own")
+        raise AssertionError("a subclass defines this")
 
     def is_voter(self, replica_id: int) -> bool:
         """Whether a voter of the quorum has this id."""
-        raise AssertionError("not a handler of its own")
+        raise AssertionError("a subclass defines this")
 
 
 def frame_limit(kind: bytes) -> int:

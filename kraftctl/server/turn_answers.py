@@ -20,7 +20,7 @@ class Collecting:
 
     def send_collected(self) -> None:
         """All sockets of the turn are read."""
-        raise AssertionError("not a connection of its own")
+        raise AssertionError("a subclass defines this")
 
 
 class TurnAnswers:
