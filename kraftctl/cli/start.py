@@ -40,7 +40,7 @@ from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.sasl.jaas_file import read_jaas_file
-from kraftctl_security.tls.stores import StoreError
+from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."

@@ -28,7 +28,6 @@ from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
 from kraftctl.server.own_rights import OwnRights
-from kraftctl.server.ssl_reloading import SslReloading
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
@@ -38,9 +37,9 @@ from kraftctl.storage.own_directory import why_observer
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.client_mechanisms import new_sasl_client_of
 from kraftctl_security.sasl.scram_users import LocalUsersFirst
-from kraftctl_security.tls.contexts import client_context
 
 logger = logging.getLogger("kraftctl.server")
+ssl_logger = logging.getLogger("kraftctl.server.ssl")
 storage_logger = logging.getLogger("kraftctl.storage")
 
 
@@ -89,8 +88,7 @@ async def run_controller(
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start()
-        ssl_reloading = SslReloading(server, driver, clock.wall_ms)
-        reloading = asyncio.ensure_future(ssl_reloading.run(reload or asyncio.Event()))
+        reloading = asyncio.ensure_future(_reload_ssl(server, driver, clock, reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
@@ -108,7 +106,23 @@ def peers_context(config: ControllerConfig) -> ssl.SSLContext | None:
     None when it is PLAINTEXT. Raises StoreError.
     """
     found = config.ssl.get(config.controller_listener_names[0])
-    return None if found is None else client_context(found)
+    if found is None:
+        return None
+    # With the library for certificates: 8 MiB that a controller without SSL has no use for.
+    from kraftctl_security.tls.contexts import client_context
+
+    return client_context(found)
+
+
+async def _reload_ssl(server: SocketServer, driver: Driver, clock: Clock, requested: asyncio.Event) -> None:
+    """Until it is cancelled."""
+    if server.ssl_stores:
+        from kraftctl.server.ssl_reloading import SslReloading
+
+        await SslReloading(server, driver, clock.wall_ms).run(requested)
+    while await requested.wait():
+        requested.clear()
+        ssl_logger.info("No listener uses SSL: there are no keystores and truststores to read again")
 
 
 async def _run_until(stop: asyncio.Event, driver: Driver) -> None:

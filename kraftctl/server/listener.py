@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import Callable
 from operator import attrgetter
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.config.endpoints import Endpoint
@@ -37,8 +37,10 @@ from kraftctl.server.voter_connections import VoterConnections
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_security.config_values import INT_MAX
 from kraftctl_security.sasl.scram_server import ScramCredentials
-from kraftctl_security.tls.contexts import Stores, load_stores, server_context
-from kraftctl_security.tls.stores import StoreError
+from kraftctl_security.tls.store_error import StoreError
+
+if TYPE_CHECKING:
+    from kraftctl_security.tls.contexts import Stores
 
 logger = logging.getLogger("kraftctl.server.listener")
 
@@ -226,6 +228,9 @@ class SocketServer:
         config = self.config.ssl.get(endpoint.listener)
         if config is None:
             return None
+        # With the library for certificates: 8 MiB that a controller without SSL has no use for.
+        from kraftctl_security.tls.contexts import load_stores, server_context
+
         try:
             stores = load_stores(config)
             context = server_context(config, stores)

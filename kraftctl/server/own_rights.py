@@ -11,8 +11,6 @@ import logging
 from functools import partial
 from typing import Final
 
-from cryptography.hazmat.primitives.serialization import Encoding
-
 from kraftctl.apis.api_table import API_TABLE
 from kraftctl.config.controller_config import ControllerConfig
 from kraftctl.controller.request_context import RequestContext
@@ -26,7 +24,6 @@ from kraftctl_security.sasl.sasl_config import OAUTHBEARER, SaslMechanismConfig
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_config import CLIENT_AUTH_NONE, SslConfig
 from kraftctl_security.tls.ssl_principal_mapper import NoMatchingRuleError
-from kraftctl_security.tls.stores import load_keystore
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -106,6 +103,10 @@ def _of_sasl(config: SaslMechanismConfig) -> KafkaPrincipal | None:
 def _of_certificate(config: SslConfig) -> KafkaPrincipal | None:
     if config.client_auth == CLIENT_AUTH_NONE or config.keystore is None:
         return ANONYMOUS
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    from kraftctl_security.tls.stores import load_keystore
+
     certificate = load_keystore(config.keystore).chain[0].public_bytes(Encoding.DER)
     try:
         return KafkaPrincipal(USER_TYPE, config.principal_mapper.name(subject_name(certificate)))

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kraftctl_protocol.scram import MECHANISM_NAMES
-from kraftctl_security.issuer.jwks_endpoint import JwksEndpoint
 from kraftctl_security.sasl.mechanism import SaslServer
-from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
-from kraftctl_security.sasl.oauthbearer.oauthbearer_server import OAuthBearerSaslServer
 from kraftctl_security.sasl.plain import PlainServer, PlainUsers
 from kraftctl_security.sasl.sasl_config import OAUTHBEARER, PLAIN, SaslListenerConfig, SaslMechanismConfig
 from kraftctl_security.sasl.scram_server import ScramCredentials, ScramServer
+
+if TYPE_CHECKING:
+    from kraftctl_security.issuer.jwks_endpoint import JwksEndpoint
 
 
 class ListenerSaslServers:
@@ -49,6 +50,11 @@ class ListenerSaslServers:
         if config.mechanism != OAUTHBEARER:
             return _scram_maker(config, credentials)
         assert config.tokens is not None, "the configuration requires it"
+        # With the libraries for tokens and certificates: 11 MiB that other mechanisms have no use for.
+        from kraftctl_security.issuer.jwks_endpoint import JwksEndpoint
+        from kraftctl_security.sasl.oauthbearer.jwt_validator import JwtValidator
+        from kraftctl_security.sasl.oauthbearer.oauthbearer_server import OAuthBearerSaslServer
+
         issuer = JwksEndpoint(config.tokens.jwks)
         self._issuers.append(issuer)
         validator = JwtValidator(config.tokens.validator, issuer)

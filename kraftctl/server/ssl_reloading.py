@@ -19,8 +19,8 @@ from kraftctl.server.expiry_lines import ExpiryLines
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.watched_stores import Replacement, WatchedStores
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import name_of
-from kraftctl_security.tls.stores import StoreError
 
 logger = logging.getLogger("kraftctl.server.ssl")
 
@@ -66,8 +66,6 @@ class SslReloading:
         self._expiry_lines.check(self._watched, self._wall_ms())
         while True:
             forced = await _is_requested(requested)
-            if forced and not self._watched:
-                logger.info("No listener uses SSL: there are no keystores and truststores to read again")
             await self.look(forced=forced)
 
     async def look(self, *, forced: bool = False) -> None:

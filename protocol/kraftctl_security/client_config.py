@@ -18,7 +18,7 @@ from kraftctl_security.sasl.mechanism import NewSaslClient
 from kraftctl_security.sasl.sasl_config import JAAS_CONFIG, read_client_sasl_config
 from kraftctl_security.tls.contexts import client_context
 from kraftctl_security.tls.ssl_config import read_client_ssl_config
-from kraftctl_security.tls.stores import StoreError
+from kraftctl_security.tls.store_error import StoreError
 
 PLAINTEXT: Final = "PLAINTEXT"
 SSL: Final = "SSL"

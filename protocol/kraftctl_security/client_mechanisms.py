@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kraftctl_security.issuer.token_login import TokenLogin
 from kraftctl_security.sasl.mechanism import NewSaslClient
 from kraftctl_security.sasl.sasl_client_factory import client_maker
 from kraftctl_security.sasl.sasl_config import OAUTHBEARER, SaslMechanismConfig
+
+if TYPE_CHECKING:
+    from kraftctl_security.issuer.token_login import TokenLogin
 
 LOGINS_MAX: Final = 16
 """A process has one, or a few after its configuration has changed."""
@@ -29,6 +31,9 @@ def new_sasl_client_of(config: SaslMechanismConfig) -> NewSaslClient:
     """
     if config.mechanism != OAUTHBEARER:
         return client_maker(config)
+    # With the libraries for tokens and certificates: 11 MiB that other mechanisms have no use for.
+    from kraftctl_security.issuer.token_login import TokenLogin
+
     key = (os.getpid(), frozenset(config.values.values.properties.items()))
     with _lock:
         login = _logins.get(key)

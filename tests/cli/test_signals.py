@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
-import select
 import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,77 +21,26 @@ from kraftctl_protocol.generated.alter_client_quotas_request import (
 from kraftctl_protocol.generated.alter_client_quotas_response import AlterClientQuotasResponse
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
-from tests.support.mad_directory import RUNNING, make_directory, properties_file
+from tests.support.processes.started_controller import SECONDS_MAX, StartedController
 from tests.support.wire.controller_client import ControllerClient
-
-SECONDS_MAX = 30.0
-
-
-class Controller:
-    """A process whose output is read line by line."""
-
-    def __init__(self, file: Path) -> None:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "kraftctl", "start", str(file)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-        )
-        self.output = ""
-        self.port = 0
-
-    def await_text(self, pattern: str) -> str:
-        """All that was written since the last call, up to the end of what matches."""
-        stream = self.process.stdout
-        assert stream is not None
-        while (found := re.search(pattern, self.output)) is None:
-            assert select.select([stream], [], [], SECONDS_MAX)[0], f"no {pattern} in\n{self.output}"
-            data = os.read(stream.fileno(), 65536)
-            assert data, f"it has ended without {pattern}:\n{self.output}"
-            self.output += data.decode()
-        seen, self.output = self.output[: found.end()], self.output[found.end() :]
-        return seen
-
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def stop(self) -> int:
-        self.signal(signal.SIGTERM)
-        self.await_text("Stopped")
-        return self.process.wait(SECONDS_MAX)
-
-
-@pytest.fixture
-def controller(tmp_path: Path) -> Iterator[Controller]:
-    directory = make_directory(tmp_path)
-    running = Controller(properties_file(tmp_path, directory.path))
-    try:
-        found = re.search(r"\(port (\d+)\)", running.await_text(RUNNING))
-        assert found is not None
-        running.port = int(found.group(1))
-        yield running
-    finally:
-        running.process.kill()
-        running.process.wait()
 
 
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2])
-def test_it_is_logged_and_nothing_else(controller: Controller, number: signal.Signals) -> None:
+def test_it_is_logged_and_nothing_else(controller: StartedController, number: signal.Signals) -> None:
     for _ in range(3):
         controller.signal(number)
         assert "Traceback" not in controller.await_text(f"Ignoring {number.name}")
     assert controller.stop() == 0
 
 
-def test_sighup_without_ssl_is_logged_and_nothing_else(controller: Controller) -> None:
+def test_sighup_without_ssl_is_logged_and_nothing_else(controller: StartedController) -> None:
     for _ in range(3):
         controller.signal(signal.SIGHUP)
         assert "Traceback" not in controller.await_text("No listener uses SSL")
     assert controller.stop() == 0
 
 
-def test_sigquit_writes_all_stacks_and_it_serves_on(controller: Controller) -> None:
+def test_sigquit_writes_all_stacks_and_it_serves_on(controller: StartedController) -> None:
     for _ in range(2):
         controller.signal(signal.SIGQUIT)
         dump = controller.await_text("End of the stacks")
@@ -151,14 +95,14 @@ def change_quotas(port: int, ended: threading.Event) -> None:
                 return
 
 
-def test_sigpipe_is_nothing(controller: Controller) -> None:
+def test_sigpipe_is_nothing(controller: StartedController) -> None:
     controller.signal(signal.SIGPIPE)
     controller.signal(signal.SIGHUP)
     assert "SIGPIPE" not in controller.await_text("SIGHUP: reading keystores")
     assert controller.stop() == 0
 
 
-def test_all_together_and_then_a_clean_stop(controller: Controller) -> None:
+def test_all_together_and_then_a_clean_stop(controller: StartedController) -> None:
     for number in (signal.SIGQUIT, signal.SIGHUP, signal.SIGPIPE, signal.SIGUSR1, signal.SIGUSR2):
         controller.signal(number)
     controller.await_text("End of the stacks")
@@ -167,7 +111,7 @@ def test_all_together_and_then_a_clean_stop(controller: Controller) -> None:
     assert controller.process.wait(SECONDS_MAX) == 0
 
 
-def test_a_reader_of_the_log_that_goes_away_does_not_stop_it(controller: Controller) -> None:
+def test_a_reader_of_the_log_that_goes_away_does_not_stop_it(controller: StartedController) -> None:
     """`kraftctl start FILE | head`: the pipe of the log is closed, then something is logged."""
     assert controller.process.stdout is not None
     controller.process.stdout.close()

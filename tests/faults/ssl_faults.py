@@ -165,4 +165,15 @@ FAULTS = (
         (f"{SSL}::test_a_handshake_may_arrive_byte_by_byte",),
         "A request that is sent together with the end of the handshake is never answered.",
     ),
+    PlantedFault(
+        "certificates-without-ssl",
+        "kraftctl/server/listener.py",
+        "if TYPE_CHECKING:\n    from kraftctl_security.tls.contexts import Stores\n",
+        "from kraftctl_security.tls.contexts import Stores\n",
+        (
+            "tests/cli/test_libraries_of_use.py::test_no_library_for_certificates_is_mapped",
+            "tests/cli/test_libraries_of_use.py::test_no_module_of_tokens_and_certificates_is_imported_to_start",
+        ),
+        "A controller without SSL loads 8 MiB that it has no use for.",
+    ),
 )

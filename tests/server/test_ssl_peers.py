@@ -13,7 +13,7 @@ from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersion, ApiVersionsResponse
 from kraftctl_protocol.generated.unregister_broker_response import UnregisterBrokerResponse
 from kraftctl_protocol.message import Message
-from kraftctl_security.tls.stores import StoreError
+from kraftctl_security.tls.store_error import StoreError
 from tests.server.serving import PROPERTIES, Handler, both_loops, run, unregister
 from tests.server.ssl_serving import authority, identity, node_context, serving_ssl, stores
 from tests.server.test_peers import Asker

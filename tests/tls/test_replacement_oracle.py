@@ -10,8 +10,8 @@ import pytest
 
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
 from kraftctl_security.tls.contexts import load_stores
+from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import check_names, check_peers
-from kraftctl_security.tls.stores import StoreError
 from tests.support.certificates import Authority, Identity
 from tests.support.processes.kafka import kafka
 from tests.tls.test_store_replacement import NAME, NOW, configured

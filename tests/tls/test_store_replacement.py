@@ -10,8 +10,8 @@ import pytest
 from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, read_listener_ssl_config
+from kraftctl_security.tls.store_error import StoreError
 from kraftctl_security.tls.store_replacement import check_dates, check_names, check_peers
-from kraftctl_security.tls.stores import StoreError
 from kraftctl_security.tls.trial_handshake import why_no_handshake
 from tests.support.certificates import DAY, Authority, Identity
 

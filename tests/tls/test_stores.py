@@ -19,7 +19,8 @@ from kraftctl_security.config_values import ConfigValues
 from kraftctl_security.tls import contexts
 from kraftctl_security.tls.contexts import client_context, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, read_client_ssl_config
-from kraftctl_security.tls.stores import StoreError, load_keystore, load_truststore
+from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.stores import load_keystore, load_truststore
 from tests.support.certificates import Authority, Identity
 
 SECRET = "hunter2"

@@ -12,7 +12,7 @@ from typing import Final
 from kraftctl_security.sasl.oauthbearer.issuer_url import IssuerUrl
 from kraftctl_security.tls.contexts import client_context
 from kraftctl_security.tls.ssl_config import SslConfig
-from kraftctl_security.tls.stores import StoreError
+from kraftctl_security.tls.store_error import StoreError
 
 TIMEOUT_MS: Final = 20_000
 """To connect, and for each read, unless a key says less. As jose4j's, which Kafka reads the keys with."""

@@ -20,7 +20,8 @@ from kraftctl_security.tls.ssl_config import (
     TLS_1_3,
     SslConfig,
 )
-from kraftctl_security.tls.stores import KeyStore, StoreError, load_keystore, load_truststore
+from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.stores import KeyStore, load_keystore, load_truststore
 
 VERSIONS: Final = {TLS_1_2: ssl.TLSVersion.TLSv1_2, TLS_1_3: ssl.TLSVersion.TLSv1_3}
 

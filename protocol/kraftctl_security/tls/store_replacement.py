@@ -16,7 +16,8 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.tls.contexts import Stores, client_context, server_context
 from kraftctl_security.tls.distinguished_name import subject_name
 from kraftctl_security.tls.ssl_config import SslConfig
-from kraftctl_security.tls.stores import UNREADABLE, KeyStore, StoreError
+from kraftctl_security.tls.store_error import StoreError
+from kraftctl_security.tls.stores import UNREADABLE, KeyStore
 from kraftctl_security.tls.trial_handshake import why_no_handshake
 
 RESTART = "or restart, which does not compare"

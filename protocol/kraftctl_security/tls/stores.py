@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
+from kraftctl_security.tls.store_error import StoreError
 
 PrivateKey: TypeAlias = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
@@ -35,10 +36,6 @@ UNREADABLE: Final = (
 CERTIFICATE: Final = "CERTIFICATE"
 PRIVATE_KEY: Final = "PRIVATE KEY"
 ENCRYPTED_PRIVATE_KEY: Final = "ENCRYPTED PRIVATE KEY"
-
-
-class StoreError(Exception):
-    """Keys or certificates that cannot be used; the text names file and key, and never a secret."""
 
 
 class KeyStore:
