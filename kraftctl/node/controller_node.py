@@ -116,40 +116,29 @@ class ControllerNode:
     def step(self, event: NodeEvent, now_ms: int, wall_ms: int) -> list[NodeEffect]:
         """What must be done, in this order, because `event` happened."""
         self._audit.begin_step(wall_ms)
-        match event:
-            case ClientRequest() | UndecodedRequest():
-                self._client_request(event, now_ms, wall_ms)
-            case BodyRefused():
-                self._body_refused(event)
-            case LogRead() | SnapshotRead():
-                self._effects += self._loader.load(event)
-            case TurnTaken():
-                self._take_turn(event, now_ms, wall_ms)
-            case events.ResponseReceived():
-                if self._registration.is_waiting_for(event.send_id):
-                    self._effects.append(self._registration.answered(event.response, now_ms))
-                else:
-                    self._step_raft(event, now_ms, wall_ms)
-            case events.RequestCancelled():
-                self._envelopes.pop(event.request_id, None)
-                if self._controller.client_left(event.request_id):
-                    self._end_audit(event.request_id, None)
+        if isinstance(event, (ClientRequest, UndecodedRequest)):
+            self._client_request(event, now_ms, wall_ms)
+        elif isinstance(event, BodyRefused):
+            self._body_refused(event)
+        elif isinstance(event, (LogRead, SnapshotRead)):
+            self._effects += self._loader.load(event)
+        elif isinstance(event, TurnTaken):
+            self._take_turn(event, now_ms, wall_ms)
+        elif isinstance(event, events.ResponseReceived):
+            if self._registration.is_waiting_for(event.send_id):
+                self._effects.append(self._registration.answered(event.response, now_ms))
+            else:
                 self._step_raft(event, now_ms, wall_ms)
-            case events.SnapshotCreated():
-                self._generator.written()
-                self._step_raft(event, now_ms, wall_ms)
-            case (
-                events.LogFlushed()
-                | events.DeadlineReached()
-                | events.Started()
-                | events.SnapshotDownloaded()
-                | events.LogStartChanged()
-                | events.ResignRequested()
-                | events.ShutdownRequested()
-            ):
-                self._step_raft(event, now_ms, wall_ms)
-            case _:
-                assert_never(event)
+        elif isinstance(event, events.RequestCancelled):
+            self._envelopes.pop(event.request_id, None)
+            if self._controller.client_left(event.request_id):
+                self._end_audit(event.request_id, None)
+            self._step_raft(event, now_ms, wall_ms)
+        elif isinstance(event, events.SnapshotCreated):
+            self._generator.written()
+            self._step_raft(event, now_ms, wall_ms)
+        else:
+            self._step_raft(event, now_ms, wall_ms)
         self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
         done = self._effects
         self._effects = []
@@ -211,39 +200,38 @@ class ControllerNode:
             self._begin_audit(event.request_id, context, request)
             self._respond(event.request_id, self._controller.refuse_failed(context, request, error))
             return
-        match step:
-            case events.RequestReceived():
-                envelope = self._envelopes.get(event.request_id)
-                context = event.context if envelope is None else envelope.context
-                self._begin_audit(event.request_id, context, step.request)
-                self._step_raft(step, now_ms, wall_ms)
-            case PreparedRequest():
-                self._begin_audit(event.request_id, step.context, step.request)
-                base_offset = self._raft.end_offset
-                self._append(step.prepared, now_ms, wall_ms)
-                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)
-                rest, response = step.prepared.rest, step.prepared.response
-                if rest is not None:
-                    waiting = WaitingRequest(event.request_id, step.context, step.request)
-                    self._controller.continue_later(
-                        rest,
-                        waiting if response is None else None,
-                        has_begun=step.prepared.changes_anything,
-                    )
-                if rest is None or response is not None:
-                    self._answer(
-                        event.request_id, step.context, step.request, response, now_ms, step.prepared.encoded
-                    )
-            case DecodeBody():
-                self._effects.append(step)
-            case Message():
-                self._begin_audit(event.request_id, event.context, event.request)
-                self._respond(event.request_id, step)
-            case str():
-                self._begin_audit(event.request_id, event.context, event.request)
-                self._close(event.request_id, Errors.INVALID_REQUEST, step)
-            case _:
-                assert_never(step)
+        if isinstance(step, events.RequestReceived):
+            envelope = self._envelopes.get(event.request_id)
+            context = event.context if envelope is None else envelope.context
+            self._begin_audit(event.request_id, context, step.request)
+            self._step_raft(step, now_ms, wall_ms)
+        elif isinstance(step, PreparedRequest):
+            self._begin_audit(event.request_id, step.context, step.request)
+            base_offset = self._raft.end_offset
+            self._append(step.prepared, now_ms, wall_ms)
+            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)
+            rest, response = step.prepared.rest, step.prepared.response
+            if rest is not None:
+                waiting = WaitingRequest(event.request_id, step.context, step.request)
+                self._controller.continue_later(
+                    rest,
+                    waiting if response is None else None,
+                    has_begun=step.prepared.changes_anything,
+                )
+            if rest is None or response is not None:
+                self._answer(
+                    event.request_id, step.context, step.request, response, now_ms, step.prepared.encoded
+                )
+        elif isinstance(step, DecodeBody):
+            self._effects.append(step)
+        elif isinstance(step, Message):
+            self._begin_audit(event.request_id, event.context, event.request)
+            self._respond(event.request_id, step)
+        elif isinstance(step, str):
+            self._begin_audit(event.request_id, event.context, event.request)
+            self._close(event.request_id, Errors.INVALID_REQUEST, step)
+        else:
+            assert_never(step)
 
     def _prepare(self, event: ClientRequest, now_ms: int, wall_ms: int) -> NextStep:
         """What to do with a request whose body, or at least whose envelope, is decoded."""
@@ -365,43 +353,28 @@ class ControllerNode:
     def _carry_out(self, raft_effects: list[effects.RaftEffect], now_ms: int) -> None:
         """Handle what concerns the node itself, and pass on everything else, in order."""
         for effect in raft_effects:
-            match effect:
-                case effects.Respond():
-                    self._respond(effect.request_id, effect.response)
-                case effects.HighWatermarkUpdated():
-                    if self._controller.active:
-                        self._release(self._controller.committed(effect.offset))
-                case effects.BecameLeader():
-                    self._led_epoch = effect.epoch
-                    self._led_epoch_start = effect.epoch_start_offset
-                case effects.LeadershipLost():
-                    self._led_epoch = NO_EPOCH
-                    if self._controller.active:
-                        self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
-                        self._release(self._controller.renounce())
-                case effects.LeaderChanged():
-                    self._inform_controller()
-                    self._registration.leader_changed(now_ms)
-                case effects.StartOver():
-                    self._effects += self._generator.abandon()
-                    self._effects.append(effect)
-                case (
-                    effects.AppendBatch()
-                    | effects.FlushLog()
-                    | effects.RespondFetch()
-                    | effects.SendRequest()
-                    | effects.Notice()
-                    | effects.WriteQuorumState()
-                    | effects.TruncateLog()
-                    | effects.SaveSnapshotSlice()
-                    | effects.FinishSnapshot()
-                    | effects.RespondFetchSnapshot()
-                    | effects.NoteRecovered()
-                    | effects.Halt()
-                ):
-                    self._effects.append(effect)
-                case _:
-                    assert_never(effect)
+            # Not `match`, here and below: see ADR 8. An AlterPartition in the core takes 4 % less.
+            if isinstance(effect, effects.Respond):
+                self._respond(effect.request_id, effect.response)
+            elif isinstance(effect, effects.HighWatermarkUpdated):
+                if self._controller.active:
+                    self._release(self._controller.committed(effect.offset))
+            elif isinstance(effect, effects.BecameLeader):
+                self._led_epoch = effect.epoch
+                self._led_epoch_start = effect.epoch_start_offset
+            elif isinstance(effect, effects.LeadershipLost):
+                self._led_epoch = NO_EPOCH
+                if self._controller.active:
+                    self._notice(CONTROLLER, f"Renouncing the leadership of epoch {effect.epoch}")
+                    self._release(self._controller.renounce())
+            elif isinstance(effect, effects.LeaderChanged):
+                self._inform_controller()
+                self._registration.leader_changed(now_ms)
+            elif isinstance(effect, effects.StartOver):
+                self._effects += self._generator.abandon()
+                self._effects.append(effect)
+            else:
+                self._effects.append(effect)
 
     def _release(self, parked: list[ParkedResponse]) -> None:
         for entry in parked:

@@ -221,35 +221,34 @@ class RaftNode:
 
     def _handle(self, event: RaftEvent) -> None:
         core = self._core
-        match event:
-            case RequestReceived():
-                handle_request(core, event)
-            case LogFlushed():
-                log_flushed(core, event.end_offset)
-            case DeadlineReached():
-                pass
-            case RequestCancelled():
-                core.parked.remove(event.request_id)
-            case ResponseReceived():
-                handle_response(core, event)
-            case SnapshotCreated():
-                if event.snapshot_id.offset >= core.log.start_offset:
-                    core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
-            case SnapshotDownloaded():
-                snapshot_downloaded(core, event)
-            case LogStartChanged():
-                core.log.start_at(event.start_offset)
-                core.log.remove_snapshots(event.deleted)
-                core.history.start_at(core.log.start_offset)
-                redirect_trimmed_fetches(core)
-            case ResignRequested():
-                if core.leader() is not None and core.state.epoch == event.epoch:
-                    resign(core)
-            case ShutdownRequested():
-                core.shut_down()
-                if core.leader() is not None:
-                    resign(core)
-            case Started():
-                start(core)
-            case _:
-                assert_never(event)
+        if isinstance(event, RequestReceived):
+            handle_request(core, event)
+        elif isinstance(event, LogFlushed):
+            log_flushed(core, event.end_offset)
+        elif isinstance(event, DeadlineReached):
+            pass
+        elif isinstance(event, RequestCancelled):
+            core.parked.remove(event.request_id)
+        elif isinstance(event, ResponseReceived):
+            handle_response(core, event)
+        elif isinstance(event, SnapshotCreated):
+            if event.snapshot_id.offset >= core.log.start_offset:
+                core.log.add_snapshot(SnapshotInfo(event.snapshot_id, event.size_bytes))
+        elif isinstance(event, SnapshotDownloaded):
+            snapshot_downloaded(core, event)
+        elif isinstance(event, LogStartChanged):
+            core.log.start_at(event.start_offset)
+            core.log.remove_snapshots(event.deleted)
+            core.history.start_at(core.log.start_offset)
+            redirect_trimmed_fetches(core)
+        elif isinstance(event, ResignRequested):
+            if core.leader() is not None and core.state.epoch == event.epoch:
+                resign(core)
+        elif isinstance(event, ShutdownRequested):
+            core.shut_down()
+            if core.leader() is not None:
+                resign(core)
+        elif isinstance(event, Started):
+            start(core)
+        else:
+            assert_never(event)

@@ -120,64 +120,61 @@ class EffectExecutor:
 
     def execute(self, effect: NodeEffect | RetentionDue) -> None:
         """Done when this returns, or `paused` until it is. Raises StorageError when the node halts."""
-        if isinstance(effect, Respond):
-            # The most frequent one, and the class of a module's attribute would be looked up by name.
-            self._respond(effect)
-            return
         storage = self._storage
-        match effect:
-            case effects.RespondFetch():
-                self._respond_fetch(effect)
-            case effects.AppendBatch():
-                storage.log.append(effect.batch)
-            case effects.FlushLog():
-                self._flush()
-            case effects.WriteQuorumState():
-                self._store_again(effect, partial(storage.write_quorum_state, effect.state))
-            case effects.TruncateLog():
-                self._answer_reads.skip_all()
-                self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
-            case effects.SaveSnapshotSlice():
-                saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
-                self._store(effect, saving)
-            case effects.FinishSnapshot():
-                self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
-            case effects.StartOver():
-                self._answer_reads.skip_all()
-                self._cut_files(effect, partial(storage.start_over_at, effect.snapshot_id))
-            case effects.RespondFetchSnapshot():
-                self._respond_fetch_snapshot(effect)
-            case effects.NoteRecovered():
-                self._store(effect, storage.note_recovered)
-            case RetentionDue():
-                self._answer_reads.skip_all()
-                self._apply_retention(effect)
-            case effects.Halt():
-                raise StorageError(effect.text)
-            case ReadLog():
-                self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
-            case ReadSnapshot():
-                self._read_snapshot(effect)
-            case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
-                self._snapshot_writing.carry_out(effect)
-            case CloseConnection():
-                self._network.respond(effect.request_id, effect.reason or None)
-            case DecodeBody():
-                self._bodies.decode(effect)
-            case TakeTurn():
-                self._ask_for_a_turn(effect)
-            case effects.Notice():
-                self._notices.notice(effect)
-            case RequestFailed():
-                self._notices.request_failed(effect)
-            case Audited():
-                self._notices.audited(effect.entry)
-            case AuthorizerLines():
-                self._notices.authorizer_lines(effect)
-            case effects.SendRequest():
-                self._network.send(effect)
-            case _:
-                assert_never(effect)
+        if isinstance(effect, Respond):
+            self._respond(effect)
+        elif isinstance(effect, effects.RespondFetch):
+            self._respond_fetch(effect)
+        elif isinstance(effect, effects.AppendBatch):
+            storage.log.append(effect.batch)
+        elif isinstance(effect, effects.FlushLog):
+            self._flush()
+        elif isinstance(effect, effects.WriteQuorumState):
+            self._store_again(effect, partial(storage.write_quorum_state, effect.state))
+        elif isinstance(effect, effects.TruncateLog):
+            self._answer_reads.skip_all()
+            self._cut_files(effect, partial(storage.truncate_log, effect.end_offset))
+        elif isinstance(effect, effects.SaveSnapshotSlice):
+            saving = partial(self._downloads.save, effect.snapshot_id, effect.position, effect.data)
+            self._store(effect, saving)
+        elif isinstance(effect, effects.FinishSnapshot):
+            self._store(effect, partial(self._downloads.finish, effect.snapshot_id))
+        elif isinstance(effect, effects.StartOver):
+            self._answer_reads.skip_all()
+            self._cut_files(effect, partial(storage.start_over_at, effect.snapshot_id))
+        elif isinstance(effect, effects.RespondFetchSnapshot):
+            self._respond_fetch_snapshot(effect)
+        elif isinstance(effect, effects.NoteRecovered):
+            self._store(effect, storage.note_recovered)
+        elif isinstance(effect, RetentionDue):
+            self._answer_reads.skip_all()
+            self._apply_retention(effect)
+        elif isinstance(effect, effects.Halt):
+            raise StorageError(effect.text)
+        elif isinstance(effect, ReadLog):
+            self._scheduler.call_soon(partial(self._inbox.guarded, partial(self._read_log, effect)))
+        elif isinstance(effect, ReadSnapshot):
+            self._read_snapshot(effect)
+        elif isinstance(effect, (WriteSnapshotPart, WriteSnapshot, AbandonSnapshot)):
+            self._snapshot_writing.carry_out(effect)
+        elif isinstance(effect, CloseConnection):
+            self._network.respond(effect.request_id, effect.reason or None)
+        elif isinstance(effect, DecodeBody):
+            self._bodies.decode(effect)
+        elif isinstance(effect, TakeTurn):
+            self._ask_for_a_turn(effect)
+        elif isinstance(effect, effects.Notice):
+            self._notices.notice(effect)
+        elif isinstance(effect, RequestFailed):
+            self._notices.request_failed(effect)
+        elif isinstance(effect, Audited):
+            self._notices.audited(effect.entry)
+        elif isinstance(effect, AuthorizerLines):
+            self._notices.authorizer_lines(effect)
+        elif isinstance(effect, effects.SendRequest):
+            self._network.send(effect)
+        else:
+            assert_never(effect)
 
     def _respond(self, effect: Respond) -> None:
         response = effect.response if effect.encoded is None else effect.encoded

@@ -15,9 +15,9 @@ FAULTS = (
     PlantedFault(
         "a-line-before-its-records-are-committed",
         NODE,
-        "                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n",
-        "                self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n"
-        "                self._end_audit(event.request_id, step.prepared.response)\n",
+        "            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n",
+        "            self._audit.appended(event.request_id, base_offset, self._raft.end_offset)\n"
+        "            self._end_audit(event.request_id, step.prepared.response)\n",
         (f"{TRAIL_TESTS}::test_a_line_is_written_once_its_records_are_committed",),
         "The audit log says that something was done which the next leader does not have.",
     ),
@@ -32,9 +32,9 @@ FAULTS = (
     PlantedFault(
         "a-line-of-raft-names-the-broker-instead-of-its-client",
         NODE,
-        "                context = event.context if envelope is None else envelope.context\n"
-        "                self._begin_audit",
-        "                context = event.context\n                self._begin_audit",
+        "            context = event.context if envelope is None else envelope.context\n"
+        "            self._begin_audit",
+        "            context = event.context\n            self._begin_audit",
         ("tests/node/test_audited_voters.py::test_a_change_of_voters_in_an_envelope_is_its_clients",),
         "A voter that a client of a broker adds has no line.",
     ),

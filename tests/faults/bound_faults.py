@@ -305,7 +305,7 @@ FAULTS = (
     PlantedFault(
         "voter-sets-are-never-forgotten",
         "kraftctl/raft/raft_node.py",
-        "                core.history.start_at(core.log.start_offset)\n",
+        "            core.history.start_at(core.log.start_offset)\n",
         "",
         ("tests/raft/test_voter_history.py",),
         "Each change of voters takes memory until the next restart.",

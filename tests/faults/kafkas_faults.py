@@ -142,9 +142,9 @@ FAULTS = (
     PlantedFault(
         "a-former-leader-counts-bytes-anew",
         "kraftctl/node/controller_node.py",
-        "                        self._release(self._controller.renounce())\n",
-        "                        self._release(self._controller.renounce())\n"
-        "                        self._generator._policy.began(now_ms)\n",
+        "                    self._release(self._controller.renounce())\n",
+        "                    self._release(self._controller.renounce())\n"
+        "                    self._generator._policy.began(now_ms)\n",
         (
             f"{NODE}::test_leaders_of_short_epochs_still_take_snapshots",
             f"{NODE}::test_voters_that_lead_in_turn_all_take_snapshots",

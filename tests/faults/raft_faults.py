@@ -376,7 +376,7 @@ FAULTS = (
     PlantedFault(
         "trimmed-fetches-wait",
         "kraftctl/raft/raft_node.py",
-        "                redirect_trimmed_fetches(core)\n",
+        "            redirect_trimmed_fetches(core)\n",
         "",
         ("tests/raft/test_datadriven.py",),
         "A leader fails when it answers a Fetch whose records retention has removed.",

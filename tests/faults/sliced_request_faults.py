@@ -14,8 +14,8 @@ FAULTS = (
     PlantedFault(
         "work-goes-on-for-a-client-that-left",
         "kraftctl/node/controller_node.py",
-        "                if self._controller.client_left(event.request_id):\n",
-        "                if False:\n",
+        "            if self._controller.client_left(event.request_id):\n",
+        "            if False:\n",
         ("tests/node/test_sliced_requests.py::test_work_that_has_changed_nothing_ends_with_its_connection",),
         "A client that times out and asks again adds the same work again and again.",
     ),

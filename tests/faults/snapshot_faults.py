@@ -106,8 +106,8 @@ FAULTS = (
     PlantedFault(
         "deleted-snapshots-are-still-served",
         "kraftctl/raft/raft_node.py",
-        "                core.log.remove_snapshots(event.deleted)\n",
-        "                pass\n",
+        "            core.log.remove_snapshots(event.deleted)\n",
+        "            pass\n",
         (DOWNLOADS,),
         "A leader that is asked for one cannot read its file, and resigns.",
     ),

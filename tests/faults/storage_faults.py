@@ -108,8 +108,8 @@ FAULTS = (
     PlantedFault(
         "end-of-recovery-is-not-stored",
         "kraftctl/server/effect_executor.py",
-        "                self._store(effect, storage.note_recovered)\n",
-        "                pass\n",
+        "            self._store(effect, storage.note_recovered)\n",
+        "            pass\n",
         ("tests/server/test_effect_order.py",),
         "A voter that has recovered and voted recovers again after a restart, with its vote forgotten.",
     ),
