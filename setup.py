@@ -19,6 +19,9 @@ PURE = os.environ.get("KRAFTCTL_PURE", "0") not in ("", "0")
 OPT_LEVEL = os.environ.get("KRAFTCTL_OPT_LEVEL", "1")
 """How far the C compiler optimises: 1 for a quick build, 3 for a release (docs/adr/0008)."""
 
+RELEASE_FLAGS = ["-flto", "-fno-semantic-interposition"] if OPT_LEVEL == "3" else []
+"""Functions of other modules are inlined, too: up to 8 % less processor time (docs/performance.md)."""
+
 METADATA_COMMANDS = {"egg_info", "dist_info", "sdist"}
 """Commands that run before a build and do not need the extensions."""
 
@@ -99,6 +102,9 @@ def extensions() -> list[Any]:
     options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
     made = mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
     for extension in made:
+        extension.extra_compile_args = [*extension.extra_compile_args, *RELEASE_FLAGS]
+        if RELEASE_FLAGS:
+            extension.extra_link_args = [*extension.extra_link_args, *RELEASE_FLAGS, f"-O{OPT_LEVEL}"]
         # Those of single modules only import a shared object, and do not find mypyc's headers.
         if extension.name.endswith("__mypyc"):
             extension.extra_compile_args = [*extension.extra_compile_args, "-include", str(TRASHCAN)]

@@ -148,11 +148,8 @@ class NodeLoop:
     def _offer(self, event: NodeEvent | RetentionDue | DeadlineDue) -> None:
         if self._draining or is_paused(self._executor):
             self._inbox.append(event)
-        elif self._inbox:
-            self._inbox.append(event)
-            self._drain(None)
         else:
-            # Nothing waits: the event need not go through the inbox.
+            assert not self._inbox or self.ended, "what is not paused has processed all"
             self._drain(event)
 
     def resume(self, next_event: NodeEvent | None) -> None:
