@@ -102,12 +102,11 @@ def extensions() -> list[Any]:
     options = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull]
     made = mypycify(options + files, opt_level=OPT_LEVEL, debug_level="0", separate=parts)
     for extension in made:
-        extension.extra_compile_args = [*extension.extra_compile_args, *RELEASE_FLAGS]
-        if RELEASE_FLAGS:
-            extension.extra_link_args = [*extension.extra_link_args, *RELEASE_FLAGS, f"-O{OPT_LEVEL}"]
         # Those of single modules only import a shared object, and do not find mypyc's headers.
         if extension.name.endswith("__mypyc"):
-            extension.extra_compile_args = [*extension.extra_compile_args, "-include", str(TRASHCAN)]
+            native = [*RELEASE_FLAGS, "-include", str(TRASHCAN)]
+            extension.extra_compile_args = [*extension.extra_compile_args, *native]
+            extension.extra_link_args = [*extension.extra_link_args, f"-O{OPT_LEVEL}", *RELEASE_FLAGS]
             extension.depends = [*extension.depends, str(TRASHCAN)]
     return made
 
