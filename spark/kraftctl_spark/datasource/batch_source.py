@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
+from kraftctl_spark.datasource.plain_errors import without_traceback
+from kraftctl_spark.datasource.pushed_filters import EVERYTHING, Wanted, wanted_of
 from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
@@ -17,30 +20,61 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class KraftBatchReader(DataSourceReader):
-    """Plans once per query, up to the high watermark at that time.
+PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
+"""What the process of Spark runs that asks a reader which filters it can use."""
 
-    Filters are not pushed down: Spark would have to be configured for that.
-    """
+
+class KraftBatchReader(DataSourceReader):
+    """Plans once per query, up to the high watermark at that time."""
 
     def __init__(self, options: KraftOptions) -> None:
         self._options = options
+        self._wanted = EVERYTHING
 
     def partitions(self) -> list[InputPartition]:
-        reader = self._options.location.open(self._options.cluster_id)
-        try:
-            ranges = plan_batch(reader, self._options.starting_offset, self._options.ending_offset)
-            return partitions_of(ranges, reader.cluster_id())
-        finally:
-            reader.close()
+        with without_traceback():
+            reader = self._options.location.open(self._options.cluster_id)
+            try:
+                ranges = plan_batch(
+                    reader, self._options.starting_offset, self._options.ending_offset, self._wanted
+                )
+                return partitions_of(ranges, reader.cluster_id(), self._wanted.times_ms)
+            finally:
+                reader.close()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return arrow_batches(rows_of_partition(self._options.location, partition))
+        with without_traceback():
+            yield from arrow_batches(rows_of_partition(self._options.location, partition))
 
 
-def plan_batch(reader: LogReader, starting_offset: int | None, ending_offset: int | None) -> list[LogRange]:
+class FilteredBatchReader(KraftBatchReader):
+    """Reads no more of the log than the filters of the query need."""
+
+    def pushFilters(self, filters: list[Filter]) -> list[Filter]:
+        """Returns all of them: Spark evaluates them again."""
+        self._wanted = wanted_of(filters)
+        return filters
+
+
+def batch_reader(options: KraftOptions) -> KraftBatchReader:
+    """A reader that takes filters only where Spark asks for them.
+
+    With `spark.sql.python.filterPushdown.enabled` off, Spark fails every query of a reader that does.
+    """
+    return (FilteredBatchReader if PUSHDOWN_WORKER in sys.modules else KraftBatchReader)(options)
+
+
+def plan_batch(
+    reader: LogReader, starting_offset: int | None, ending_offset: int | None, wanted: Wanted = EVERYTHING
+) -> list[LogRange]:
     """ValueError for offsets that cannot be read, or are deleted."""
     place = reader.position(0, 0)
+    return wanted.clip(_planned(reader, starting_offset, ending_offset, place), place.leader_epoch)
+
+
+def _planned(
+    reader: LogReader, starting_offset: int | None, ending_offset: int | None, place: LogPosition
+) -> list[LogRange]:
     end = place.high_watermark if ending_offset is None else ending_offset
     if end > place.high_watermark:
         raise ValueError(

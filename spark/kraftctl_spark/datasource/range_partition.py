@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import InputPartition
 
+from kraftctl_spark.datasource.pushed_filters import ALL, Bounds, has_time_in
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.log.log_location import LogLocation
-from kraftctl_spark.log.log_range import LogRange
-from kraftctl_spark.rows.log_rows import rows_of_range
+from kraftctl_spark.log.log_range import LogRange, read_range
+from kraftctl_spark.rows.log_rows import rows_of_batches
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ class RangePartition(InputPartition):
 
     range: LogRange
     cluster: str
+    times_ms: Bounds = ALL
+    """Batches without a record in these times are left out."""
 
 
-def partitions_of(ranges: Iterable[LogRange], cluster: str) -> list[InputPartition]:
+def partitions_of(ranges: Iterable[LogRange], cluster: str, times_ms: Bounds = ALL) -> list[InputPartition]:
     """One partition per range."""
-    return [RangePartition(one, cluster) for one in ranges]
+    return [RangePartition(one, cluster, times_ms) for one in ranges]
 
 
 def rows_of_partition(location: LogLocation, partition: InputPartition) -> Iterator[MetadataRows]:
@@ -43,7 +46,10 @@ def rows_of_partition(location: LogLocation, partition: InputPartition) -> Itera
         return
     reader = location.open(partition.cluster)
     try:
-        yield from rows_of_range(reader, partition.range)
+        batches = read_range(reader, partition.range)
+        if partition.times_ms != ALL:
+            batches = (batch for batch in batches if has_time_in(partition.times_ms, batch))
+        yield from rows_of_batches(batches, partition.range)
     finally:
         reader.close()
 

@@ -22,7 +22,8 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from kraftctl_spark.datasource.batch_source import KraftBatchReader
+from kraftctl_spark.datasource.batch_source import batch_reader
+from kraftctl_spark.datasource.plain_errors import without_traceback
 from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.datasource.spark_schema import spark_schema
@@ -81,13 +82,14 @@ class KraftDataSource(DataSource):
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._options = KraftOptions.parse(options)
+        with without_traceback():
+            self._options = KraftOptions.parse(options)
 
     def schema(self) -> StructType:
         return spark_schema()
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return KraftBatchReader(self._options)
+        return batch_reader(self._options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         if (self._options.starting_offset, self._options.ending_offset) != (None, None):

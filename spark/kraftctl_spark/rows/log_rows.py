@@ -15,7 +15,11 @@ ROWS_PER_CHUNK = 20_000
 
 def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]:
     """All rows of a range, in chunks."""
-    batches = read_range(reader, wanted)
+    return rows_of_batches(read_range(reader, wanted), wanted)
+
+
+def rows_of_batches(batches: Iterable[RecordBatch], wanted: LogRange) -> Iterator[MetadataRows]:
+    """The rows that some batches of a range have in it, in chunks."""
     if wanted.snapshot:
         return rows_of_snapshot(batches, wanted.end)
     return rows_of_log(batches, wanted.start, wanted.end)
