@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.faults.planted_fault import PlantedFault
 
 SOURCE = "spark/kraftctl_spark/datasource"
+TABLES = "spark/kraftctl_spark/tables"
+ENGINES = "tests/spark/test_other_engines.py"
 PUSHED = "tests/spark/test_pushed_filters.py"
 
 FAULTS = (
@@ -55,5 +57,29 @@ FAULTS = (
         "        if False:\n",
         (f"{PUSHED}::test_only_spark_shows_an_error_without_its_traceback",),
         "An offset beyond the end is refused in twenty lines, of which one says so.",
+    ),
+    PlantedFault(
+        "files-with-old-columns-stay-as-they-are",
+        f"{TABLES}/compaction.py",
+        "and any(_has_old_columns(output, one) for one in spared)",
+        "and False",
+        (f"{ENGINES}::test_a_compaction_writes_files_with_old_columns_anew",),
+        "After an upgrade, DuckDB and pyarrow never find a new column.",
+    ),
+    PlantedFault(
+        "a-file-is-replaced-under-its-name",
+        f"{TABLES}/compaction.py",
+        "    revision = first.revision + 1 if len(run) == 1 else 0\n",
+        "    revision = 0\n",
+        (f"{ENGINES}::test_killed_after_any_step_it_is_done_again",),
+        "Killed between the file and its manifest, an export refuses its own tables as damaged.",
+    ),
+    PlantedFault(
+        "the-first-revision-is-live",
+        f"{TABLES}/manifest.py",
+        "key=lambda one: (one.start, -one.end, -one.revision)",
+        "key=lambda one: (one.start, -one.end, one.revision)",
+        (f"{ENGINES}::test_readers_of_old_manifests_have_a_grace_period",),
+        "Files that were written anew are deleted, or the old ones stay.",
     ),
 )

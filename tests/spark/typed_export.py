@@ -125,9 +125,9 @@ def content(directory: Path) -> dict[str, str]:
     }
 
 
-def offsets_in_directory(directory: Path, table: str) -> list[int]:
+def offsets_in_directory(directory: Path, table: str, files: str = "*.parquet") -> list[int]:
     """As a reader without manifests sees them."""
     found: list[int] = []
-    for path in sorted((directory / table).glob("*.parquet")):
+    for path in sorted((directory / table).glob(files)):
         found += pq.ParquetFile(path).read(columns=["offset"]).column("offset").to_pylist()
     return sorted(found)

@@ -3,6 +3,9 @@
 The new manifest covers the range of the old ones and replaces them with its rename. Their files are then
 deleted, because a reader of the bare directory would find their rows twice; or after a grace period, for slow
 readers that use the manifests. An export may append at the same time.
+
+Files without the columns of this release are written anew, merged or by themselves: other engines take the
+columns of a table from its first file.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.rows.tables import in_schema, table_schemas
+from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
 from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
 from kraftctl_spark.tables.table_files import (
     ROWS_PER_GROUP,
@@ -53,15 +57,19 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     """The caller holds `output.compacting`; an export may run at the same time.
 
     With `spare_large`, a file larger than everything that could be added to it is not merged. Frequent
-    compactions use this, so that a row is not copied each time.
+    compactions use this, so that a row is not copied each time; of files with old columns, one run at a time
+    is written anew.
     """
     output.remove_merge_leftovers()
     removed = output.remove_replaced(grace_ms)
     merged = before = after = 0
-    for run in _runs(output.manifests()):
-        while spare_large and len(run) > 1 and _records(run[:1]) > _records(run[1:]):
-            del run[0]
-        if len(run) < 2:
+    renewed = False
+    for whole in _runs(output.manifests()):
+        run = _small(whole) if spare_large else whole
+        spared = whole[: -len(run)] if len(run) > 1 else whole
+        if not (renewed and spare_large) and any(_has_old_columns(output, one) for one in spared):
+            run, renewed = whole, True
+        elif len(run) < 2:
             continue
         with ExitStack() as failed:
             failed.callback(output.remove_merge_leftovers)
@@ -76,19 +84,40 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
 
 
 def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
-    """Consecutive manifests to merge; not a snapshot's, and never redacted ones with unredacted ones."""
+    """Consecutive manifests to merge: a snapshot's is alone, redacted ones are not with unredacted ones."""
     run: list[Manifest] = []
     records = 0
     for manifest in manifests:
         size = manifest.counts["records"]
-        changed = manifest.snapshot or bool(run and run[-1].secrets != manifest.secrets)
-        if run and (changed or records + size > RECORDS_PER_MERGE):
+        if run and (_are_apart(run[-1], manifest) or records + size > RECORDS_PER_MERGE):
             yield run
             run, records = [], 0
-        if not manifest.snapshot:
-            run.append(manifest)
-            records += size
-    yield run
+        run.append(manifest)
+        records += size
+    if run:
+        yield run
+
+
+def _are_apart(one: Manifest, following: Manifest) -> bool:
+    return one.snapshot or following.snapshot or one.secrets != following.secrets
+
+
+def _small(run: list[Manifest]) -> list[Manifest]:
+    """The end of a run that is worth merging; one manifest if none is."""
+    first = 0
+    while len(run) - first > 1 and _records(run[first : first + 1]) > _records(run[first + 1 :]):
+        first += 1
+    return run[first:]
+
+
+def _has_old_columns(output: Output, manifest: Manifest) -> bool:
+    """Whether a file lacks columns of this release, or parts of them. One of a later release has others."""
+    return any(_is_old(pq.read_schema(output.directory / file.path), file.table) for file in manifest.files)
+
+
+def _is_old(found: pa.Schema, table: str) -> bool:
+    schema = table_schemas().get(table)
+    return schema is not None and not found.equals(schema) and set(found.names) <= set(schema.names)
 
 
 def _records(manifests: list[Manifest]) -> int:
@@ -97,12 +126,14 @@ def _records(manifests: list[Manifest]) -> int:
 
 def _merge(output: Output, run: list[Manifest]) -> Manifest:
     first, last = run[0], run[-1]
+    revision = first.revision + 1 if len(run) == 1 else 0
+    name = (SNAPSHOT_PREFIX if first.snapshot else "") + range_name(first.start, last.end - 1, revision)
     staged: list[StagedFile] = []
     for table, schema in table_schemas().items():
         sources = [file for one in run for file in one.files if file.table == table]
         if not sources:
             continue
-        with RangeWriter(output.directory, range_name(first.start, last.end - 1), output.hook) as writer:
+        with RangeWriter(output.directory, name, output.hook) as writer:
             for group in _row_groups(output, sources, schema):
                 writer.write_tables({table: group})
             staged += writer.finish()
@@ -117,9 +148,11 @@ def _merge(output: Output, run: list[Manifest]) -> Manifest:
         files=publish_files(output.directory, staged, output.hook),
         counts=dict(counts),
         high_watermark=last.high_watermark,
+        snapshot=last.snapshot,
         missing=tuple(offset for one in run for offset in one.missing),
         secrets=last.secrets,
         batches=sum(one.batches for one in run),
+        revision=revision,
         batch_times_ms=recent_times_ms(run),
     )
 

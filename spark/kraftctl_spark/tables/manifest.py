@@ -31,8 +31,8 @@ LOCK = "_lock"
 COMPACTION_LOCK = "_compaction_lock"
 FORMAT = 1
 HOUR_MS = 3_600_000
-_RANGE = re.compile(r"^(?:snapshot-)?\d{20}-\d{20}$")
-_LAST_OFFSET = re.compile(r"\d{20}-(\d{20})\.")
+_RANGE = re.compile(r"^(?:snapshot-)?\d{20}-(\d{20})(?:-\d+)?$")
+_LAST_OFFSET = re.compile(r"\d{20}-(\d{20})(?:-\d+)?\.")
 """Matches the names of temporary files too."""
 
 
@@ -65,13 +65,15 @@ class Manifest:
     """Whether secrets were not redacted."""
     batches: int = 1
     """How many batches were merged into it."""
+    revision: int = 0
+    """How often exactly this range was written anew, with the columns of later releases. The last is live."""
     committed_at_ms: int = field(default=0, compare=False)
     batch_times_ms: tuple[int, ...] = field(default=(), compare=False)
     """After a merge: commit times of its last batch and of the batches in the hour before it."""
 
     @property
     def name(self) -> str:
-        return range_name(self.start, self.end - 1)
+        return range_name(self.start, self.end - 1, self.revision)
 
     @property
     def commit_times_ms(self) -> tuple[int, ...]:
@@ -108,6 +110,13 @@ class Position:
     offset: int = 0
     epoch: int = 0
     cluster_id: str | None = None
+
+
+def _last_offset_in(name: str) -> str:
+    """Of a manifest, by its name."""
+    found = _RANGE.match(name)
+    assert found is not None
+    return found[1]
 
 
 class Output:
@@ -201,7 +210,7 @@ class Output:
 
     def _live(self, manifests: list[Manifest]) -> list[Manifest]:
         live: list[Manifest] = []
-        for manifest in sorted(manifests, key=lambda one: (one.start, -one.end)):
+        for manifest in sorted(manifests, key=lambda one: (one.start, -one.end, -one.revision)):
             position = live[-1].end if live else 0
             if manifest.end <= position:
                 continue
@@ -224,7 +233,7 @@ class Output:
         def read_last(names: list[str]) -> tuple[bool, Position]:
             if not names:
                 return True, Position()
-            last = self._read(max(names, key=lambda name: name.rpartition("-")[2]))
+            last = self._read(max(names, key=_last_offset_in))
             return last is not None, Position(last.end, last.epoch, last.cluster_id) if last else Position()
 
         return self._while_unchanged(read_last)

@@ -29,9 +29,12 @@ FSYNCS_AT_ONCE = 16
 """A file system completes several in the time of one."""
 
 
-def range_name(first: int, last: int) -> str:
-    """Name of everything that belongs to the offsets [first, last]; sorts like the offsets."""
-    return f"{first:020}-{last:020}"
+def range_name(first: int, last: int, revision: int = 0) -> str:
+    """Name of everything that belongs to the offsets [first, last]; sorts like the offsets.
+
+    `revision` counts how often exactly these were written anew: a file is never replaced under its name.
+    """
+    return f"{first:020}-{last:020}" + (f"-{revision}" if revision else "")
 
 
 @dataclass(frozen=True)
