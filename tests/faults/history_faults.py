@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 EXPORTER = "tests/spark/test_exporter.py"
 TABLES = "tests/spark/history/test_history_tables.py"
+PARTITIONS = "tests/spark/history/test_partitions.py"
 HISTORY = "spark/kraftctl_spark/history"
 
 FAULTS = (
@@ -29,40 +30,40 @@ FAULTS = (
     PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
         f"{HISTORY}/history_state.py",
-        "_steps(records_of(tables, manifest, self.end))",
-        "_steps(records_of(tables, manifest))",
+        "steps_of(tables, manifest, self.end)",
+        "steps_of(tables, manifest)",
         (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
         "After a compaction of the typed tables, the history has changes twice.",
     ),
     PlantedFault(
         "what-has-ended-stays-in-the-file-of-open-versions",
-        f"{HISTORY}/open_files.py",
-        "                self._touched.add(path)\n",
+        f"{HISTORY}/open_partitions.py",
+        '            self._touched.add(found["values"])\n',
         "",
         (f"{TABLES}::test_a_change_costs_what_it_changes",),
         "A version is there twice: as ended, and as still valid.",
     ),
     PlantedFault(
         "every-batch-writes-all-that-is-open",
-        f"{HISTORY}/open_files.py",
-        "if everything or len(keys) < ROWS_MAX // 2}",
+        f"{HISTORY}/open_partitions.py",
+        "if everything or rows < most // 2}",
         "}",
         (f"{TABLES}::test_a_change_costs_what_it_changes",),
         "A batch costs as much as there are partitions.",
     ),
     PlantedFault(
         "an-unclean-election-is-an-election-like-any-other",
-        f"{HISTORY}/events.py",
-        "if _is_unclean(old, new)",
-        "if False",
+        f"{HISTORY}/partition_events.py",
+        'pc.if_else(unclean, "unclean election", "leader elected")',
+        'pc.if_else(unclean, "leader elected", "leader elected")',
         ("tests/spark/history/test_events.py::test_what_happened_in_words",),
         "The places where data may have been lost are not found.",
     ),
     PlantedFault(
         "an-unclean-election-during-recovery-is-clean",
-        f"{HISTORY}/events.py",
-        "(old[_RECOVERY] == 0 or not could_be_elected)",
-        "old[_RECOVERY] == 0",
+        f"{HISTORY}/partition_events.py",
+        "        if not len(again):\n            return unclean\n",
+        "        if len(again):\n            return pc.and_not(unclean, pc.equal(before, RECOVERING))\n",
         ("tests/spark/history/test_events.py::test_what_happened_in_words",),
         "Of two unclean elections in a row, the second one is not found.",
     ),
@@ -81,6 +82,30 @@ FAULTS = (
         "",
         ("tests/spark/history/test_events.py::test_gaps_and_snapshots_are_events",),
         "After a gap, everything looks as if it had just been created.",
+    ),
+    PlantedFault(
+        "a-record-that-changes-nothing-begins-a-version",
+        f"{HISTORY}/partition_pass.py",
+        "    effect = pc.invert(pc.or_(removes, sets))\n",
+        "    effect = pc.invert(removes)\n",
+        (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
+        "A partition has two versions in a row that are the same.",
+    ),
+    PlantedFault(
+        "a-removed-partition-is-not-gone",
+        f"{HISTORY}/partition_pass.py",
+        "pc.and_not(_follows(rows), pc.equal(shifted(rows[ACT]), REMOVE))",
+        "_follows(rows)",
+        (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
+        "A topic that is created and removed twice in a step ends versions that had ended.",
+    ),
+    PlantedFault(
+        "a-step-goes-up-to-the-last-row-that-was-read",
+        f"{HISTORY}/raw_records.py",
+        "return _END if self._next is None else self._next.first_place - 1",
+        "return _END",
+        (f"{TABLES}::test_continued_in_any_steps_and_merged_it_is_what_is_computed_anew[whole]",),
+        "Records of one type are applied before earlier ones of another type.",
     ),
     PlantedFault(
         "as-of-an-offset-has-what-ended-there",

@@ -1,5 +1,7 @@
 """What happened, in order and in words: one event for each thing that a record changed.
 
+Those of partitions are made as columns, in `partition_events`.
+
 An event has a kind, its subject, and what was so before and after. A snapshot does not say what happened: it
 is one event, whatever it begins.
 """
@@ -10,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kraftctl_spark.history.kinds import BROKERS, PARTITIONS
+from kraftctl_spark.history.kinds import BROKERS
 from kraftctl_spark.history.versions import Change, Key, Moment, Values
 
 GAP_BEGINS, SNAPSHOT = "gap begins", "snapshot"
@@ -68,62 +70,7 @@ def _text(value: Any) -> str | None:
     return value if value is None or kind is str else str(value)
 
 
-_P, _B = PARTITIONS.values.index, BROKERS.values.index
-_LEADER, _EPOCH, _RECOVERY = _P("leader"), _P("leader_epoch"), _P("leader_recovery_state")
-_REPLICAS, _ISR, _ADDING, _REMOVING = map(_P, ("replicas", "isr", "adding_replicas", "removing_replicas"))
-_DIRECTORIES = _P("directories")
-_ELR = _P("elr")
-_OTHER_LISTS = [(_ELR, "ELR changed"), (_P("last_known_elr"), "last known ELR changed")]
-
-
-def _partition(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]:
-    if old is None or new is None:
-        yield from _whole("partition", old and old[_REPLICAS], new and new[_REPLICAS])
-        return
-    if old[_LEADER] != new[_LEADER] or old[_RECOVERY] != new[_RECOVERY]:
-        yield from _leader(old, new)
-    elif old[_EPOCH] != new[_EPOCH]:
-        yield "leader epoch raised", old[_EPOCH], new[_EPOCH]
-    if old[_ISR] != new[_ISR]:
-        left, joined = set(old[_ISR]) - set(new[_ISR]), set(new[_ISR]) - set(old[_ISR])
-        yield _ISR_KINDS[bool(left), bool(joined)], old[_ISR], new[_ISR]
-    if old[_REPLICAS] != new[_REPLICAS]:
-        yield "replicas changed", old[_REPLICAS], new[_REPLICAS]
-    elif old[_DIRECTORIES] != new[_DIRECTORIES]:
-        yield "directories changed", old[_DIRECTORIES], new[_DIRECTORIES]
-    moved, moves = (bool(one[_ADDING] or one[_REMOVING]) for one in (old, new))
-    if moved != moves:
-        yield f"reassignment {'begun' if moves else 'ended'}", old[_REPLICAS], new[_REPLICAS]
-    for place, kind in _OTHER_LISTS:
-        if old[place] != new[place]:
-            yield kind, old[place], new[place]
-
-
-_ISR_KINDS = {
-    (True, False): "ISR shrank",
-    (False, True): "ISR grew",
-    (True, True): "ISR shrank and grew",
-    (False, False): "ISR reordered",
-}
-"""By whether a broker left, and whether one joined."""
-
-
-def _leader(old: Values, new: Values) -> Iterator[Found]:
-    if new[_LEADER] != old[_LEADER]:
-        elected = "unclean election" if _is_unclean(old, new) else "leader elected"
-        yield "leader lost" if new[_LEADER] < 0 else elected, old[_LEADER], new[_LEADER]
-    if new[_RECOVERY] == 0 and old[_RECOVERY] == 1:
-        yield "recovered", None, None
-
-
-def _is_unclean(old: Values, new: Values) -> bool:
-    """Kafka begins to recover a partition with an unclean election (KIP-704).
-
-    One that is recovering already does not begin again: then only a leader that could be elected is clean.
-    """
-    could_be_elected = new[_LEADER] in old[_ISR] or new[_LEADER] in old[_ELR]
-    return new[_RECOVERY] == 1 and (old[_RECOVERY] == 0 or not could_be_elected)
-
+_B = BROKERS.values.index
 
 _STATES = {
     "fenced": "broker fenced",
@@ -191,7 +138,6 @@ def _token(values: Values) -> str:
 
 _FOUND: dict[str, Callable[[Key, Values | None, Values | None], Iterable[Found]]] = {
     "topics": _as_whole("topic", "created", "deleted", lambda values: values[0]),
-    "partitions": _partition,
     "brokers": _broker,
     "controllers": _as_whole("controller", "registered", "removed", lambda values: values[0]),
     "configs": _as_whole("config", "set", "removed", lambda values: values[1]),
@@ -214,7 +160,6 @@ def _entity(entity: tuple[tuple[str, str | None], ...]) -> str:
 
 _SUBJECTS: dict[str, Callable[[Key, Values], tuple[str, Ids]]] = {
     "topics": lambda key, values: (values[0], (key[0], None, None)),
-    "partitions": lambda key, values: (f"{values[0]}-{key[1]}", (key[0], key[1], None)),
     "brokers": lambda key, values: (f"broker {key[0]}", (None, None, key[0])),
     "controllers": lambda key, values: (f"controller {key[0]}", _NO_IDS),
     "configs": lambda key, values: (" ".join(part for part in key if part), (values[0], None, None)),

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kraftctl_spark.history.history_manifest import HistoryManifest
-from kraftctl_spark.history.kinds import KINDS
+from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.open_files import OpenFiles
-from kraftctl_spark.history.raw_records import records_of
-from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, decode_open, encode_events, encode_versions
-from kraftctl_spark.history.stage import HistoryStage, Record
+from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.raw_records import steps_of
+from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, decode_open, encode_versions
+from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
+from kraftctl_spark.history.steps import Step
 from kraftctl_spark.history.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
-
-RECORDS_PER_STEP = 50_000
-"""How many records are applied before what they closed is written."""
 
 WriteRows = Callable[[str, pa.Table], None]
 """Takes more rows of a table that will not change any more."""
@@ -28,29 +28,43 @@ WriteRows = Callable[[str, pa.Table], None]
 class HistoryState:
     """Of a history that goes up to `end`."""
 
-    def __init__(self) -> None:
-        self.end = 0
-        self.cluster_id = ""
-        self.stage = HistoryStage()
+    def __init__(self, cluster_id: str, end: int = 0, stage: HistoryStage | None = None) -> None:
+        self.cluster_id = cluster_id
+        self.end = end
+        self.stage = stage or HistoryStage(cluster_id)
         self.ranges: list[KnownRange] = []
-        self.open_files = {kind.name: OpenFiles() for kind in KINDS}
+        self.of_kind = {name: OpenFiles(versions) for name, versions in self.stage.versions.items()}
+
+    @property
+    def open_files(self) -> dict[str, OpenFiles | OpenPartitions]:
+        """Of all kinds."""
+        return {**self.of_kind, PARTITIONS.name: self.stage.partitions.open}
 
     @staticmethod
     def load(output: Path, manifest: HistoryManifest) -> HistoryState:
         """From the files of a manifest: costs what is open, however long the history is."""
-        state = HistoryState()
-        state.end, state.cluster_id = manifest.end, manifest.cluster_id
-        found: dict[str, list[Version]] = {}
-        for kind in KINDS:
-            versions: list[Version] = []
-            for file in manifest.of(kind.name, still_open=True):
-                of_file = decode_open(kind, pq.ParquetFile(output / file.path).read())
-                state.open_files[kind.name].place(file.path, of_file)
-                versions += of_file
-            found[kind.name] = sorted(versions, key=beginning)
-        state.stage = HistoryStage(found)
-        for file in manifest.of(KNOWN_RANGES, still_open=True):
-            state.ranges = decode_ranges(pq.ParquetFile(output / file.path).read())
+
+        def read(kind: str) -> list[tuple[str, pa.Table]]:
+            files = manifest.of(kind, still_open=True)
+            return [(file.path, pq.ParquetFile(output / file.path).read()) for file in files]
+
+        in_files = {
+            kind.name: [(path, decode_open(kind, rows)) for path, rows in read(kind.name)]
+            for kind in ONE_BY_ONE
+        }
+        found: dict[str, list[Version]] = {
+            name: sorted((version for _, versions in files for version in versions), key=beginning)
+            for name, files in in_files.items()
+        }
+        partitions = OpenPartitions()
+        partitions.load(read(PARTITIONS.name))
+        stage = HistoryStage(manifest.cluster_id, found, partitions)
+        state = HistoryState(manifest.cluster_id, manifest.end, stage)
+        for name, files in in_files.items():
+            for path, versions in files:
+                state.of_kind[name].load(path, versions)
+        for _, rows in read(KNOWN_RANGES):
+            state.ranges = decode_ranges(rows)
         return state
 
     def advance(self, tables: Path, manifest: Manifest, write: WriteRows) -> None:
@@ -67,8 +81,7 @@ class HistoryState:
                     f"of everything before offset {manifest.end}; offsets {manifest.start} to "
                     f"{manifest.end - 1} are not in the log",
                 )
-        self.cluster_id = manifest.cluster_id
-        for step in _steps(records_of(tables, manifest, self.end)):
+        for step in _read_ahead(steps_of(tables, manifest, self.end)):
             self.stage.apply(step)
             self._write(write)
         self._write(write)
@@ -76,20 +89,19 @@ class HistoryState:
         self.end = manifest.end
 
     def _write(self, write: WriteRows) -> None:
-        if found := self.stage.take_events():
-            write(EVENTS, encode_events(found, self.cluster_id))
+        written = {EVENTS: self.stage.take_events(), PARTITIONS.name: self.stage.partitions.take_ended()}
         for name, closed in self.stage.take_closed().items():
-            if closed:
-                kind = self.stage.versions[name].kind
-                self.open_files[name].ended(closed)
-                write(name, encode_versions(kind, closed, self.cluster_id))
+            self.of_kind[name].ended(closed)
+            written[name] = encode_versions(self.stage.versions[name].kind, closed, self.cluster_id)
+        for name, rows in written.items():
+            if rows.num_rows:
+                write(name, rows)
 
 
-def _steps(records: Iterator[Record]) -> Iterator[list[Record]]:
-    step: list[Record] = []
-    for record in records:
-        step.append(record)
-        if len(step) == RECORDS_PER_STEP:
+def _read_ahead(steps: Iterator[Step]) -> Iterator[Step]:
+    """A thread reads the next one meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        upcoming = pool.submit(next, steps, None)
+        while (step := upcoming.result()) is not None:
+            upcoming = pool.submit(next, steps, None)
             yield step
-            step = []
-    yield step

@@ -23,9 +23,8 @@ from kraftctl_spark.history.history_manifest import (
     remove_unnamed,
 )
 from kraftctl_spark.history.history_state import HistoryState
-from kraftctl_spark.history.kinds import KINDS
 from kraftctl_spark.history.known_ranges import encode_ranges
-from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS, encode_versions
+from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
 from kraftctl_spark.history.version_files import VersionFiles
 from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.tables.durable import Hook, no_hook
@@ -138,7 +137,9 @@ class HistoryTables:
         known, self._known = self._known, None
         if known is not None and known[0] == manifest:
             return known[1]
-        return HistoryState.load(self._output, manifest) if manifest.files else HistoryState()
+        if not manifest.files:
+            return HistoryState(manifest.cluster_id)
+        return HistoryState.load(self._output, manifest)
 
     def _commit(
         self,
@@ -150,14 +151,13 @@ class HistoryTables:
         everything: bool = False,
     ) -> HistoryManifest:
         """Adds the files of open versions, then the manifest; then deletes what was replaced."""
-        for kind in KINDS:
-            of_kind, versions = state.open_files[kind.name], state.stage.versions[kind.name]
-            old, parts = of_kind.rewrite(versions, everything)
+        for table, of_table in state.open_files.items():
+            old, parts = of_table.rewrite(state.cluster_id, everything)
             replaced |= old
-            for number, part in enumerate(parts):
-                file_name = f"{OPEN_PREFIX}{name}-{number:05}"
-                files.add(kind.name, file_name, encode_versions(kind, part, state.cluster_id))
-                of_kind.place(f"{kind.name}/{file_name}.parquet", part)
+            names = [f"{OPEN_PREFIX}{name}-{number:05}" for number in range(len(parts))]
+            for file_name, part in zip(names, parts, strict=True):
+                files.add(table, file_name, part)
+            of_table.place(f"{table}/{file_name}.parquet" for file_name in names)
         replaced |= {file.path for file in before.of(KNOWN_RANGES, still_open=True)}
         files.add(KNOWN_RANGES, f"{OPEN_PREFIX}{name}", encode_ranges(state.ranges))
         published = files.publish()

@@ -2,12 +2,16 @@
 
 Versions that change often are together in young files, because what begins is written together. A batch
 therefore costs at most a few thousand rows for each version that it ends, and not all that are open.
+`OpenPartitions` does the same with columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pyarrow as pa
+
+from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.versions import Key, Version, Versions, beginning
 
 ROWS_MAX = 4_000
@@ -17,12 +21,14 @@ ROWS_MAX = 4_000
 class OpenFiles:
     """Of one kind."""
 
-    def __init__(self) -> None:
+    def __init__(self, versions: Versions) -> None:
+        self._versions = versions
         self._file_of: dict[Key, str] = {}
         self._keys_of: dict[str, set[Key]] = {}
         self._touched: set[str] = set()
+        self._rewritten: list[list[Version]] = []
 
-    def place(self, path: str, versions: Iterable[Version]) -> None:
+    def load(self, path: str, versions: Iterable[Version]) -> None:
         """They are in this file."""
         keys = {version.key for version in versions}
         self._keys_of[path] = keys
@@ -36,12 +42,13 @@ class OpenFiles:
                 self._keys_of[path].remove(version.key)
                 self._touched.add(path)
 
-    def rewrite(self, versions: Versions, everything: bool = False) -> tuple[set[str], list[list[Version]]]:
-        """Files that are no longer right, and the rows of the files that replace them; those need a `place`.
+    def rewrite(self, cluster_id: str, everything: bool = False) -> tuple[set[str], list[pa.Table]]:
+        """Files that are no longer right, and the rows of the files that replace them; a `place` follows.
 
         Small files are merged with what is new. With `everything`, all are replaced: then the files depend
         only on the versions.
         """
+        versions = self._versions
         begun = versions.begun_since(self._file_of)
         if not (begun or self._touched or everything):
             return set(), []
@@ -50,4 +57,11 @@ class OpenFiles:
         self._touched = set()
         keys = [key for path in replaced for key in self._keys_of.pop(path)]
         rows = sorted([versions.open[key] for key in keys] + begun, key=beginning)
-        return replaced, [rows[first : first + ROWS_MAX] for first in range(0, len(rows), ROWS_MAX)]
+        self._rewritten = [rows[first : first + ROWS_MAX] for first in range(0, len(rows), ROWS_MAX)]
+        return replaced, [encode_versions(versions.kind, part, cluster_id) for part in self._rewritten]
+
+    def place(self, paths: Iterable[str]) -> None:
+        """The files that were written of what `rewrite` returned."""
+        for path, versions in zip(paths, self._rewritten, strict=True):
+            self.load(path, versions)
+        self._rewritten = []

@@ -1,155 +1,80 @@
-"""Topics and partitions, by Kafka's rules for PartitionChangeRecord (KIP-631, KIP-966)."""
+"""Partitions: the versions that end in a step, those that are open after it, and what happened."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from kraftctl_protocol.config_resource import NAMES as CONFIG_RESOURCES
-from kraftctl_protocol.config_resource import TOPIC
 from kraftctl_spark.history.kinds import PARTITIONS
-from kraftctl_spark.history.versions import Key, Moment, Versions
+from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.partition_columns import Columns
+from kraftctl_spark.history.partition_events import partition_events
+from kraftctl_spark.history.partition_pass import PartitionPass
+from kraftctl_spark.history.partition_records import PLACE, clearing, moments, operations
+from kraftctl_spark.history.schema import EVENTS_SCHEMA, SCHEMAS, TIME
+from kraftctl_spark.history.steps import Step
+from kraftctl_spark.history.versions import GAP, Versions
 
-MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
-"""Directory id of a replica whose directory the controller does not know yet (KIP-858)."""
 
-NO_LEADER_CHANGE = -2
-NO_RECOVERY_CHANGE = -1
-_ELR, _LAST_KNOWN_ELR = (PARTITIONS.values.index(name) for name in ("elr", "last_known_elr"))
-_PARTITION_EPOCH = PARTITIONS.values.index("partition_epoch")
+class Partitions:
+    """Rows that have ended and events are collected until they are taken."""
 
+    def __init__(self, still_open: OpenPartitions | None = None) -> None:
+        self.open = still_open or OpenPartitions()
+        self._ended: list[pa.Table] = []
+        self._events: list[pa.Table] = []
 
-class Topics:
-    """Topics, their partitions and their configurations, which end together."""
+    def apply(self, step: Step, topics: Versions, cluster_id: str) -> None:
+        """`topics` are those before the step."""
+        self.open.remove_ended()
+        done = operations(step, self.open, topics)
+        clears = step.rows("clear_elr_record")
+        at = moments(step, clears)
+        for number, name in enumerate(clears.column("topic_name").to_pylist()):
+            of_clear = {column: values.slice(number, 1) for column, values in at.items()}
+            earlier = _count_before(done, of_clear[PLACE][0])
+            self._pass(
+                {column: values.slice(0, earlier) for column, values in done.items()}, step, cluster_id
+            )
+            self._pass(clearing(self.open, name, of_clear), step, cluster_id)
+            done = {column: values.slice(earlier) for column, values in done.items()}
+        self._pass(done, step, cluster_id)
 
-    def __init__(self, topics: Versions, partitions: Versions, configs: Versions) -> None:
-        self._topics = topics
-        self._partitions = partitions
-        self._configs = configs
-        self._ids = {values[0]: key[0] for key, values in _current(topics)}
-        self._partitions_of: dict[str, set[int]] = defaultdict(set)
-        self._configs_of: dict[str, set[str]] = defaultdict(set)
-        self._with_elr: set[Key] = set()
-        """A ClearElrRecord costs what it clears, not all partitions."""
-        for key, values in _current(partitions):
-            self._partitions_of[key[0]].add(key[1])
-            self._note_elr(key, values)
-        for (resource_type, resource_name, name), _ in _current(configs):
-            if resource_type == CONFIG_RESOURCES[TOPIC]:
-                self._configs_of[resource_name].add(name)
+    def end_at_gap(self, offset: int, time_us: int | None, cluster_id: str) -> None:
+        """What follows is not known: every version ends."""
+        rows = self.open.end_all()
+        count = len(rows["valid_from_offset"])
+        ends = {
+            "valid_to_offset": pa.repeat(pa.scalar(offset, pa.int64()), count),
+            "valid_to_time": pa.repeat(pa.scalar(time_us, pa.int64()), count).cast(TIME),
+            "ended_by": pa.repeat(GAP, count),
+        }
+        self._ended.append(self.open.numbering.decoded(rows, ends, cluster_id))
 
-    def topic(self, row: tuple[Any, ...], at: Moment) -> None:
-        name, topic_id = row
-        self._ids[name] = topic_id
-        self._topics.set((topic_id,), (name,), at)
+    def take_ended(self) -> pa.Table:
+        """In the order in which they ended; each is returned once."""
+        return _joined(self._ended, SCHEMAS[PARTITIONS.name])
 
-    def remove_topic(self, row: tuple[Any, ...], at: Moment) -> None:
-        """Ends its partitions and configurations, too."""
-        (topic_id,) = row
-        topic = self._topics.values((topic_id,))
-        assert topic is not None, f"RemoveTopicRecord of unknown topic {topic_id} at offset {at.offset}"
-        name = topic[0]
-        for partition_id in sorted(self._partitions_of.pop(topic_id, ())):
-            self._partitions.remove((topic_id, partition_id), at)
-            self._with_elr.discard((topic_id, partition_id))
-        for config in sorted(self._configs_of.pop(name, ())):
-            self._configs.remove((CONFIG_RESOURCES[TOPIC], name, config), at)
-        self._topics.remove((topic_id,), at)
-        del self._ids[name]
+    def take_events(self) -> pa.Table:
+        """In the order of the log; each is returned once."""
+        return _joined(self._events, EVENTS_SCHEMA)
 
-    def partition(self, row: tuple[Any, ...], at: Moment) -> None:
-        topic_id, partition_id, leader, leader_epoch, partition_epoch, recovery, *lists = row
-        replicas, isr, adding, removing, elr, last_known_elr, directories = (one or [] for one in lists)
-        topic = self._topics.values((topic_id,))
-        assert topic is not None, f"PartitionRecord of unknown topic {topic_id} at offset {at.offset}"
-        key = (topic_id, partition_id)
-        values = (
-            topic[0],
-            leader,
-            leader_epoch,
-            partition_epoch,
-            recovery or 0,
-            replicas,
-            isr,
-            adding,
-            removing,
-            elr,
-            last_known_elr,
-            _directories(directories, replicas),
-        )
-        self._partitions_of[topic_id].add(partition_id)
-        self._partitions.set(key, values, at)
-        self._note_elr(key, values)
-
-    def change(self, row: tuple[Any, ...], at: Moment) -> None:
-        """A null field keeps its value. Setting the leader, even to the same one, raises the leader epoch."""
-        key, (leader, recovery, replicas, isr, adding, removing, elr, last_known, directories) = (
-            row[:2],
-            row[2:],
-        )
-        old = self._partitions.values(key)
-        assert old is not None, f"PartitionChangeRecord of unknown partition {key} at offset {at.offset}"
-        if replicas is not None or directories is not None:
-            replicas = old[5] if replicas is None else replicas
-            directories = _directories(old[11] if directories is None else directories, replicas)
-        leads_anew = leader != NO_LEADER_CHANGE
-        values = (
-            old[0],
-            leader if leads_anew else old[1],
-            old[2] + 1 if leads_anew else old[2],
-            old[3] + 1,
-            old[4] if recovery is None or recovery == NO_RECOVERY_CHANGE else recovery,
-            old[5] if replicas is None else replicas,
-            old[6] if isr is None else isr,
-            old[7] if adding is None else adding,
-            old[8] if removing is None else removing,
-            old[9] if elr is None else elr,
-            old[10] if last_known is None else last_known,
-            old[11] if directories is None else directories,
-        )
-        self._partitions.set(key, values, at)
-        self._note_elr(key, values)
-
-    def clear_elr(self, row: tuple[Any, ...], at: Moment) -> None:
-        """Of one topic, or of all for an empty name. Raises the partition epoch of what it clears."""
-        (name,) = row
-        for key in sorted(self._with_elr):
-            old = self._partitions.values(key)
-            assert old is not None
-            if name in ("", old[0]):
-                values = list(old)
-                values[_PARTITION_EPOCH] += 1
-                values[_ELR] = values[_LAST_KNOWN_ELR] = []
-                self._partitions.set(key, tuple(values), at)
-                self._with_elr.discard(key)
-
-    def config(self, row: tuple[Any, ...], at: Moment) -> None:
-        """A null value removes the configuration."""
-        number, resource_name, name, value = row
-        resource_type = CONFIG_RESOURCES.get(number, str(number))
-        key = (resource_type, resource_name, name)
-        if value is None:
-            self._configs.remove(key, at)
+    def _pass(self, done: Columns, step: Step, cluster_id: str) -> None:
+        if not len(done[PLACE]):
             return
-        topic_id = None
-        if number == TOPIC:
-            topic_id = self._ids.get(resource_name)
-            self._configs_of[resource_name].add(name)
-        self._configs.set(key, (topic_id, value), at)
-
-    def _note_elr(self, key: Key, values: tuple[Any, ...]) -> None:
-        if values[_ELR] or values[_LAST_KNOWN_ELR]:
-            self._with_elr.add(key)
-        elif self._with_elr:
-            self._with_elr.discard(key)
+        found = PartitionPass(done, self.open)
+        self._ended.append(self.open.numbering.decoded(*found.ended(), cluster_id))
+        if not step.in_snapshot:
+            self._events.append(partition_events(found, self.open.numbering, cluster_id))
+        found.advance(self.open)
 
 
-def _current(versions: Versions) -> list[tuple[Key, tuple[Any, ...]]]:
-    return [(key, version.values) for key, version in versions.open.items()]
+def _count_before(done: Columns, place: pa.Scalar) -> int:
+    count: int = pc.sum(pc.less(done[PLACE], place)).as_py() or 0
+    return count
 
 
-def _directories(directories: list[str], replicas: list[int]) -> list[str]:
-    """As Kafka has them: one of each replica, also where no directory is known."""
-    if all(one == MIGRATING for one in directories):
-        return [MIGRATING] * len(replicas)
-    return directories
+def _joined(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
+    joined = pa.concat_tables([schema.empty_table(), *tables])
+    tables.clear()
+    return joined

@@ -1,41 +1,38 @@
-"""The records of the typed tables in log order, a row group of each table at a time in memory."""
+"""The records of the typed tables, in steps: consecutive ones, those of each type as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from heapq import merge
-from itertools import repeat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kraftctl_spark.history.stage import COLUMNS, Record
-from kraftctl_spark.history.versions import Moment
+from kraftctl_spark.history.record_columns import COLUMNS
+from kraftctl_spark.history.schema import TIME
+from kraftctl_spark.history.steps import Step, schema_of
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
 from kraftctl_spark.tables.manifest import Manifest
 
+RECORDS_PER_STEP = 50_000
+"""Of one type, in memory at a time."""
+
 _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
+_END = 2**63 - 1
 
 
-def records_of(directory: Path, manifest: Manifest, start: int = 0) -> Iterator[Record]:
-    """Of one manifest from an offset on, without those of aborted transactions.
-
-    A snapshot is returned as a whole. FileNotFoundError if a file was deleted.
-    """
-    snapshot = (
-        Moment(manifest.end - 1, snapshot_time_us(directory, manifest), True) if manifest.snapshot else None
-    )
+def steps_of(directory: Path, manifest: Manifest, start: int = 0) -> Iterator[Step]:
+    """Of one manifest from an offset on. FileNotFoundError if a file was deleted."""
     tables = [
-        _rows(directory, manifest, table, snapshot, start)
-        for table in COLUMNS
-        if _files(directory, manifest, table)
+        _Rows(directory, manifest, table, start) for table in COLUMNS if _files(directory, manifest, table)
     ]
-    for _, record in merge(*tables):
-        yield record
+    while tables := [table for table in tables if table.fill()]:
+        last = min(table.last_place for table in tables)
+        taken = {table.name: table.take(last) for table in tables}
+        yield Step({name: rows for name, rows in taken.items() if rows.num_rows}, manifest.snapshot)
 
 
 def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
@@ -69,46 +66,83 @@ def _files(directory: Path, manifest: Manifest, table: str) -> list[Path]:
     return [directory / file.path for file in manifest.files if file.table == table]
 
 
-def _rows(
-    directory: Path, manifest: Manifest, table: str, snapshot: Moment | None, start: int
-) -> Iterator[tuple[int, Record]]:
-    """Each row with its place in the manifest, which no other record has."""
-    names = [*_PLACE, *COLUMNS[table]]
-    schema = pa.schema([table_schemas()[table].field(name) for name in dict.fromkeys(names)])
-    for path in _files(directory, manifest, table):
-        file = pq.ParquetFile(path)
-        present = [name for name in schema.names if name in file.schema_arrow.names]
-        for group in range(file.num_row_groups):
-            if snapshot is None and _ends_before(file, group, start):
-                continue
-            found = in_schema(file.read_row_group(group, columns=present), schema)
+class _Group(NamedTuple):
+    """A row group that is not read yet."""
+
+    file: pq.ParquetFile
+    number: int
+    first_place: int
+
+
+class _Rows:
+    """Of one table; a row group at a time in memory."""
+
+    def __init__(self, directory: Path, manifest: Manifest, name: str, start: int) -> None:
+        self.name = name
+        self._start = start
+        self._place = "snapshot_index" if manifest.snapshot else "offset"
+        self._end: tuple[int, int | None] | None = None
+        if manifest.snapshot:
+            self._end = manifest.end - 1, snapshot_time_us(directory, manifest)
+        self._schema = pa.schema(
+            [table_schemas()[name].field(column) for column in dict.fromkeys((*_PLACE, *COLUMNS[name]))]
+        )
+        self._groups = self._unread(_files(directory, manifest, name))
+        self._next = next(self._groups, None)
+        self._held = schema_of(name).empty_table()
+
+    def fill(self) -> bool:
+        """Reads until there are rows; False after the last one."""
+        while not self._held.num_rows and self._next is not None:
+            group, self._next = self._next, next(self._groups, None)
+            self._held = self._read(group)
+        return bool(self._held.num_rows)
+
+    @property
+    def last_place(self) -> int:
+        """No row up to there is missing, and those up to there are not too many."""
+        places = self._held.column("place")
+        if len(places) > RECORDS_PER_STEP:
+            return int(places[RECORDS_PER_STEP - 1].as_py())
+        return _END if self._next is None else self._next.first_place - 1
+
+    def take(self, last: int) -> pa.Table:
+        """The rows up to a place."""
+        count = pc.sum(pc.less_equal(self._held.column("place"), last)).as_py() or 0
+        taken, self._held = self._held.slice(0, count), self._held.slice(count)
+        return taken
+
+    def _unread(self, paths: list[Path]) -> Iterator[_Group]:
+        for path in paths:
+            file = pq.ParquetFile(path)
+            for group in range(file.num_row_groups):
+                first, last = _places(file, group, self._place)
+                if self._end is not None or last >= self._start:
+                    yield _Group(file, group, first)
+
+    def _read(self, group: _Group) -> pa.Table:
+        present = [name for name in self._schema.names if name in group.file.schema_arrow.names]
+        found = in_schema(group.file.read_row_group(group.number, columns=present), self._schema)
+        if pc.any(found.column("aborted")).as_py():
             found = found.filter(pc.invert(pc.fill_null(found.column("aborted"), False)))
-            if snapshot is None:
-                found = found.filter(pc.greater_equal(found.column("offset"), start))
-            columns = (_values(found.column(name)) for name in COLUMNS[table])
-            rows = zip(*columns, strict=True)
-            if snapshot is not None:
-                places: list[int] = found.column("snapshot_index").to_pylist()
-                for place, row in zip(places, rows, strict=True):
-                    yield place, Record(table, row, snapshot)
-            else:
-                offsets: list[int] = found.column("offset").to_pylist()
-                times: list[Any] = found.column("timestamp").cast(pa.int64()).to_pylist()
-                batches: list[int | None] = found.column("batch_offset").to_pylist()
-                for offset, time_us, batch, row in zip(offsets, times, batches, rows, strict=True):
-                    yield offset, Record(table, row, Moment(offset, time_us, False, batch))
+        if self._end is None:
+            if group.first_place < self._start:
+                found = found.filter(pc.greater_equal(found.column("offset"), self._start))
+            offsets, times = found.column("offset"), found.column("timestamp")
+        else:
+            offset, time_us = self._end
+            offsets = pa.repeat(pa.scalar(offset, pa.int64()), found.num_rows)
+            times = pa.repeat(pa.scalar(time_us, pa.int64()), found.num_rows).cast(TIME)
+        place = [found.column(self._place), offsets, times, found.column("batch_offset")]
+        columns = place + [found.column(name) for name in COLUMNS[self.name]]
+        return pa.Table.from_arrays(columns, schema=schema_of(self.name))
 
 
-def _values(column: pa.ChunkedArray) -> Iterable[Any]:
-    """Most columns of changes are null, and making a list of nulls takes as long as of values."""
-    if column.null_count == len(column):
-        return repeat(None, len(column))
-    values: list[Any] = column.to_pylist()
-    return values
-
-
-def _ends_before(file: pq.ParquetFile, group: int, start: int) -> bool:
-    """Whether all of its rows do, so that reading the rest of a merged file costs only the rest."""
-    place = file.schema_arrow.names.index("offset")  # Before the first column that has several in Parquet.
-    statistics = file.metadata.row_group(group).column(place).statistics
-    return statistics is not None and statistics.has_min_max and statistics.max < start
+def _places(file: pq.ParquetFile, group: int, name: str) -> tuple[int, int]:
+    """The first and the last place of a row group, so that reading the rest of a file costs only the rest."""
+    column = file.schema_arrow.names.index(name)  # Before the first column that has several in Parquet.
+    statistics = file.metadata.row_group(group).column(column).statistics
+    if statistics is not None and statistics.has_min_max:
+        return statistics.min, statistics.max
+    found = pc.min_max(file.read_row_group(group, columns=[name]).column(0)).as_py()
+    return found["min"], found["max"]

@@ -1,180 +1,122 @@
 """The stage of the history: versions so far and committed records, in log order, give more versions.
 
 Its whole state is the versions that are still open: a stage made from those continues as if nothing had
-happened. The cost of a record does not depend on how long the history is.
+happened. The cost of a record does not depend on how long the history is. Most records are about partitions:
+those are computed as columns (docs/adr/0014), all others one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kraftctl_spark.history import events
 from kraftctl_spark.history.brokers import Brokers
-from kraftctl_spark.history.events import Event
 from kraftctl_spark.history.keyed import Keyed
-from kraftctl_spark.history.kinds import KINDS
-from kraftctl_spark.history.partitions import Topics
+from kraftctl_spark.history.kinds import KINDS, PARTITIONS
+from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.partitions import Partitions
+from kraftctl_spark.history.record_columns import COLUMNS
+from kraftctl_spark.history.schema import EVENTS_SCHEMA, encode_events
+from kraftctl_spark.history.steps import Step
+from kraftctl_spark.history.topics import Topics
 from kraftctl_spark.history.versions import Change, Moment, Version, Versions
 
 Handler = Callable[[tuple[Any, ...], Moment], None]
+Placed = tuple[int, Handler, tuple[Any, ...], Moment]
 
-LISTS = (
-    "replicas",
-    "isr",
-    "adding_replicas",
-    "removing_replicas",
-    "eligible_leader_replicas",
-    "last_known_elr",
-    "directories",
-)
-"""What a partition and a change of it both have for its replicas."""
-
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "topic_record": ("name", "topic_id"),
-    "remove_topic_record": ("topic_id",),
-    "partition_record": (
-        "topic_id",
-        "partition_id",
-        "leader",
-        "leader_epoch",
-        "partition_epoch",
-        "leader_recovery_state",
-        *LISTS,
-    ),
-    "partition_change_record": (
-        "topic_id",
-        "partition_id",
-        "leader",
-        "leader_recovery_state",
-        *LISTS,
-    ),
-    "clear_elr_record": ("topic_name",),
-    "config_record": ("resource_type", "resource_name", "name", "value"),
-    "register_broker_record": (
-        "broker_id",
-        "broker_epoch",
-        "incarnation_id",
-        "rack",
-        "end_points",
-        "features",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
-    ),
-    "broker_registration_change_record": (
-        "broker_id",
-        "fenced",
-        "in_controlled_shutdown",
-        "log_dirs",
-        "cordoned_log_dirs",
-    ),
-    "fence_broker_record": ("id",),
-    "unfence_broker_record": ("id",),
-    "unregister_broker_record": ("broker_id",),
-    "register_controller_record": (
-        "controller_id",
-        "incarnation_id",
-        "zk_migration_ready",
-        "end_points",
-        "features",
-    ),
-    "feature_level_record": ("name", "feature_level"),
-    "client_quota_record": ("entity", "key", "value", "remove"),
-    "access_control_entry_record": (
-        "id",
-        "resource_type",
-        "resource_name",
-        "pattern_type",
-        "principal",
-        "host",
-        "operation",
-        "permission_type",
-    ),
-    "remove_access_control_entry_record": ("id",),
-    "user_scram_credential_record": ("name", "mechanism", "iterations"),
-    "remove_user_scram_credential_record": ("name", "mechanism"),
-    "delegation_token_record": (
-        "token_id",
-        "owner",
-        "requester",
-        "renewers",
-        "issue_timestamp",
-        "max_timestamp",
-        "expiration_timestamp",
-    ),
-    "remove_delegation_token_record": ("token_id",),
-    "producer_ids_record": ("next_producer_id",),
-    "leader_change_message": ("leader_id", "log_epoch", "voters"),
-    "voters_record": ("voters",),
-    "kraft_version_record": ("kraft_version",),
-}
-"""The typed tables that have a part in the state, with the columns that each handler takes."""
-
-
-class Record(NamedTuple):
-    """A row of a typed table that was not aborted."""
-
-    table: str
-    row: tuple[Any, ...]
-    """In the order of `COLUMNS`."""
-    at: Moment
+ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
 
 
 class HistoryStage:
-    """Versions of all kinds."""
+    """Versions of all kinds, of one cluster."""
 
-    def __init__(self, still_open: Mapping[str, Iterable[Version]] | None = None) -> None:
+    def __init__(
+        self,
+        cluster_id: str,
+        still_open: Mapping[str, Iterable[Version]] | None = None,
+        partitions: OpenPartitions | None = None,
+    ) -> None:
         found = still_open or {}
+        self._cluster_id = cluster_id
         self._changes: list[Change] = []
-        """Of all kinds, in their order."""
-        self._events: list[Event] = []
-        self.versions = {kind.name: Versions(kind, found.get(kind.name, ()), self._changes) for kind in KINDS}
+        """Of all kinds but partitions, in their order."""
+        self._events: list[pa.Table] = []
+        self.partitions = Partitions(partitions)
+        self.versions = {
+            kind.name: Versions(kind, found.get(kind.name, ()), self._changes) for kind in ONE_BY_ONE
+        }
         self._handlers = self._made_handlers()
 
-    def apply(self, records: Iterable[Record]) -> None:
+    def apply(self, step: Step) -> None:
         """In log order, those of a snapshot in its own."""
-        handlers = self._handlers
-        for table, row, at in records:
-            handlers[table](row, at)
+        self.partitions.apply(step, self.versions["topics"], self._cluster_id)
+        for _, handler, row, at in sorted(self._one_by_one(step), key=itemgetter(0)):
+            handler(row, at)
+        self._events.append(self._events_of_step())
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:
         """Known up to this offset (exclusive); a snapshot follows that begins everything again."""
+        self.partitions.end_at_gap(offset, time_us, self._cluster_id)
         for versions in self.versions.values():
             versions.end_at_gap(offset, time_us)
         self._handlers = self._made_handlers()
-        self._events += [*self.take_events(), events.gap(offset, time_us)]
+        self._events.append(encode_events([events.gap(offset, time_us)], self._cluster_id))
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
         """Its records follow; `after` says what it is."""
-        self._events += [*self.take_events(), events.snapshot(Moment(offset, time_us, True), after)]
+        begins = events.snapshot(Moment(offset, time_us, True), after)
+        self._events.append(encode_events([begins], self._cluster_id))
 
     def take_closed(self) -> dict[str, list[Version]]:
-        """By kind, each in the order in which they ended."""
+        """By kind, each in the order in which they ended; without partitions."""
         return {name: versions.take_closed() for name, versions in self.versions.items()}
 
-    def take_events(self) -> list[Event]:
+    def take_events(self) -> pa.Table:
         """In their order; each is returned once."""
-        found = [*self._events, *events.events_of(self._changes)]
+        found = pa.concat_tables([EVENTS_SCHEMA.empty_table(), *self._events])
         self._events.clear()
-        self._changes.clear()
         return found
 
     def still_open(self) -> dict[str, list[Version]]:
-        """By kind, each in the order in which they began."""
+        """By kind, each in the order in which they began; without partitions."""
         return {name: versions.still_open() for name, versions in self.versions.items()}
+
+    def _one_by_one(self, step: Step) -> Iterator[Placed]:
+        for table, handler in self._handlers.items():
+            rows = step.tables.get(table)
+            if rows is None:
+                continue
+            places, offsets, batches = (
+                rows.column(name).to_pylist() for name in ("place", "offset", "batch_offset")
+            )
+            times = rows.column("time").cast(pa.int64()).to_pylist()
+            at = map(Moment, offsets, times, repeat(step.in_snapshot), batches)
+            values = (_values(rows.column(name)) for name in COLUMNS[table])
+            yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
+
+    def _events_of_step(self) -> pa.Table:
+        """Of a topic that is removed, first its partitions are deleted."""
+        of_partitions = self.partitions.take_events()
+        others = encode_events(list(events.events_of(self._changes)), self._cluster_id)
+        self._changes.clear()
+        together = pa.concat_tables([of_partitions, others])
+        if not (of_partitions.num_rows and others.num_rows):
+            return together
+        return together.take(pc.array_sort_indices(together.column("offset").combine_chunks()))
 
     def _made_handlers(self) -> dict[str, Handler]:
         of = self.versions
-        topics = Topics(of["topics"], of["partitions"], of["configs"])
+        topics = Topics(of["topics"], of["configs"])
         brokers, keyed = Brokers(of["brokers"]), Keyed(of)
         return {
             "topic_record": topics.topic,
             "remove_topic_record": topics.remove_topic,
-            "partition_record": topics.partition,
-            "partition_change_record": topics.change,
-            "clear_elr_record": topics.clear_elr,
             "config_record": topics.config,
             "register_broker_record": brokers.register,
             "broker_registration_change_record": brokers.change,
@@ -195,3 +137,11 @@ class HistoryStage:
             "voters_record": keyed.voters,
             "kraft_version_record": keyed.kraft_version,
         }
+
+
+def _values(column: pa.ChunkedArray) -> Iterable[Any]:
+    """Most columns of changes are null, and making a list of nulls takes as long as of values."""
+    if column.null_count == len(column):
+        return repeat(None, len(column))
+    values: list[Any] = column.to_pylist()
+    return values

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary_path, writing
 from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
+
+TABLES_AHEAD = 20
+"""Most tables in memory that wait to be written: those of one or two steps."""
 
 
 class _File:
@@ -49,18 +53,21 @@ class _File:
 
 
 class VersionFiles:
-    """The files of one commit."""
+    """The files of one commit. A thread encodes and writes while the next rows are computed."""
 
     def __init__(self, output: Path, hook: Hook) -> None:
         self._output = output
         self._hook = hook
         self._files: dict[Path, _File] = {}
+        self._writer = ThreadPoolExecutor(1)
+        self._unwritten: deque[Future[None]] = deque()
 
     def __enter__(self) -> VersionFiles:
         return self
 
     def __exit__(self, *error: object) -> None:
         """Removes unfinished files."""
+        self._writer.shutdown(cancel_futures=True)
         for file in self._files.values():
             with suppress(OSError):
                 file.writer.close()
@@ -72,10 +79,12 @@ class VersionFiles:
         if path not in self._files:
             with writing(path):
                 self._files[path] = _File(table, path)
-        self._files[path].add(rows)
+        self._unwritten.append(self._writer.submit(self._files[path].add, rows))
+        self._wait(TABLES_AHEAD)
 
     def publish(self) -> list[TableFile]:
         """Durable files under their names."""
+        self._wait(0)
         for file in self._files.values():
             file.finish()
         with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
@@ -85,6 +94,11 @@ class VersionFiles:
         for directory in sorted({file.path.parent for file in self._files.values()}):
             fsync(directory)
         return published
+
+    def _wait(self, most: int) -> None:
+        """Until no more are unwritten; raises what was raised while they were written."""
+        while len(self._unwritten) > most:
+            self._unwritten.popleft().result()
 
     def _published(self, file: _File) -> TableFile:
         file.temporary.replace(file.path)

@@ -5,7 +5,6 @@ Kafka's own MetadataImage says what is so at an offset.
 
 from __future__ import annotations
 
-import random
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,18 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from kraftctl_protocol.record_batch import read_batch_header
 from kraftctl_spark import cli
-from kraftctl_spark.history import history_state
+from kraftctl_spark.history import raw_records
 from kraftctl_spark.history.history_manifest import locked
 from kraftctl_spark.history.history_tables import HistoryTables
-from kraftctl_spark.history.kinds import KINDS
-from kraftctl_spark.history.raw_records import records_of
+from kraftctl_spark.history.kinds import KINDS, PARTITIONS
+from kraftctl_spark.history.open_partitions import OpenPartitions
+from kraftctl_spark.history.raw_records import steps_of
 from kraftctl_spark.history.reader import read_versions
-from kraftctl_spark.history.schema import decode_open, encode_versions
-from kraftctl_spark.history.stage import HistoryStage
+from kraftctl_spark.history.schema import EVENTS, SCHEMAS, decode_open, encode_versions
+from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output
@@ -122,36 +123,44 @@ def test_known_ranges_and_gaps(gappy: Tables, history: History) -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_stage_continues_from_the_open_versions(whole: Tables, gappy: Tables, seed: int) -> None:
+@pytest.mark.parametrize("size", [1, 7, 100])
+def test_a_stage_continues_from_the_open_versions(
+    whole: Tables, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Incremental in arbitrary cuts, each with a new stage from what the tables have, gives the same rows."""
-    rng = random.Random(seed)
-    manifests = Output(whole.raw).manifests()
-    records = [record for manifest in manifests for record in records_of(whole.raw, manifest)]
-    closed: dict[str, list[Any]] = {kind.name: [] for kind in KINDS}
-    stage = HistoryStage()
-    while records:
-        size = rng.choice((1, 7, 100))
-        stage.apply(records[:size])
-        records = records[size:]
-        for name, found in stage.take_closed().items():
-            closed[name] += found
-        still_open = stage.still_open()
-        stage = HistoryStage(
-            {
-                kind.name: decode_open(kind, encode_versions(kind, still_open[kind.name], CLUSTER))
-                for kind in KINDS
-            }
-        )
-    for kind in KINDS:
-        table = encode_versions(kind, closed[kind.name] + stage.still_open()[kind.name], CLUSTER)
-        assert table.equals(read_versions(whole.versions, kind.name)), kind.name
+    monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", size)
+    found = {name: [schema.empty_table()] for name, schema in SCHEMAS.items()}
+    stage = HistoryStage(CLUSTER)
+    for manifest in Output(whole.raw).manifests():
+        for step in steps_of(whole.raw, manifest):
+            stage.apply(step)
+            found[EVENTS].append(stage.take_events())
+            found[PARTITIONS.name].append(stage.partitions.take_ended())
+            for name, closed in stage.take_closed().items():
+                found[name].append(encode_versions(stage.versions[name].kind, closed, CLUSTER))
+            still_open = open_rows(stage)
+            partitions = OpenPartitions()
+            partitions.load([("file", still_open.pop(PARTITIONS.name))])
+            versions = {kind.name: decode_open(kind, still_open[kind.name]) for kind in ONE_BY_ONE}
+            stage = HistoryStage(CLUSTER, versions, partitions)
+    for name, rows in open_rows(stage).items():
+        found[name].append(rows)
+    for name in (EVENTS, *open_rows(stage)):
+        table = pa.concat_tables(found[name])
+        assert table.to_pylist() == read_versions(whole.versions, name).to_pylist(), name
+
+
+def open_rows(stage: HistoryStage) -> dict[str, pa.Table]:
+    found = {kind.name: encode_versions(kind, stage.still_open()[kind.name], CLUSTER) for kind in ONE_BY_ONE}
+    _, parts = stage.partitions.open.rewrite(CLUSTER, everything=True)
+    stage.partitions.open.place(map(str, range(len(parts))))
+    return found | {PARTITIONS.name: pa.concat_tables([SCHEMAS[PARTITIONS.name].empty_table(), *parts])}
 
 
 def test_a_rebuild_has_the_same_bytes(whole: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After compaction, over an older history, and with other steps."""
     before = content(whole.versions)
-    monkeypatch.setattr(history_state, "RECORDS_PER_STEP", 13)
+    monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", 13)
     compact(Output(whole.raw), grace_ms=0)
     (whole.versions / "topics" / "00000000000000000000-00000000000000000007.parquet").write_bytes(b"old")
     flags = ["--tables", str(whole.raw), "--output", str(whole.versions), "--rebuild"]

@@ -1,0 +1,211 @@
+"""What happened to partitions, in words, as columns. `events` has the other kinds."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kraftctl_spark.history.distinct import NUMBER
+from kraftctl_spark.history.kinds import PARTITIONS
+from kraftctl_spark.history.partition_columns import (
+    BEGAN,
+    DIRECTORIES,
+    KEY,
+    Columns,
+    Numbering,
+    partition_ids,
+    shifted,
+    taken,
+    topic_numbers,
+)
+from kraftctl_spark.history.partition_pass import EXISTED, POSITION, PartitionPass
+from kraftctl_spark.history.partition_records import ACT, OPEN_BEFORE, REMOVE
+from kraftctl_spark.history.schema import EVENTS_SCHEMA
+
+RECOVERING = 1
+_LEADER_KINDS = ["leader elected", "unclean election", "leader lost"]
+_CLEAN, _UNCLEAN, _LOST = (pa.scalar(number, NUMBER) for number in range(len(_LEADER_KINDS)))
+_ISR_KINDS = ["ISR reordered", "ISR shrank", "ISR grew", "ISR shrank and grew"]
+"""By whether a broker left (1), and whether one joined (2)."""
+
+_Part = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
+"""Events of one kind, or a few: which row, and the numbers of the kind and of the texts before and after."""
+
+
+def partition_events(found: PartitionPass, numbering: Numbering, cluster_id: str) -> pa.Table:
+    """In the order of the log, those of one record in a fixed order."""
+    changes = _Changes(found.rows, numbering)
+    parts = [part for part in changes.parts() if len(part[0])]
+    if not parts:
+        return EVENTS_SCHEMA.empty_table()
+    rows, *words = (pa.concat_arrays(list(column)) for column in zip(*parts, strict=True))
+    order = pc.array_sort_indices(found.rows[POSITION].take(rows))
+    texts = (changes.texts.take(numbers.take(order)) for numbers in words)
+    columns = dict(zip(("kind", "before", "after"), texts, strict=True))
+    columns |= taken({name: found.rows[name] for name in (KEY, "topic", *BEGAN)}, rows.take(order))
+    return _table(columns, numbering, cluster_id)
+
+
+class _Changes:
+    """What differs between each row and the one before it, the version that it ended."""
+
+    def __init__(self, rows: Columns, numbering: Numbering) -> None:
+        self._new = rows
+        self._old = {name: shifted(rows[name]) for name in PARTITIONS.values}
+        self._numbering = numbering
+        act = rows[ACT]
+        self._acts = pc.not_equal(act, OPEN_BEFORE)
+        self._changed = pc.and_not(rows[EXISTED], pc.equal(act, REMOVE))
+        self._texts: list[pa.Array] = []
+        self._count = 0
+
+    @property
+    def texts(self) -> pa.Array:
+        """What the numbers in the parts mean."""
+        return pa.concat_arrays(self._texts)
+
+    def parts(self) -> list[_Part]:
+        """In the order in which a record has them."""
+        differs = {name: self._differs(name) for name in PARTITIONS.values}
+        led = pc.or_(differs["leader"], differs["leader_recovery_state"])
+        raised = pc.and_(differs["leader_epoch"], pc.invert(led))
+        moved, moves = self._moves(self._old), self._moves(self._new)
+        return [
+            self._whole(pc.and_not(self._acts, self._new[EXISTED]), "partition created", None, "replicas"),
+            self._whole(pc.equal(self._new[ACT], REMOVE), "partition deleted", "replicas", None),
+            self._led(differs["leader"]),
+            self._whole(self._recovered(), "recovered", None, None),
+            self._of(raised, "leader epoch raised", "leader_epoch"),
+            self._isr(differs["isr"]),
+            self._of(differs["replicas"], "replicas changed", "replicas"),
+            self._of(
+                pc.and_(differs[DIRECTORIES], pc.invert(differs["replicas"])),
+                "directories changed",
+                DIRECTORIES,
+            ),
+            self._of(pc.and_(self._changed, pc.and_not(moves, moved)), "reassignment begun", "replicas"),
+            self._of(pc.and_(self._changed, pc.and_not(moved, moves)), "reassignment ended", "replicas"),
+            self._of(differs["elr"], "ELR changed", "elr"),
+            self._of(differs["last_known_elr"], "last known ELR changed", "last_known_elr"),
+        ]
+
+    def _differs(self, name: str) -> pa.Array:
+        return pc.and_(self._changed, pc.not_equal(self._new[name], self._old[name]))
+
+    def _moves(self, versions: Columns) -> pa.Array:
+        """Whether replicas are added or removed."""
+        empty = self._numbering.lists.number_of([])
+        lists = (versions[name] for name in ("adding_replicas", "removing_replicas"))
+        return pc.or_(*(pc.not_equal(numbers, empty) for numbers in lists))
+
+    def _recovered(self) -> pa.Array:
+        new, old = (versions["leader_recovery_state"] for versions in (self._new, self._old))
+        return pc.and_(self._changed, pc.and_(pc.equal(new, 0), pc.equal(old, RECOVERING)))
+
+    def _of(self, condition: pa.Array, kind: str, name: str) -> _Part:
+        return self._whole(condition, kind, name, name)
+
+    def _whole(self, condition: pa.Array, kind: str, before: str | None, after: str | None) -> _Part:
+        rows = pc.indices_nonzero(condition)
+        if not len(rows):
+            return rows, rows, rows, rows
+        kinds = pa.repeat(self._text(pa.array([kind]))[0], len(rows))
+        return rows, kinds, self._numbers(rows, self._old, before), self._numbers(rows, self._new, after)
+
+    def _led(self, condition: pa.Array) -> _Part:
+        rows, _, before, after = self._of(condition, "", "leader")
+        kinds = pc.if_else(self._unclean(rows), _UNCLEAN, _CLEAN)
+        kinds = pc.if_else(pc.less(self._new["leader"].take(rows), 0), _LOST, kinds)
+        return rows, self._text(pa.array(_LEADER_KINDS)).take(kinds), before, after
+
+    def _unclean(self, rows: pa.Array) -> pa.Array:
+        """Kafka begins to recover a partition with an unclean election (KIP-704).
+
+        One that is recovering already does not begin again: then only who could be elected is clean.
+        """
+        recovery = "leader_recovery_state"
+        new, old = (
+            taken({name: versions[name] for name in ("leader", recovery, "isr", "elr")}, rows)
+            for versions in (self._new, self._old)
+        )
+        unclean = pc.equal(new[recovery], RECOVERING)
+        again = pc.indices_nonzero(pc.and_(unclean, pc.equal(old[recovery], RECOVERING)))
+        if not len(again):
+            return unclean
+        electable = [
+            self._numbering.lists.values.take(old[name].take(again)).to_pylist() for name in ("isr", "elr")
+        ]
+        leaders = new["leader"].take(again).to_pylist()
+        clean = [
+            place
+            for place, one, *lists in zip(again.to_pylist(), leaders, *electable, strict=True)
+            if any(one in brokers for brokers in lists)
+        ]
+        places = pa.array(range(len(rows)), pa.int64())
+        return pc.and_(unclean, pc.invert(pc.is_in(places, value_set=pa.array(clean, pa.int64()))))
+
+    def _isr(self, condition: pa.Array) -> _Part:
+        rows, _, before, after = self._of(condition, "", "isr")
+        old, new = (versions["isr"].take(rows).cast(pa.int64()) for versions in (self._old, self._new))
+        pairs = pc.bit_wise_or(pc.shift_left(old, 32), new).dictionary_encode()
+        old, new = pc.shift_right(pairs.dictionary, 32), pc.bit_wise_and(pairs.dictionary, 2**32 - 1)
+        left, joined = self._has_more(old, new), self._has_more(new, old)
+        kinds = pc.add(left.cast(pa.int32()), pc.multiply(joined.cast(pa.int32()), 2))
+        return rows, self._text(pa.array(_ISR_KINDS)).take(kinds).take(pairs.indices), before, after
+
+    def _has_more(self, one: pa.Array, other: pa.Array) -> pa.Array:
+        """Whether the first one of two lists has a broker that the second one does not have, by row."""
+        missing = pc.invert(pc.is_in(self._members(one), value_set=self._members(other)))
+        with_more = pc.list_parent_indices(self._numbering.lists.values.take(one)).filter(missing)
+        return pc.is_in(pa.array(range(len(one)), pa.int64()), value_set=with_more.cast(pa.int64()))
+
+    def _members(self, numbers: pa.Array) -> pa.Array:
+        """All rows and the brokers of their lists, each pair as one integer."""
+        lists = self._numbering.lists.values.take(numbers)
+        rows = pc.shift_left(pc.list_parent_indices(lists).cast(pa.int64()), 32)
+        return pc.bit_wise_or(rows, pc.list_flatten(lists).cast(pa.int64()))
+
+    def _numbers(self, rows: pa.Array, versions: Columns, name: str | None) -> pa.Array:
+        """Of the texts of a column; distinct values are made to text once."""
+        if name is None:
+            return pa.nulls(len(rows), NUMBER)
+        values = versions[name].take(rows).dictionary_encode()
+        return self._text(self._as_text(name, values.dictionary)).take(values.indices)
+
+    def _as_text(self, name: str, values: pa.Array) -> pa.Array:
+        if name in ("leader", "leader_epoch"):
+            return values.cast(pa.string())
+        if name == DIRECTORIES:
+            lists = self._numbering.directories.values.take(values).to_pylist()
+            return pa.array(map(json.dumps, lists), pa.string())
+        return pa.array(map(str, self._numbering.lists.values.take(values).to_pylist()), pa.string())
+
+    def _text(self, texts: pa.Array) -> pa.Array:
+        """Their numbers."""
+        first, self._count = self._count, self._count + len(texts)
+        self._texts.append(texts)
+        return pa.array(range(first, self._count), NUMBER)
+
+
+def _table(rows: Columns, numbering: Numbering, cluster_id: str) -> pa.Table:
+    count = len(rows[KEY])
+    keys = rows[KEY].dictionary_encode()
+    ids = partition_ids(keys.dictionary)
+    names = numbering.names.values.take(rows["topic"])
+    columns = {
+        "offset": rows["valid_from_offset"],
+        "time": rows["valid_from_time"],
+        "batch_offset": rows["batch_offset"],
+        "kind": rows["kind"],
+        "subject": pc.binary_join_element_wise(names, ids.cast(pa.string()).take(keys.indices), "-"),
+        "before": rows["before"],
+        "after": rows["after"],
+        "history_table": pa.repeat(PARTITIONS.name, count),
+        "topic_id": numbering.topic_ids.values.take(topic_numbers(keys.dictionary)).take(keys.indices),
+        "partition_id": ids.take(keys.indices),
+        "broker_id": pa.nulls(count, pa.int32()),
+        "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
+    }
+    return pa.Table.from_arrays([columns[name] for name in EVENTS_SCHEMA.names], schema=EVENTS_SCHEMA)

@@ -1,0 +1,31 @@
+"""Consecutive records, those of each type as columns: what the stage applies at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from kraftctl_spark.history.record_columns import COLUMNS
+from kraftctl_spark.history.schema import TIME
+from kraftctl_spark.rows.tables import table_schemas
+
+
+class Step(NamedTuple):
+    """All records between two places in a log or in a snapshot. No record is of an aborted transaction."""
+
+    tables: dict[str, pa.Table]
+    """By type, see `schema_of`.
+
+    The place, in whose order the rows are, is the offset, or the index in a snapshot. Records of a snapshot
+    have the offset and the time of its end."""
+    in_snapshot: bool
+
+    def rows(self, table: str) -> pa.Table:
+        return self.tables[table] if table in self.tables else schema_of(table).empty_table()
+
+
+def schema_of(table: str) -> pa.Schema:
+    place = [("place", pa.int64()), ("offset", pa.int64()), ("time", TIME), ("batch_offset", pa.int64())]
+    fields = [table_schemas()[table].field(name) for name in COLUMNS[table]]
+    return pa.schema([pa.field(name, kind) for name, kind in place] + fields)
