@@ -14,7 +14,9 @@ A kraftctl controller in another process loads a log of `--records` records. The
   Python workers run by then, since they did the export just before;
 * history: the stage computes the versions of a log of its own, of `--history-records` records with as many
   partitions as `--history-partitions`, then continues them with a small batch, and answers every question in
-  plain SQL, in DuckDB and in a warm Spark. Its time is that of the stage alone, in this process;
+  plain SQL, in DuckDB and in a warm Spark. Its time is that of the stage alone, in this process, with threads
+  for two cores. It is compared with one more process of pyarrow alone, which writes the rows of the history;
+  together with the export, with pyarrow alone writing the rows of both, or of the export;
 * source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and
   again, hence no reading) and decoded ones. Their time is that of the whole query.
 """
@@ -22,10 +24,8 @@ A kraftctl controller in another process loads a log of `--records` records. The
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -166,11 +166,7 @@ class Bench:
         say(f"{what}: {sample.wall_s:.2f} s, {sum(sample.cpu_s.values()):.2f} CPU s, load {sample.load:.1f}")
 
     def _alone(self, what: str, way: str) -> None:
-        output = self._scratch / "alone"
-        command = [sys.executable, export_ready.__file__, way, str(self._ready), str(output)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        took = json.loads(done.stdout)
-        shutil.rmtree(output)
+        took = export_ready.alone(way, self._ready, self._scratch / "alone")
         self._took(what, Sample(took["wall_s"], {DRIVER: took["cpu_s"]}))
 
     def _export(self) -> Path:
@@ -302,7 +298,7 @@ def _everything(options: argparse.Namespace) -> list[Row]:
         times = _history(options, spark, Path(scratch))
         spark.stop()
     print("\n".join(measured.lines()))
-    return [*measured.rows(), measured.row_with_history(times.stage_us), *times.rows()]
+    return [*measured.rows(), *measured.rows_with_history(times), *times.rows()]
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
 from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.tables.table_files import publish_files
-from tests.bench import export_log
+from tests.bench import export_log, export_ready
 from tests.bench.table import Row
 from tests.spark.history.asked import SparkHistory, in_duckdb
 
@@ -58,6 +58,8 @@ class HistoryTimes:
 
     stage_us: float = 0.0
     """Per record."""
+    alone_us: float = 0.0
+    """Per record, of pyarrow alone: one process that writes the rows of the history."""
     small_batch_ms: float = 0.0
     load_ms: float = 0.0
     """What a new process needs before its first batch."""
@@ -67,7 +69,7 @@ class HistoryTimes:
     def rows(self) -> list[Row]:
         bounds = {"DuckDB": DUCKDB_MAX_MS, "Spark": SPARK_MAX_MS}
         return [
-            Row("history stage", self.stage_us, "us/record"),
+            Row("history stage", self.stage_us, "us/record", "pyarrow alone, its rows", self.alone_us),
             Row(f"history: {SMALL_BATCH} more records", self.small_batch_ms, "ms"),
             Row("history: the same, in a new process", self.load_ms, "ms"),
             *(
@@ -87,6 +89,9 @@ def measure(
     times, history = HistoryTimes(), HistoryTables(raw, output)
     say("computing versions")
     times.stage_us = _took_ms(history.catch_up) * 1e3 / size.records
+    export_ready.make_ready(output, scratch / "history-ready")
+    took = export_ready.alone("tables", scratch / "history-ready", scratch / "history-alone")
+    times.alone_us = took["wall_s"] * 1e6 / size.records
     log.write(SMALL_BATCH)
     times.small_batch_ms = _took_ms(history.catch_up)
     log.write(SMALL_BATCH)

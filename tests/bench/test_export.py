@@ -64,5 +64,6 @@ def test_the_history_is_measured(tmp_path: Path) -> None:
     """Without Spark."""
     times = export_history.measure(None, tmp_path, export_history.Size(3_000, 80), lambda text: None)
     assert times.stage_us > 0
+    assert times.alone_us > 0
     assert {name for _, name in times.questions_ms} == set(questions())
     assert [row.what for row in times.rows() if row.met] == [f"DuckDB: {name}" for name in questions()]

@@ -15,14 +15,15 @@ from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.open_files import OpenFiles
 from kraftctl_spark.history.open_partitions import OpenPartitions
 from kraftctl_spark.history.raw_records import steps_of
-from kraftctl_spark.history.schema import EVENTS, KNOWN_RANGES, decode_open, encode_versions
+from kraftctl_spark.history.schema import KNOWN_RANGES, decode_open
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.history.steps import Step
+from kraftctl_spark.history.version_files import MakeRows
 from kraftctl_spark.history.versions import Version, beginning
 from kraftctl_spark.tables.manifest import Manifest
 
-WriteRows = Callable[[str, pa.Table], None]
-"""Takes more rows of a table that will not change any more."""
+WriteRows = Callable[[MakeRows], None]
+"""Takes more rows, by table, that will not change any more."""
 
 
 class HistoryState:
@@ -89,13 +90,10 @@ class HistoryState:
         self.end = manifest.end
 
     def _write(self, write: WriteRows) -> None:
-        written = {EVENTS: self.stage.take_events(), PARTITIONS.name: self.stage.partitions.take_ended()}
-        for name, closed in self.stage.take_closed().items():
+        outcome = self.stage.take()
+        for name, closed in outcome.closed.items():
             self.of_kind[name].ended(closed)
-            written[name] = encode_versions(self.stage.versions[name].kind, closed, self.cluster_id)
-        for name, rows in written.items():
-            if rows.num_rows:
-                write(name, rows)
+        write(outcome.rows)
 
 
 def _read_ahead(steps: Iterator[Step]) -> Iterator[Step]:

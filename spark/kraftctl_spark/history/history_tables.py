@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -121,15 +122,11 @@ class HistoryTables:
         state = self._state(before)
         name = range_name(before.end, batch[-1].end - 1)
         with VersionFiles(self._output, self._hook) as files:
-
-            def write(table: str, rows: pa.Table) -> None:
-                files.add(table, name, rows)
-
             for manifest in batch:
-                state.advance(self._tables, manifest, write)
+                state.advance(self._tables, manifest, partial(files.add_made, name))
             for table, schema in SCHEMAS.items():
                 if table != KNOWN_RANGES and not before.of(table, still_open=False):
-                    write(table, schema.empty_table())  # Every query runs, also without rows.
+                    files.add(table, name, schema.empty_table())  # Every query runs, also without rows.
             return self._commit(before, state, files, name, set())
 
     def _state(self, manifest: HistoryManifest) -> HistoryState:

@@ -11,6 +11,7 @@ from kraftctl_spark.history import open_files
 from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.history.partition_columns import (
     KEY,
+    TYPES,
     VERSION,
     Columns,
     Numbering,
@@ -72,12 +73,15 @@ class OpenPartitions:
     def __len__(self) -> int:
         return int(self._open.true_count)
 
-    def of_keys(self, keys: pa.Array) -> Columns:
-        """The versions of those keys that have one, in any order."""
-        return self._rows(self._of(self._column(KEY), keys), VERSION)
+    def of_keys(self, keys: pa.Array) -> tuple[pa.Array, Columns]:
+        """Which rows have the open versions of some keys, and those versions, in any order."""
+        which = self._of(self._column(KEY), keys)
+        return which, self._rows(which, VERSION)
 
     def keys_of_topics(self, topics: pa.Array) -> pa.Array:
         """In any order."""
+        if not len(topics):  # As in most small batches.
+            return pa.array([], TYPES[KEY])
         keys = self._column(KEY)
         return keys.filter(self._of(topic_numbers(keys), topics))
 
@@ -90,9 +94,11 @@ class OpenPartitions:
         found = self._rows(pc.and_(has, self._open), VERSION)
         return taken(found, self.numbering.in_order_of_keys(found))
 
-    def replace(self, ended: pa.Array, begun: Columns) -> None:
-        """The versions of some keys end, and versions begin, most of them of the same keys."""
-        self._end(self._of(self._column(KEY), ended))
+    def replace(self, which: pa.Array, ended: pa.Array, begun: Columns) -> None:
+        """Of these rows, those of some keys end, usually all. Versions begin, mostly of the same keys."""
+        if which.true_count > len(ended):
+            which = self._of(self._column(KEY), ended)
+        self._end(which)
         self._add(_with_file(begun))
 
     def end_all(self) -> Columns:
@@ -126,7 +132,7 @@ class OpenPartitions:
         self._touched = set()
         for file in replaced:
             del self._open_rows[file]
-        decoded = self.numbering.decoded(found, _not_ended(len(found[KEY])), cluster_id)
+        decoded = self.numbering.meanings().decoded(found, _not_ended(len(found[KEY])), cluster_id)
         parts = [decoded.slice(first, most) for first in range(0, decoded.num_rows, most)]
         first_file = self._files
         files = pa.concat_arrays([self._new_file(part.num_rows) for part in parts] or [files.slice(0, 0)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,8 +32,39 @@ TYPES = {
 }
 PARTITION_BITS = 32
 
+_DIGIT_BITS = 12
+_FEW = 1024
+"""Arrow counts only more values than these."""
+
 SPARE_NUMBERS = 10_000
 """So many distinct texts and lists that no row has, and as many as rows have, are kept."""
+
+
+class Meanings(NamedTuple):
+    """By number."""
+
+    topic_ids: pa.Array
+    names: pa.Array
+    lists: pa.Array
+    directories: pa.Array
+    empty: int
+    """The number of the empty list."""
+
+    def decoded(self, columns: Columns, ends: Columns, cluster_id: str) -> pa.Table:
+        """Rows of the table of versions; `ends` are the last columns before the cluster."""
+        count = len(columns[KEY])
+        found = {
+            **{name: columns[name] for name in VERSION if name != KEY},
+            "topic_id": self.topic_ids.take(topic_numbers(columns[KEY])),
+            "partition_id": partition_ids(columns[KEY]),
+            "topic": self.names.take(columns["topic"]),
+            **{name: self.lists.take(columns[name]) for name in LISTS},
+            DIRECTORIES: self.directories.take(columns[DIRECTORIES]),
+            **ends,
+            "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
+        }
+        schema = SCHEMAS[PARTITIONS.name]
+        return pa.Table.from_arrays([found[name] for name in schema.names], schema=schema)
 
 
 class Numbering:
@@ -64,21 +96,11 @@ class Numbering:
                 found[name] = columns[name]
         return found | {name: columns[name] for name in BEGAN}
 
-    def decoded(self, columns: Columns, ends: Columns, cluster_id: str) -> pa.Table:
-        """Rows of the table of versions; `ends` are the last columns before the cluster."""
-        count = len(columns[KEY])
-        found = {
-            **{name: columns[name] for name in VERSION if name != KEY},
-            "topic_id": self.topic_ids.values.take(topic_numbers(columns[KEY])),
-            "partition_id": partition_ids(columns[KEY]),
-            "topic": self.names.values.take(columns["topic"]),
-            **{name: self.lists.values.take(columns[name]) for name in LISTS},
-            DIRECTORIES: self.directories.values.take(columns[DIRECTORIES]),
-            **ends,
-            "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
-        }
-        schema = SCHEMAS[PARTITIONS.name]
-        return pa.Table.from_arrays([found[name] for name in schema.names], schema=schema)
+    def meanings(self) -> Meanings:
+        """Of the numbers so far; it does not change, and may be used by another thread."""
+        empty = self.lists.number_of([])
+        topic_ids, names = self.topic_ids.values, self.names.values
+        return Meanings(topic_ids, names, self.lists.values, self.directories.values, empty)
 
     def renumbered(self, rows: Columns) -> Columns:
         """Forgets what no row has, if that is much: then the same rows have other numbers."""
@@ -146,6 +168,25 @@ def none() -> Columns:
 def shifted(column: pa.Array) -> pa.Array:
     """Each row has the value of the one before it; the first one has its own."""
     return pa.concat_arrays([column.slice(0, 1), column.slice(0, max(len(column) - 1, 0))])
+
+
+def stable_order(values: pa.Array) -> pa.Array:
+    """As `array_sort_indices` of integers, digit by digit.
+
+    Arrow compares values whose range is larger than 4,096 (5.5 ms for 56,000), and counts others (0.3 ms).
+    """
+    if len(values) < _FEW:
+        return pc.array_sort_indices(values)
+    digits = pc.subtract(values, pc.min(values))
+    highest, order = pc.max(digits).as_py(), pc.array_sort_indices(pc.bit_wise_and(digits, _digit(digits)))
+    while highest := highest >> _DIGIT_BITS:
+        digits = pc.shift_right(digits, pa.scalar(_DIGIT_BITS, digits.type))
+        order = order.take(pc.array_sort_indices(pc.bit_wise_and(digits, _digit(digits)).take(order)))
+    return order
+
+
+def _digit(numbers: pa.Array) -> pa.Scalar:
+    return pa.scalar(2**_DIGIT_BITS - 1, numbers.type)
 
 
 def ranks(column: pa.Array) -> pa.Array:

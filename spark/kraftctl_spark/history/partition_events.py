@@ -14,9 +14,10 @@ from kraftctl_spark.history.partition_columns import (
     DIRECTORIES,
     KEY,
     Columns,
-    Numbering,
+    Meanings,
     partition_ids,
     shifted,
+    stable_order,
     taken,
     topic_numbers,
 )
@@ -30,31 +31,34 @@ _CLEAN, _UNCLEAN, _LOST = (pa.scalar(number, NUMBER) for number in range(len(_LE
 _ISR_KINDS = ["ISR reordered", "ISR shrank", "ISR grew", "ISR shrank and grew"]
 """By whether a broker left (1), and whether one joined (2)."""
 
+_SET_BITS = 62
+"""So many brokers are compared with one operation."""
+
 _Part = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
 """Events of one kind, or a few: which row, and the numbers of the kind and of the texts before and after."""
 
 
-def partition_events(found: PartitionPass, numbering: Numbering, cluster_id: str) -> pa.Table:
+def partition_events(found: PartitionPass, meanings: Meanings, cluster_id: str) -> pa.Table:
     """In the order of the log, those of one record in a fixed order."""
-    changes = _Changes(found.rows, numbering)
+    changes = _Changes(found.rows, meanings)
     parts = [part for part in changes.parts() if len(part[0])]
     if not parts:
         return EVENTS_SCHEMA.empty_table()
     rows, *words = (pa.concat_arrays(list(column)) for column in zip(*parts, strict=True))
-    order = pc.array_sort_indices(found.rows[POSITION].take(rows))
+    order = stable_order(found.rows[POSITION].take(rows))
     texts = (changes.texts.take(numbers.take(order)) for numbers in words)
     columns = dict(zip(("kind", "before", "after"), texts, strict=True))
     columns |= taken({name: found.rows[name] for name in (KEY, "topic", *BEGAN)}, rows.take(order))
-    return _table(columns, numbering, cluster_id)
+    return _table(columns, meanings, cluster_id)
 
 
 class _Changes:
     """What differs between each row and the one before it, the version that it ended."""
 
-    def __init__(self, rows: Columns, numbering: Numbering) -> None:
+    def __init__(self, rows: Columns, meanings: Meanings) -> None:
         self._new = rows
         self._old = {name: shifted(rows[name]) for name in PARTITIONS.values}
-        self._numbering = numbering
+        self._meanings = meanings
         act = rows[ACT]
         self._acts = pc.not_equal(act, OPEN_BEFORE)
         self._changed = pc.and_not(rows[EXISTED], pc.equal(act, REMOVE))
@@ -96,7 +100,7 @@ class _Changes:
 
     def _moves(self, versions: Columns) -> pa.Array:
         """Whether replicas are added or removed."""
-        empty = self._numbering.lists.number_of([])
+        empty = self._meanings.empty
         lists = (versions[name] for name in ("adding_replicas", "removing_replicas"))
         return pc.or_(*(pc.not_equal(numbers, empty) for numbers in lists))
 
@@ -134,9 +138,7 @@ class _Changes:
         again = pc.indices_nonzero(pc.and_(unclean, pc.equal(old[recovery], RECOVERING)))
         if not len(again):
             return unclean
-        electable = [
-            self._numbering.lists.values.take(old[name].take(again)).to_pylist() for name in ("isr", "elr")
-        ]
+        electable = [self._meanings.lists.take(old[name].take(again)).to_pylist() for name in ("isr", "elr")]
         leaders = new["leader"].take(again).to_pylist()
         clean = [
             place
@@ -148,24 +150,10 @@ class _Changes:
 
     def _isr(self, condition: pa.Array) -> _Part:
         rows, _, before, after = self._of(condition, "", "isr")
-        old, new = (versions["isr"].take(rows).cast(pa.int64()) for versions in (self._old, self._new))
-        pairs = pc.bit_wise_or(pc.shift_left(old, 32), new).dictionary_encode()
-        old, new = pc.shift_right(pairs.dictionary, 32), pc.bit_wise_and(pairs.dictionary, 2**32 - 1)
-        left, joined = self._has_more(old, new), self._has_more(new, old)
+        old, new = (versions["isr"].take(rows) for versions in (self._old, self._new))
+        left, joined = _has_more(old, new, self._meanings.lists), _has_more(new, old, self._meanings.lists)
         kinds = pc.add(left.cast(pa.int32()), pc.multiply(joined.cast(pa.int32()), 2))
-        return rows, self._text(pa.array(_ISR_KINDS)).take(kinds).take(pairs.indices), before, after
-
-    def _has_more(self, one: pa.Array, other: pa.Array) -> pa.Array:
-        """Whether the first one of two lists has a broker that the second one does not have, by row."""
-        missing = pc.invert(pc.is_in(self._members(one), value_set=self._members(other)))
-        with_more = pc.list_parent_indices(self._numbering.lists.values.take(one)).filter(missing)
-        return pc.is_in(pa.array(range(len(one)), pa.int64()), value_set=with_more.cast(pa.int64()))
-
-    def _members(self, numbers: pa.Array) -> pa.Array:
-        """All rows and the brokers of their lists, each pair as one integer."""
-        lists = self._numbering.lists.values.take(numbers)
-        rows = pc.shift_left(pc.list_parent_indices(lists).cast(pa.int64()), 32)
-        return pc.bit_wise_or(rows, pc.list_flatten(lists).cast(pa.int64()))
+        return rows, self._text(pa.array(_ISR_KINDS)).take(kinds), before, after
 
     def _numbers(self, rows: pa.Array, versions: Columns, name: str | None) -> pa.Array:
         """Of the texts of a column; distinct values are made to text once."""
@@ -178,9 +166,9 @@ class _Changes:
         if name in ("leader", "leader_epoch"):
             return values.cast(pa.string())
         if name == DIRECTORIES:
-            lists = self._numbering.directories.values.take(values).to_pylist()
+            lists = self._meanings.directories.take(values).to_pylist()
             return pa.array(map(json.dumps, lists), pa.string())
-        return pa.array(map(str, self._numbering.lists.values.take(values).to_pylist()), pa.string())
+        return pa.array(map(str, self._meanings.lists.take(values).to_pylist()), pa.string())
 
     def _text(self, texts: pa.Array) -> pa.Array:
         """Their numbers."""
@@ -189,11 +177,26 @@ class _Changes:
         return pa.array(range(first, self._count), NUMBER)
 
 
-def _table(rows: Columns, numbering: Numbering, cluster_id: str) -> pa.Table:
+def _has_more(one: pa.Array, other: pa.Array, lists: pa.Array) -> pa.Array:
+    """Whether the first one of two lists has a broker that the second one does not have, by row."""
+    numbers = pa.concat_arrays([one, other]).dictionary_encode()
+    distinct = lists.take(numbers.dictionary).to_pylist()
+    places = {broker: place for place, broker in enumerate({broker for one in distinct for broker in one})}
+    sets = [sum(1 << places[broker] for broker in set(one)) for one in distinct]
+    more = pa.repeat(False, len(one))
+    for first in range(0, len(places), _SET_BITS):
+        bits = pa.array([brokers >> first & 2**_SET_BITS - 1 for brokers in sets], pa.int64())
+        of_rows = bits.take(numbers.indices)
+        of_one, of_other = of_rows.slice(0, len(one)), of_rows.slice(len(one))
+        more = pc.or_(more, pc.not_equal(pc.bit_wise_and(of_one, pc.bit_wise_not(of_other)), 0))
+    return more
+
+
+def _table(rows: Columns, meanings: Meanings, cluster_id: str) -> pa.Table:
     count = len(rows[KEY])
     keys = rows[KEY].dictionary_encode()
     ids = partition_ids(keys.dictionary)
-    names = numbering.names.values.take(rows["topic"])
+    names = meanings.names.take(rows["topic"])
     columns = {
         "offset": rows["valid_from_offset"],
         "time": rows["valid_from_time"],
@@ -203,7 +206,7 @@ def _table(rows: Columns, numbering: Numbering, cluster_id: str) -> pa.Table:
         "before": rows["before"],
         "after": rows["after"],
         "history_table": pa.repeat(PARTITIONS.name, count),
-        "topic_id": numbering.topic_ids.values.take(topic_numbers(keys.dictionary)).take(keys.indices),
+        "topic_id": meanings.topic_ids.take(topic_numbers(keys.dictionary)).take(keys.indices),
         "partition_id": ids.take(keys.indices),
         "broker_id": pa.nulls(count, pa.int32()),
         "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),

@@ -20,6 +20,7 @@ from kraftctl_spark.history.partition_columns import (
     Numbering,
     joined,
     shifted,
+    stable_order,
     taken,
 )
 from kraftctl_spark.history.partition_records import ACT, CHANGE, OPEN_BEFORE, REMOVE, SET
@@ -37,12 +38,13 @@ class PartitionPass:
     """Of the operations of a step."""
 
     def __init__(self, operations: Columns, partitions: OpenPartitions) -> None:
-        rows = _sorted(partitions.of_keys(pc.unique(operations[KEY])), operations)
+        self._open_before, before = partitions.of_keys(pc.unique(operations[KEY]))
+        rows = _sorted(before, operations)
         _check(rows)
         self.rows = _without_effectless(_filled(rows, partitions.numbering))
         """Each has the values after it; those of a removal are the last ones of the partition."""
         later = pc.indices_nonzero(pc.not_equal(self.rows[ACT], OPEN_BEFORE))
-        self.done = later.take(pc.array_sort_indices(self.rows[POSITION].take(later)))
+        self.done = later.take(stable_order(self.rows[POSITION].take(later)))
         """Which rows do something, in the order of the log."""
 
     def ended(self) -> tuple[Columns, Columns]:
@@ -65,14 +67,15 @@ class PartitionPass:
         is_before = pc.equal(act, OPEN_BEFORE)
         begun = pc.indices_nonzero(pc.and_not(pc.and_not(is_last, is_before), pc.equal(act, REMOVE)))
         ended = self.rows[KEY].filter(pc.and_not(is_before, is_last))
-        partitions.replace(ended, taken({name: self.rows[name] for name in VERSION}, begun))
+        versions = taken({name: self.rows[name] for name in VERSION}, begun)
+        partitions.replace(self._open_before, ended, versions)
 
 
 def _sorted(before: Columns, operations: Columns) -> Columns:
     before = before | {ACT: pa.repeat(pa.scalar(OPEN_BEFORE, pa.int8()), len(before[KEY]))}
     rows = joined([before, operations], (*VERSION, ACT))
     groups = rows[KEY].dictionary_encode().indices
-    order = pc.array_sort_indices(groups)
+    order = stable_order(groups)
     rows = taken(rows, order) | {_GROUP: groups.take(order), POSITION: order}
     return rows | {EXISTED: _existed(rows)}
 

@@ -24,6 +24,7 @@ from kraftctl_spark.history.partition_columns import (
     Columns,
     array,
     joined,
+    stable_order,
     taken,
     topic_numbers,
 )
@@ -52,7 +53,7 @@ def operations(step: Step, partitions: OpenPartitions, topics: Versions) -> Colu
     parts = [_changes(step, partitions), _sets(step, partitions, topics)]
     parts.append(_removals(step, partitions, parts[1][KEY]))
     found = joined(parts, OPERATION)
-    return taken(found, pc.array_sort_indices(found[PLACE]))
+    return taken(found, stable_order(found[PLACE]))
 
 
 def clearing(partitions: OpenPartitions, name: str, at: Columns) -> Columns:
@@ -147,8 +148,8 @@ def _names(step: Step, rows: pa.Table, partitions: OpenPartitions, topics: Versi
         array(pa.chunked_array([chunk for part in column for chunk in _chunks(part)], kind))
         for column, kind in zip(zip(*parts, strict=True), (pa.string(), pa.int64(), NUMBER), strict=True)
     )
-    order = pc.array_sort_indices(places)
-    order = order.take(pc.array_sort_indices(ids.dictionary_encode().indices.take(order)))
+    order = stable_order(places)
+    order = order.take(stable_order(ids.dictionary_encode().indices.take(order)))
     of_rows = pc.array_sort_indices(order).slice(len(ids) - rows.num_rows)
     as_of = pc.fill_null_forward(names.take(order)).take(of_rows)
     if pc.any(pc.equal(as_of, _UNKNOWN)).as_py():

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kraftctl_spark.history import events
 from kraftctl_spark.history.brokers import Brokers
 from kraftctl_spark.history.keyed import Keyed
 from kraftctl_spark.history.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partitions import Partitions
+from kraftctl_spark.history.partition_columns import array, stable_order
+from kraftctl_spark.history.partitions import PartitionRows, Partitions
 from kraftctl_spark.history.record_columns import COLUMNS
-from kraftctl_spark.history.schema import EVENTS_SCHEMA, encode_events
+from kraftctl_spark.history.schema import EVENTS, EVENTS_SCHEMA, SCHEMAS, encode_events, encode_versions
 from kraftctl_spark.history.steps import Step
 from kraftctl_spark.history.topics import Topics
 from kraftctl_spark.history.versions import Change, Moment, Version, Versions
@@ -31,6 +31,65 @@ Handler = Callable[[tuple[Any, ...], Moment], None]
 Placed = tuple[int, Handler, tuple[Any, ...], Moment]
 
 ONE_BY_ONE = tuple(kind for kind in KINDS if kind is not PARTITIONS)
+
+
+class DoneByStep(NamedTuple):
+    """What a step ended and what happened, as rows when they are asked for."""
+
+    passes: list[PartitionRows]
+    changes: list[Change]
+    """Of other kinds."""
+    cluster_id: str
+
+    def ended_partitions(self) -> pa.Table:
+        empty = SCHEMAS[PARTITIONS.name].empty_table()
+        return pa.concat_tables([empty, *(one.ended(self.cluster_id) for one in self.passes)])
+
+    def events(self) -> pa.Table:
+        """Of a topic that is removed, first its partitions are deleted."""
+        of_partitions = [one.events(self.cluster_id) for one in self.passes]
+        others = encode_events(list(events.events_of(self.changes)), self.cluster_id)
+        together = pa.concat_tables([*of_partitions, others])
+        if others.num_rows in (0, together.num_rows):
+            return together
+        return together.take(stable_order(array(together.column("offset"))))
+
+
+class Marked(NamedTuple):
+    """A gap or a snapshot."""
+
+    ended: pa.Table
+    event: pa.Table
+
+    def ended_partitions(self) -> pa.Table:
+        return self.ended
+
+    def events(self) -> pa.Table:
+        return self.event
+
+
+Done = DoneByStep | Marked
+
+
+class Outcome(NamedTuple):
+    """What steps ended and what happened. Making rows of it takes long: another thread may do it."""
+
+    cluster_id: str
+    done: list[Done]
+    closed: dict[str, list[Version]]
+    """By kind, without partitions, in the order in which they ended."""
+
+    def rows(self) -> dict[str, pa.Table]:
+        """By table: events, and versions that have ended."""
+        found = {
+            EVENTS: pa.concat_tables([EVENTS_SCHEMA.empty_table(), *(one.events() for one in self.done)]),
+            PARTITIONS.name: pa.concat_tables(
+                [SCHEMAS[PARTITIONS.name].empty_table(), *(one.ended_partitions() for one in self.done)]
+            ),
+        }
+        for kind in ONE_BY_ONE:
+            found[kind.name] = encode_versions(kind, self.closed[kind.name], self.cluster_id)
+        return found
 
 
 class HistoryStage:
@@ -46,7 +105,7 @@ class HistoryStage:
         self._cluster_id = cluster_id
         self._changes: list[Change] = []
         """Of all kinds but partitions, in their order."""
-        self._events: list[pa.Table] = []
+        self._done: list[Done] = []
         self.partitions = Partitions(partitions)
         self.versions = {
             kind.name: Versions(kind, found.get(kind.name, ()), self._changes) for kind in ONE_BY_ONE
@@ -55,33 +114,31 @@ class HistoryStage:
 
     def apply(self, step: Step) -> None:
         """In log order, those of a snapshot in its own."""
-        self.partitions.apply(step, self.versions["topics"], self._cluster_id)
+        of_partitions = self.partitions.apply(step, self.versions["topics"])
         for _, handler, row, at in sorted(self._one_by_one(step), key=itemgetter(0)):
             handler(row, at)
-        self._events.append(self._events_of_step())
+        self._done.append(DoneByStep(of_partitions, list(self._changes), self._cluster_id))
+        self._changes.clear()
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:
         """Known up to this offset (exclusive); a snapshot follows that begins everything again."""
-        self.partitions.end_at_gap(offset, time_us, self._cluster_id)
+        ended = self.partitions.end_at_gap(offset, time_us, self._cluster_id)
         for versions in self.versions.values():
             versions.end_at_gap(offset, time_us)
         self._handlers = self._made_handlers()
-        self._events.append(encode_events([events.gap(offset, time_us)], self._cluster_id))
+        self._done.append(Marked(ended, encode_events([events.gap(offset, time_us)], self._cluster_id)))
 
     def begin_with_snapshot(self, offset: int, time_us: int | None, after: str) -> None:
         """Its records follow; `after` says what it is."""
         begins = events.snapshot(Moment(offset, time_us, True), after)
-        self._events.append(encode_events([begins], self._cluster_id))
+        nothing = SCHEMAS[PARTITIONS.name].empty_table()
+        self._done.append(Marked(nothing, encode_events([begins], self._cluster_id)))
 
-    def take_closed(self) -> dict[str, list[Version]]:
-        """By kind, each in the order in which they ended; without partitions."""
-        return {name: versions.take_closed() for name, versions in self.versions.items()}
-
-    def take_events(self) -> pa.Table:
-        """In their order; each is returned once."""
-        found = pa.concat_tables([EVENTS_SCHEMA.empty_table(), *self._events])
-        self._events.clear()
-        return found
+    def take(self) -> Outcome:
+        """Of what was done since the last time."""
+        done, self._done = self._done, []
+        closed = {name: versions.take_closed() for name, versions in self.versions.items()}
+        return Outcome(self._cluster_id, done, closed)
 
     def still_open(self) -> dict[str, list[Version]]:
         """By kind, each in the order in which they began; without partitions."""
@@ -99,16 +156,6 @@ class HistoryStage:
             at = map(Moment, offsets, times, repeat(step.in_snapshot), batches)
             values = (_values(rows.column(name)) for name in COLUMNS[table])
             yield from zip(places, repeat(handler), zip(*values, strict=True), at, strict=False)
-
-    def _events_of_step(self) -> pa.Table:
-        """Of a topic that is removed, first its partitions are deleted."""
-        of_partitions = self.partitions.take_events()
-        others = encode_events(list(events.events_of(self._changes)), self._cluster_id)
-        self._changes.clear()
-        together = pa.concat_tables([of_partitions, others])
-        if not (of_partitions.num_rows and others.num_rows):
-            return together
-        return together.take(pc.array_sort_indices(together.column("offset").combine_chunks()))
 
     def _made_handlers(self) -> dict[str, Handler]:
         of = self.versions

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +17,11 @@ from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary
 from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
 
-TABLES_AHEAD = 20
-"""Most tables in memory that wait to be written: those of one or two steps."""
+AHEAD = 2
+"""How many steps, or tables, may wait in memory to be written."""
+
+MakeRows = Callable[[], Mapping[str, pa.Table]]
+"""By table."""
 
 
 class _File:
@@ -53,7 +58,7 @@ class _File:
 
 
 class VersionFiles:
-    """The files of one commit. A thread encodes and writes while the next rows are computed."""
+    """The files of one commit. A thread makes and writes rows while the next step is computed."""
 
     def __init__(self, output: Path, hook: Hook) -> None:
         self._output = output
@@ -75,12 +80,28 @@ class VersionFiles:
 
     def add(self, table: str, name: str, rows: pa.Table) -> None:
         """To a file of a table; without rows, too, it exists."""
+        self._submit(partial(self._add, table, name, rows))
+
+    def add_made(self, name: str, make: MakeRows) -> None:
+        """The same for the tables that have rows; the thread makes them."""
+
+        def add() -> None:
+            for table, rows in make().items():
+                if rows.num_rows:
+                    self._add(table, name, rows)
+
+        self._submit(add)
+
+    def _submit(self, work: Callable[[], None]) -> None:
+        self._unwritten.append(self._writer.submit(work))
+        self._wait(AHEAD)
+
+    def _add(self, table: str, name: str, rows: pa.Table) -> None:
         path = self._output / table / f"{name}.parquet"
         if path not in self._files:
             with writing(path):
                 self._files[path] = _File(table, path)
-        self._unwritten.append(self._writer.submit(self._files[path].add, rows))
-        self._wait(TABLES_AHEAD)
+        self._files[path].add(rows)
 
     def publish(self) -> list[TableFile]:
         """Durable files under their names."""

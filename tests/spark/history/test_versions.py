@@ -134,10 +134,8 @@ def test_a_stage_continues_from_the_open_versions(
     for manifest in Output(whole.raw).manifests():
         for step in steps_of(whole.raw, manifest):
             stage.apply(step)
-            found[EVENTS].append(stage.take_events())
-            found[PARTITIONS.name].append(stage.partitions.take_ended())
-            for name, closed in stage.take_closed().items():
-                found[name].append(encode_versions(stage.versions[name].kind, closed, CLUSTER))
+            for name, rows in stage.take().rows().items():
+                found[name].append(rows)
             still_open = open_rows(stage)
             partitions = OpenPartitions()
             partitions.load([("file", still_open.pop(PARTITIONS.name))])
