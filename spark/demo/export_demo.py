@@ -91,10 +91,12 @@ class Demo:
     def run(self) -> Path:
         """Returns the page."""
         missing = [
-            name for name in ("pyspark", "pyarrow", "plotly") if importlib.util.find_spec(name) is None
+            name
+            for name in ("pyspark", "pyarrow", "duckdb", "plotly")
+            if importlib.util.find_spec(name) is None
         ]
         if missing:
-            raise DemoError(f"{', '.join(missing)} not installed: pip install '.[report]'")
+            raise DemoError(f"{', '.join(missing)} not installed: pip install '.[spark,report]'")
         kafka = resolve_kafka(progress=print_progress)
         self._empty_directory()
         cluster = Cluster(
@@ -125,9 +127,6 @@ class Demo:
         return page
 
     def _ask(self, history: Path) -> None:
-        if importlib.util.find_spec("duckdb") is None:
-            self._announce("duckdb is not installed, so it is not asked: see spark/HISTORY.md")
-            return
         from questions import answers  # type: ignore[import-not-found]
 
         self._announce("DuckDB: three questions to the history, in plain SQL")
@@ -171,11 +170,12 @@ The report is ready; open it in a browser:
 
   {page.as_uri()}
 
+Timeline    one axis of time: drag to zoom in, all plots follow; the brokers' bars are its last rows
 Fencing     broker 3 was killed twice and broker 1 once; broker 2 stopped in order, once
 Elections   one is unclean, of topic "fragile": its newer replica was dead, so it was leaderless before
 Configs     point at a mark: value before and after; cleanup.policy of "orders" was removed again
 Growth      four partitions came to "orders"; "audit" was deleted and created again, as another topic
-Secrets     the SCRAM user's salt and keys are not in the tables
+Rights      the ACL, the quota and the SCRAM credential of alice; its salt and keys are not in the tables
 
 The tables are in {page.with_name("tables")}: ask them with
   DuckDB (spark/HISTORY.md has the questions), kraftctl_spark.views (spark/VIEWS.md), or anything that

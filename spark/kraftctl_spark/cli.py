@@ -4,6 +4,7 @@
     kraftctl-export compact --output DIR
     kraftctl-export status --output DIR [--json]
     kraftctl-export history --tables DIR [--output DIR]
+    kraftctl-export report --output DIR --to FILE [--history DIR]
 
 `run` continues until SIGTERM or SIGINT, or with --available-now until it has caught up. What a killed process
 was writing is written again at the next start, under the same names.

@@ -17,6 +17,8 @@ A kraftctl controller in another process loads a log of `--records` records. The
   plain SQL, in DuckDB and in a warm Spark. Its time is that of the stage alone, in this process, with threads
   for two cores. It is compared with one more process of pyarrow alone, which writes the rows of the history;
   together with the export, with pyarrow alone writing the rows of both, or of the export;
+* report: the command `kraftctl-export report`, with the start of its process, of that history: of the whole
+  log, and of one hour;
 * source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and
   again, hence no reading) and decoded ones. Their time is that of the whole query.
 """

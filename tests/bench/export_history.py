@@ -1,7 +1,9 @@
-"""The history at size: how fast the stage is, alone and with a small batch, and how fast each question."""
+"""The history at size: how fast the stage is, alone and with a small batch, each question, and the report."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from kraftctl_spark.history import dialects
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.log.log_location import DirectoryLocation
 from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.report.period import shown_time
 from kraftctl_spark.rows.log_rows import rows_of_log
 from kraftctl_spark.tables.export_tasks import ExportTask, TaskSettings, write_range
 from kraftctl_spark.tables.manifest import Manifest, Output
@@ -38,6 +41,10 @@ SHUFFLE_PARTITIONS = 8
 
 DUCKDB_MAX_MS = 1_000
 SPARK_MAX_MS = 3_000
+REPORT_MAX_S = 20.0
+REPORT_OF_AN_HOUR_MAX_S = 10.0
+
+HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class HistoryTimes:
     """What a new process needs before its first batch."""
     questions_ms: dict[tuple[str, str], float] = field(default_factory=dict)
     """By engine and question."""
+    report_s: float = 0.0
+    """The whole command, with the start of Python."""
+    report_of_an_hour_s: float = 0.0
 
     def rows(self) -> list[Row]:
         bounds = {"DuckDB": DUCKDB_MAX_MS, "Spark": SPARK_MAX_MS}
@@ -72,6 +82,8 @@ class HistoryTimes:
             Row("history stage", self.stage_us, "us/record", "pyarrow alone, its rows", self.alone_us),
             Row(f"history: {SMALL_BATCH} more records", self.small_batch_ms, "ms"),
             Row("history: the same, in a new process", self.load_ms, "ms"),
+            Row("report", self.report_s, "s", at_most=REPORT_MAX_S),
+            Row("report of one hour", self.report_of_an_hour_s, "s", at_most=REPORT_OF_AN_HOUR_MAX_S),
             *(
                 Row(f"{engine}: {question}", took_ms, "ms", at_most=bounds[engine])
                 for (engine, question), took_ms in self.questions_ms.items()
@@ -96,6 +108,10 @@ def measure(
     times.small_batch_ms = _took_ms(history.catch_up)
     log.write(SMALL_BATCH)
     times.load_ms = _took_ms(HistoryTables(raw, output).catch_up)
+    say("making the report")
+    times.report_s = _best_ms(partial(_report, raw, output)) / 1e3
+    hour = _middle_hour(size.records)
+    times.report_of_an_hour_s = _best_ms(partial(_report, raw, output, *hour)) / 1e3
     values = parameters(size.records)
     say("asking DuckDB")
     with in_duckdb(output) as asked:
@@ -108,6 +124,22 @@ def measure(
         for question in dialects.questions():
             times.questions_ms["Spark", question] = _best_ms(partial(in_spark.compute, question, **values))
     return times
+
+
+def _report(raw: Path, history: Path, *period: str) -> None:
+    """As a user makes it: a command in a process of its own."""
+    page = raw.with_name("report.html")
+    command = [sys.executable, "-m", "kraftctl_spark.cli", "report"]
+    flags = [f"--output={raw}", f"--history={history}", f"--to={page}", *period]
+    done = subprocess.run([*command, *flags], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def _middle_hour(records: int) -> list[str]:
+    """Or the first one, if there is no more."""
+    span_ms = records // (export_log.BATCH_RECORDS_MAX // 2) * export_log.BATCH_INTERVAL_MS
+    start_ms = export_log.FIRST_TIMESTAMP_MS + max(0, span_ms - HOUR_MS) // 2
+    return [f"--from={shown_time(start_ms)}Z", f"--until={shown_time(start_ms + HOUR_MS)}Z"]
 
 
 def parameters(records: int) -> dict[str, object]:

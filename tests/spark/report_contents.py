@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from kraftctl_spark.report.contents import (
     OTHERS,
+    Acl,
     Availability,
     AvailabilityInBucket,
     BrokerElections,
@@ -15,17 +18,28 @@ from kraftctl_spark.report.contents import (
     ConfigChange,
     Contents,
     ElectionCount,
+    Feature,
     FencedBroker,
+    Gap,
+    Happened,
     Header,
+    KindCount,
     Listed,
     QuorumLeader,
+    Quota,
     Reassignment,
     RecordCount,
+    ScramCredential,
     Size,
+    Standing,
+    TimelineMark,
     UncleanElection,
     VoterChange,
 )
 from kraftctl_spark.report.period import Period
+from kraftctl_spark.report.queries.timeline import ROWS
+
+Row = TypeVar("Row")
 
 START_MS = 1_795_262_400_000
 """2026-11-21T12:00:00Z."""
@@ -60,6 +74,11 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         header=HEADER,
         period=period,
         fencing=Listed(tuple(fencing), len(fencing)),
+        gaps=(Gap(500, 580, START_MS + span_ms // 2, START_MS + span_ms // 2 + span_ms // 40),),
+        timeline=tuple(_timeline(dice, period, times)),
+        fenced_times=3 * brokers,
+        fenced_in_all=brokers,
+        shutdowns=brokers,
         fenced_brokers=Listed(
             tuple(FencedBroker(broker, 3, 61_500, 1) for broker in range(1, brokers + 1)), brokers
         ),
@@ -67,12 +86,18 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         broker_elections=_broker_elections(dice, brokers),
         unclean_elections=Listed((UncleanElection(times[3], 77, "orders-3", -1, 2),), 1),
         churn=tuple(churn),
+        churned=(rows + 70, "partitions"),
         growth=tuple(
             Size(bucket, 3 + place // 9, 40 + place, brokers) for place, bucket in enumerate(buckets)
         ),
         config_changes=Listed(tuple(_config_changes(times)), len(times)),
-        availability=(
-            *(Availability(name, 2_000 * place, 9_000 * place) for place, name in enumerate(names, 1)),
+        config_causes=tuple(KindCount(cause, 10) for cause in ("gap", "removed", "set", "topic deleted")),
+        availability=Listed(
+            tuple(
+                Availability(name, 2_000 * place, 9_000 * place)
+                for place, name in reversed(list(enumerate(names, 1)))
+            ),
+            rows,
         ),
         availability_over_time=tuple(
             AvailabilityInBucket(bucket, dice.randrange(9_000), 9_000 + dice.randrange(99_000))
@@ -88,7 +113,43 @@ def busy(span_ms: int = 7_200_000, brokers: int = 3, rows: int = 8, seed: int = 
         voter_changes=Listed((VoterChange(START_MS, 0, "voters", "3000, 3001, 3002"),), 1),
         record_types=_record_types(dice, buckets),
         reassignments=Listed(_reassignments(names, times), rows),
+        reassignment_outcomes=(KindCount("cancelled", 3), KindCount("completed", 5)),
+        **_in_effect(times),
     )
+
+
+def _in_effect(times: list[int]) -> dict[str, Any]:
+    return {
+        "acls": _standing(Acl("User:alice", "ALLOW", "READ", f"TOPIC {HOSTILE}", "*"), "ACL added", times),
+        "quotas": _standing(Quota("user alice", "producer_byte_rate", 1_048_576.0), "quota set", times),
+        "scram": _standing(
+            ScramCredential("alice", "SCRAM-SHA-256", 4096, times[0]), "SCRAM credential added", times
+        ),
+        "features": _standing(Feature("metadata.version", 25, None), "feature changed", times),
+    }
+
+
+def _standing(row: Row, kind: str, times: list[int]) -> Standing[Row]:
+    changes = tuple(
+        Happened(time_ms, place, kind, HOSTILE if place == 3 else "it", None, str(place))
+        for place, time_ms in enumerate(times[:9])
+    )
+    return Standing(Listed((row,), 1), Listed(changes, len(changes)), (KindCount(kind, len(changes)),))
+
+
+def _timeline(dice: random.Random, period: Period, times: list[int]) -> Iterator[TimelineMark]:
+    """One row of sums, the others of moments."""
+    width_ms = period.fine_bucket_ms
+    for row in ROWS:
+        if row == "ISR shrinks":
+            starts = range(period.start_ms - period.start_ms % width_ms, period.end_ms, width_ms)
+            for start_ms in sorted(dice.sample(starts, len(starts) // 2)):
+                yield TimelineMark(
+                    row, start_ms, start_ms + width_ms, dice.randrange(1, 900), ("ISR shrank t-0",)
+                )
+        else:
+            for time_ms in times[:: dice.randrange(3, 9)]:
+                yield TimelineMark(row, time_ms, time_ms, 1, (f"of {row}: {HOSTILE}",))
 
 
 def _elections(dice: random.Random, buckets: list[int]) -> tuple[ElectionCount, ...]:

@@ -11,7 +11,7 @@ from kraftctl_spark.report.page import render
 from kraftctl_spark.report.sections import ALL
 from tests.spark.report_contents import HOSTILE, busy, quiet
 from tests.support.processes.browser import Browser
-from tests.support.report_check import hover_text, open_report, picture
+from tests.support.report_check import hover_text, open_report, picture, show_all, zoom
 
 pytestmark = pytest.mark.browser
 
@@ -35,8 +35,10 @@ def busy_page(tmp_path: Path) -> Path:
 def test_every_plot_of_every_section_has_marks_and_nothing_is_fetched(browser: Browser, busy_page: Path):
     marks = open_report(browser, busy_page)
 
-    assert list(marks) == [make(busy()).name for make in ALL]
-    assert all(plots and min(plots) > 0 for plots in marks.values()), marks
+    sections = [make(busy()) for make in ALL]
+    assert [len(plots) for plots in marks.values()] == [len(section.plots) for section in sections]
+    assert list(marks) == [section.name for section in sections]
+    assert all(count > 0 for plots in marks.values() for count in plots), marks
 
 
 def test_no_button_sends_a_plot_anywhere(browser: Browser, busy_page: Path):
@@ -50,7 +52,7 @@ def test_no_button_sends_a_plot_anywhere(browser: Browser, busy_page: Path):
 @pytest.mark.parametrize(
     ("section", "text"),
     [
-        pytest.param("fencing", "broker 1: unfenced", id="a-state-of-a-broker"),
+        pytest.param("timeline", "ISR shrinks", id="events-of-the-timeline"),
         pytest.param("elections", "clean:", id="elections-in-a-bucket"),
         pytest.param("config-changes", "→", id="values-before-and-after"),
     ],
@@ -91,9 +93,68 @@ def test_a_quiet_page_has_no_plots_and_no_errors(browser: Browser, tmp_path: Pat
     assert set(map(tuple, open_report(browser, page).values())) == {()}
 
 
-def test_the_page_fits_a_laptop(browser: Browser, busy_page: Path, tmp_path: Path):
-    open_report(browser, busy_page)
+START, END = "2026-11-21 12:30:00", "2026-11-21 12:45:00"
+SHOWN = '(one => one.hidden ? "" : one.textContent)(document.getElementById("zoom"))'
+WIDER_BY = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
-    width = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert browser.evaluate(width) == 0
-    assert picture(browser, tmp_path / "busy.png") > 100_000
+
+@pytest.mark.parametrize("plot", ["plot-timeline-0", "plot-growth-0"])
+def test_a_zoom_of_one_plot_is_that_of_all(browser: Browser, busy_page: Path, plot: str):
+    open_report(browser, busy_page)
+    assert browser.evaluate(SHOWN) == ""
+
+    ranges = zoom(browser, plot, START, END)
+    assert len(ranges) == 8
+    assert all([one[:19] for one in each] == [START, END] for each in ranges), ranges
+    assert f"Shown: {START} to {END} UTC" in str(browser.evaluate(SHOWN))
+
+    ranges = show_all(browser)
+    whole = ["2026-11-21 12:00:00", "2026-11-21 14:00:00"]
+    assert all([one[:19] for one in each] == whole for each in ranges), ranges
+    assert browser.evaluate(SHOWN) == ""
+
+
+PAPER = 'document.querySelector("#plot-elections-0 .main-svg").style.background'
+
+
+def test_it_follows_the_colors_of_the_system_and_keeps_the_zoom(browser: Browser, busy_page: Path):
+    browser.prefer("light")
+    open_report(browser, busy_page)
+    light = browser.evaluate(PAPER)
+    zoom(browser, "plot-timeline-0", START, END)
+    try:
+        browser.prefer("dark")
+        dark = browser.evaluate(f"""new Promise(resolve => {{
+          const began = performance.now();
+          const look = () => {{
+            const found = {PAPER};
+            if (found !== "{light}" || performance.now() - began > 10000) resolve(found);
+            else requestAnimationFrame(look);
+          }};
+          look();
+        }})""")
+    finally:
+        browser.prefer("light")
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(27, 33, 40)")
+    assert START in str(browser.evaluate('document.getElementById("plot-elections-0").layout.xaxis.range'))
+    assert browser.seen.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1600, 1366, 400])
+def test_the_page_fits_desktop_laptop_and_phone(busy_page: Path, tmp_path: Path, width: int, scheme: str):
+    with Browser(tmp_path / "profile", width=width) as browser:
+        browser.prefer(scheme)
+        open_report(browser, busy_page)
+        assert browser.evaluate(WIDER_BY) == 0
+        assert picture(browser, tmp_path / "busy.png") > 100_000
+
+
+def test_names_beside_a_plot_are_short_on_a_phone(busy_page: Path, tmp_path: Path):
+    """A third of the width is enough for them."""
+    with Browser(tmp_path / "profile", width=400) as browser:
+        open_report(browser, busy_page)
+        names = '[...document.querySelectorAll(".plot .ytick text")]'
+        widths = browser.evaluate(f"{names}.map(one => one.getBoundingClientRect().width)")
+        assert isinstance(widths, list)
+        assert max(widths) < 400 / 3

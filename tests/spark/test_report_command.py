@@ -1,4 +1,4 @@
-"""`kraftctl-export report` before it starts Spark: refusals, requirements, and sums without Spark."""
+"""`kraftctl-export report` as a command: refusals, requirements, and the page of a small log."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
 from kraftctl_spark.cli import main
-from kraftctl_spark.report.contents import Size
-from kraftctl_spark.report.period import Period
-from kraftctl_spark.report.queries import Step, sizes
 from kraftctl_spark.tables.manifest import MANIFESTS
+from tests.spark.made_history import made_tables, until
 
 
 @pytest.mark.parametrize(
@@ -55,28 +54,20 @@ def test_without_plotly_it_says_what_to_install(
     )
 
 
-def test_sizes_are_what_has_begun_and_not_ended():
-    period = Period(10_000, 14_000)
-    steps = (
-        Step("topics", 3_000, 2),
-        Step("partitions", 3_000, 6),
-        Step("brokers", 3_000, 3),
-        Step("topics", 11_000, 1),
-        Step("partitions", 12_000, -4),
-    )
+def test_it_writes_a_page_without_java_and_says_how_long_it_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    caplog.set_level("INFO")
+    record = RegisterBrokerRecord(broker_id=7, broker_epoch=1, fenced=False)
+    tables = made_tables(tmp_path / "tables", [(0, record), until(9)])
+    page, history = tmp_path / "report.html", tmp_path / "versions"
+    flags = ["--output", str(tables), "--to", str(page), "--history", str(history)]
 
-    assert sizes(period, steps, []) == (
-        Size(10_000, 2, 6, 3),
-        Size(11_000, 3, 6, 3),
-        Size(12_000, 3, 2, 3),
-        Size(13_000, 3, 2, 3),
-    )
-
-
-def test_sizes_in_a_gap_of_the_log_are_not_known():
-    period = Period(10_000, 14_000)
-    steps = (Step("topics", 10_000, 2), Step("topics", 11_000, -2), Step("topics", 13_000, 5))
-
-    found = sizes(period, steps, [(11_500, 13_000)])
-
-    assert [size.topics for size in found] == [2, None, None, 5]
+    assert main(["report", *flags]) == 0
+    assert "<li><b>1</b> brokers</li>" in page.read_text()
+    assert (history / "_history.json").exists()
+    assert not (tables / "history").exists()
+    assert re.search(r"wrote .*report.html: \d+\.\d MB in \d", caplog.text)
+    assert main(["report", *flags, "--from", "2026-11-21T12:00:00Z"]) == 2
+    assert "nothing is between --from and --until" in caplog.text

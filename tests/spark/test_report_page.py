@@ -10,12 +10,16 @@ import pytest
 
 from kraftctl_spark.report.contents import (
     OTHERS,
-    Availability,
     BrokerState,
     Contents,
     ElectionCount,
+    FencedBroker,
+    Gap,
+    Happened,
+    KindCount,
     Listed,
     Size,
+    Standing,
 )
 from kraftctl_spark.report.page import render
 from kraftctl_spark.report.period import (
@@ -28,7 +32,8 @@ from kraftctl_spark.report.period import (
 )
 from kraftctl_spark.report.section import NOTHING, count_axis
 from kraftctl_spark.report.sections import ALL
-from kraftctl_spark.report.sections.fencing import NOT_KNOWN, NOT_SHOWN, blanks
+from kraftctl_spark.report.sections.broker_states import NOT_KNOWN, NOT_SHOWN, blanks
+from kraftctl_spark.report.sections.in_effect import NOT_KNOWN as STATE_NOT_KNOWN
 from tests.spark.report_contents import HOSTILE, START_MS, busy, quiet
 
 DAY_MS = 86_400_000
@@ -101,7 +106,7 @@ def test_every_section_has_titled_plots_with_named_axes():
 
     drawn = figures(page)
     for section in (make(busy()) for make in ALL):
-        assert section.plots, section.name
+        assert section.plots or any(table.rows for table in section.tables), section.name
         assert section.summary != NOTHING
         for number, plot in enumerate(section.plots):
             layout = drawn[f"plot-{section.name}-{number}"]["layout"]
@@ -115,7 +120,10 @@ def test_a_period_in_which_nothing_happened_has_words_instead_of_empty_plots():
     page = render(quiet(), MADE)
 
     assert figures(page) == {}
-    assert page.count(f'<p class="summary">{NOTHING}</p>') == len(ALL)
+    summaries = re.findall('<p class="summary">(.*?)</p>', page)
+    assert len(summaries) == len(ALL)
+    assert summaries.count(NOTHING) == len(ALL) - 4
+    assert [one for one in summaries if one != NOTHING and STATE_NOT_KNOWN not in one] == []
 
 
 def test_the_page_says_that_the_log_does_not_name_users():
@@ -161,8 +169,9 @@ def test_lists_that_were_cut_say_so():
     cut = Listed(contents.config_changes.rows, 123_456)
     page = render(replace(contents, config_changes=cut), MADE)
 
-    assert "123,456 changes." in page
-    assert "Shown are the latest 40 of 123,456 changes." in page
+    assert "123,456 changes: 10 gap, 10 removed, 10 set, 10 topic deleted." in page
+    assert "Shown are the latest 40 of 123,456 changes in the plot." in page
+    assert "Shown are the busiest 8 of 78 partitions; the row of others is the sum of the other 70." in page
 
 
 def test_time_that_is_not_in_the_log_is_a_gap_in_the_lines():
@@ -253,17 +262,118 @@ def test_only_a_broker_that_is_not_registered_has_no_color(
     drawn = blanks(states, Period(START_MS, START_MS + 100))
     assert [(one.state, one.start_ms - START_MS, one.end_ms - START_MS) for one in drawn] == found
     page = render(replace(busy(), fencing=Listed(states, len(states))), MADE)
-    names = {trace["name"] for trace in figures(page)["plot-fencing-0"]["data"] if trace["y"]}
+    names = {trace["name"] for trace in figures(page)["plot-timeline-0"]["data"] if trace["y"]}
     assert {kind for kind, _, _ in found} <= names
 
 
 def test_no_sum_over_partitions_is_shown_as_a_time():
     contents = busy()
-    others = Availability(OTHERS, 86_400_000 * 300, 86_400_000 * 900)
-    page = render(replace(contents, availability=(*contents.availability, others)), MADE)
+    page = render(replace(contents, availability=Listed(contents.availability.rows, 4_321)), MADE)
 
     assert "summed over partitions" not in page
-    assert "8 partitions, and others. First on the list is orders-7: leaderless for 16 s" in page
+    assert "4,321 partitions. First on the list is orders-7: leaderless for 16 s" in page
+    assert "Shown are the first 8 of 4,321 partitions; each has its own times." in page
     drawn = figures(page)
     assert OTHERS not in drawn["plot-availability-1"]["layout"]["yaxis"]["ticktext"]
     assert all("in all" not in trace["hovertemplate"] for trace in drawn["plot-availability-0"]["data"])
+
+
+def test_sums_of_brokers_are_of_all_brokers_not_of_those_that_are_listed():
+    contents = replace(
+        busy(),
+        fenced_brokers=Listed((FencedBroker(7, 2, 61_000, 1),), 90),
+        fenced_times=1_234,
+        fenced_in_all=88,
+        shutdowns=91,
+    )
+    page = render(contents, MADE)
+
+    assert "<li><b>1,234</b> times fenced</li>" in page
+    assert "88 brokers were fenced without a controlled shutdown, 1,234 times in all" in page
+    assert "91 controlled shutdowns" in page
+    assert "Shown are the first 1 of 90 brokers." in page
+
+
+def test_the_header_says_what_is_not_known():
+    contents = busy()
+    gaps = tuple(Gap(100 * n, 100 * n + 9, START_MS + n, START_MS + n + 1) for n in range(1, 8))
+    header = replace(contents.header, start_offset=40, brokers=None, topics=None, partitions=None)
+    page = render(replace(contents, gaps=gaps, header=header), MADE)
+
+    assert "offsets 100 to 109 (2026-11-21 12:00:00 to 2026-11-21 12:00:00 UTC);" in page
+    assert "and 2 more. What changed there is not known" in page
+    assert "a snapshot of everything before offset 40, then offsets 40 to 12,345" in page
+    assert page.count("<li><b>not known</b>") == 3
+    assert "none in this period" in render(replace(contents, gaps=()), MADE)
+    assert "1 records of unknown types, 0 undecodable, 3 of aborted transactions; 2 have values" in page
+
+
+def test_every_plot_over_time_has_the_same_axis_and_the_gaps():
+    contents = busy()
+    drawn = figures(render(contents, MADE)).values()
+
+    timed = [figure["layout"] for figure in drawn if figure["layout"]["xaxis"].get("type") == "date"]
+    assert len(timed) == 8
+    assert len({str(layout["xaxis"]["range"]) for layout in timed}) == 1
+    for layout in timed:
+        assert {shape["x0"] for shape in layout["shapes"]} == {plot_time(contents.gaps[0].start_ms)}
+        assert layout["yaxis"]["fixedrange"]
+    assert len(next(layout for layout in timed if "xaxis3" in layout)["shapes"]) == 3
+
+
+def test_the_timeline_has_a_row_for_each_thing_and_says_what_it_sums():
+    contents = busy()
+    page = render(contents, MADE)
+    plot = figures(page)["plot-timeline-0"]
+
+    rows = plot["layout"]["yaxis"]["ticktext"]
+    assert rows[:3] == ["unclean elections", "leader lost", "elections"]
+    assert rows[-4:] == ["quorum leader", "broker 1", "broker 2", "broker 3"]
+    kinds = {trace["name"]: trace["type"] for trace in plot["data"]}
+    assert (kinds["ISR shrinks"], kinds["elections"]) == ("bar", "scatter")
+    assert "Each part of the rows ISR shrinks is the sum of 30 s" in page
+    quiet_rows = tuple(mark for mark in contents.timeline if mark.row != "quotas")
+    less = render(replace(contents, timeline=quiet_rows), MADE)
+    assert "None: quotas." in less
+    assert "quotas" not in figures(less)["plot-timeline-0"]["layout"]["yaxis"]["ticktext"]
+
+
+def test_a_mark_says_how_much_it_does_not_list():
+    contents = busy()
+    texts = [
+        text
+        for trace in figures(render(contents, MADE))["plot-timeline-0"]["data"]
+        for text in trace["customdata"]
+    ]
+    summed = next(mark for mark in contents.timeline if mark.events > 100)
+    assert any(f"<br>and {summed.events - 1:,} more" in text for text in texts)
+
+
+def test_what_is_in_effect_is_listed_with_what_changed():
+    contents = busy()
+    page = render(contents, MADE)
+
+    assert "<td>User:alice</td><td>ALLOW</td><td>READ</td>" in page
+    assert "<td>user alice</td><td>producer_byte_rate</td><td>1,048,576</td>" in page
+    assert "<td>alice</td><td>SCRAM-SHA-256</td><td>4,096</td>" in page
+    assert "<td>metadata.version</td><td>25</td><td>before the exported log</td>" in page
+    assert "1 ACL at the end. Changes in this period: 9 ACL added." in page
+    many = Listed((Happened(START_MS, 1, "ACL added", "it", None, "x"),), 700)
+    cut = Standing(Listed(contents.acls.at_end.rows, 900), many, (KindCount("ACL added", 700),))
+    page = render(replace(contents, acls=cut), MADE)
+    assert "Shown are the first 1 of 900 in effect at the end." in page
+    assert "Shown are the latest 1 of 700 changes." in page
+    page = render(replace(contents, acls=Standing(None, many)), MADE)
+    assert f"{STATE_NOT_KNOWN}. Changes in this period" in page
+
+
+def test_colors_are_those_of_the_style_sheet_in_light_and_dark():
+    page = render(busy(), MADE)
+    used = set(re.findall(r"var\((--[a-z0-9-]+)\)", json.dumps(figures(page))))
+    light, _, dark = page.partition("</style>")[0].partition("prefers-color-scheme: dark")
+
+    assert {"--surface", "--text", "--grid", "--blue", "--gap"} <= used
+    for name in used:
+        assert f"{name}:" in light, name
+        assert f"{name}:" in dark, name
+    assert not re.search(r'"#[0-9a-fA-F]{3,6}"|"white"|"black"', json.dumps(figures(page)))

@@ -1,39 +1,53 @@
-"""What the report's SQL counts, on views with a few rows."""
+"""What the report counts, on logs of a few records."""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from pyspark.sql import SparkSession
 
-from kraftctl_spark.report.contents import FencedBroker
+from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
+from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
+from kraftctl_protocol.generated.partition_record import PartitionRecord
+from kraftctl_protocol.generated.register_broker_record import RegisterBrokerRecord
+from kraftctl_protocol.generated.topic_record import TopicRecord
+from kraftctl_protocol.uuids import ONE_UUID
+from kraftctl_spark.history.history_manifest import HistoryManifest, locked, read_manifest
+from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.report import current_history as module
+from kraftctl_spark.report.contents import Contents, FencedBroker, Gap, Size
+from kraftctl_spark.report.current_history import current_history
 from kraftctl_spark.report.period import Period
-from kraftctl_spark.report.queries import Query
-from kraftctl_spark.views.log import Log
-from tests.spark.view_check import local_spark
+from kraftctl_spark.report.queries.fetch import fetch
+from kraftctl_spark.report.queries.growth import Step, sizes
+from kraftctl_spark.tables.manifest import ExportRefusedError
+from tests.spark.made_history import Steps, made_tables, until
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
-
-States = list[tuple[str, int, int, str]]
-"""State, start and end in seconds, and what it started by."""
-
-KILLED: States = [("unfenced", 0, 10, "registered"), ("fenced", 10, 30, "changed")]
-STOPPED: States = [
-    ("unfenced", 0, 10, "registered"),
-    ("controlled shutdown", 10, 12, "changed"),
-    ("fenced", 12, 40, "changed"),
+REGISTERED = (0, RegisterBrokerRecord(broker_id=7, broker_epoch=100, fenced=False))
+KILLED: Steps = [REGISTERED, (10, BrokerRegistrationChangeRecord(7, 100, fenced=1)), until(30)]
+STOPPED: Steps = [
+    REGISTERED,
+    (10, BrokerRegistrationChangeRecord(7, 100, in_controlled_shutdown=1)),
+    (12, BrokerRegistrationChangeRecord(7, 100, fenced=1)),
+    until(40),
 ]
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with local_spark() as session:
-        yield session
+def contents_of(
+    directory: Path, steps: Steps, from_ms: int | None = None, until_ms: int | None = None
+) -> Contents:
+    tables = made_tables(directory / "tables", steps)
+    history = current_history(tables, tables / "history", directory)
+    return fetch(tables, history, from_ms, until_ms)
 
 
 @pytest.mark.parametrize(
-    ("states", "from_s", "expected"),
+    ("steps", "from_s", "expected"),
     [
         pytest.param(KILLED, 0, FencedBroker(7, 1, 20_000, 0), id="killed"),
         pytest.param(STOPPED, 0, FencedBroker(7, 0, 28_000, 1), id="stopped-in-order"),
@@ -42,16 +56,155 @@ def spark() -> Iterator[SparkSession]:
     ],
 )
 def test_an_orderly_stop_is_not_counted_as_a_fencing(
-    spark: SparkSession, states: States, from_s: int, expected: FencedBroker
+    tmp_path: Path, steps: Steps, from_s: int, expected: FencedBroker
 ) -> None:
     """Nor is what happened before the period."""
-    rows = ", ".join(
-        f"(7, 100L, '{state}', {start_s}L, timestamp_seconds({start_s}), timestamp_seconds({end_s}), '{by}')"
-        for state, start_s, end_s, by in states
+    contents = contents_of(tmp_path, steps, from_s * 1000)
+    assert contents.fenced_brokers.rows == (expected,)
+    assert (contents.fenced_times, contents.shutdowns) == (expected.fenced, expected.shutdowns)
+
+
+def test_a_redacted_value_that_is_set_again_is_shown(tmp_path: Path) -> None:
+    """It begins no version, but its value may be another one."""
+    steps = [(time_s, ConfigRecord(2, "t", "plugin.password", str(time_s))) for time_s in (1, 2)]
+    steps += [(time_s, ConfigRecord(2, "t", "retention.ms", "7")) for time_s in (3, 4)]
+    rows = contents_of(tmp_path, steps).config_changes.rows
+    assert [(row.offset, row.old_value, row.new_value) for row in rows] == [
+        (2, None, "7"),
+        (1, "(redacted)", "(redacted)"),
+        (0, None, "(redacted)"),
+    ]
+
+
+def test_a_new_replica_that_an_assignment_adds_is_not_missing(tmp_path: Path) -> None:
+    steps: Steps = [
+        (0, TopicRecord("t", ONE_UUID)),
+        (0, PartitionRecord(0, ONE_UUID, [1, 2], [1, 2], leader=1)),
+        (5, PartitionChangeRecord(0, ONE_UUID, replicas=[1, 2, 3], adding_replicas=[3])),
+        (9, PartitionChangeRecord(0, ONE_UUID, isr=[1])),
+        until(20),
+    ]
+    contents = contents_of(tmp_path, steps)
+    (row,) = contents.availability.rows
+    assert (row.partition, row.leaderless_ms, row.under_replicated_ms) == ("t-0", 0, 11_000)
+    (move,) = contents.reassignments.rows
+    assert (move.outcome, move.duration_ms, move.old_replicas, move.new_replicas) == (
+        "running",
+        15_001,
+        "1, 2",
+        "1, 2, 3",
     )
-    spark.sql(
-        f"SELECT * FROM VALUES {rows} AS (broker_id, broker_epoch, state, start_offset, start_time, "
-        "end_time, started_by)"
-    ).createOrReplaceTempView("fencing_timeline")
-    query = Query(spark, Period(from_s * 1000, 60_000), Log((), frozenset()))
-    assert query.fenced_brokers().rows == (expected,)
+
+
+def test_a_path_that_looks_like_a_pattern_is_a_path(tmp_path: Path) -> None:
+    place = tmp_path / "it's [a] *"
+    place.mkdir()
+    assert contents_of(place, KILLED).header.brokers == 1
+
+
+def test_a_history_is_computed_then_continued_and_then_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    tables = made_tables(tmp_path / "tables", KILLED[:2])
+    place = tmp_path / "elsewhere"
+    assert current_history(tables, place, tmp_path) == place
+    assert "has no history: it is computed first" in caplog.text
+    made_tables(tables, KILLED)
+    assert current_history(tables, place, tmp_path) == place
+    assert "the history goes up to offset 2: it is continued first" in caplog.text
+    manifest = read_manifest(place)
+    assert manifest is not None
+    assert manifest.end == 3
+
+    def refuse(tables: HistoryTables) -> NoReturn:
+        raise AssertionError("it is complete")
+
+    monkeypatch.setattr(HistoryTables, "catch_up", refuse)
+    assert current_history(tables, place, tmp_path) == place
+
+
+def test_where_nothing_can_be_written_it_is_computed_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    tables = made_tables(tmp_path / "tables", KILLED)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+
+    @contextmanager
+    def read_only(output: Path) -> Iterator[None]:
+        if output.is_relative_to(tables):
+            raise PermissionError(errno.EROFS, "Read-only file system")
+        with locked(output):
+            yield
+
+    monkeypatch.setattr("kraftctl_spark.history.history_tables.locked", read_only)
+    history = current_history(tables, tables / "history", scratch)
+    assert history == scratch / "history"
+    assert "the history is computed in a temporary directory" in caplog.text
+    assert fetch(tables, history, None, None).header.brokers == 1
+
+
+def test_while_another_process_continues_it_the_report_shows_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "BUSY_WAIT_S", 0.0)
+    tables = made_tables(tmp_path / "tables", KILLED[:2])
+    place = tables / "history"
+    with locked(place), pytest.raises(ExportRefusedError, match="another process writes"):
+        current_history(tables, place, tmp_path)
+    current_history(tables, place, tmp_path)
+    made_tables(tables, KILLED)
+    with locked(place):
+        assert current_history(tables, place, tmp_path) == place
+    assert "the report shows what it has so far" in caplog.text
+    contents = fetch(tables, place, None, None)
+    assert contents.header.end_offset == 2
+    assert sum(row.records for row in contents.record_types) == 2
+
+
+def test_a_history_that_is_continued_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = made_tables(tmp_path / "tables", KILLED)
+    place = current_history(tables, tables / "history", tmp_path)
+    good = read_manifest(place)
+    assert good is not None
+    gone = HistoryManifest(good.cluster_id, good.end, good.files[:1] * 2)
+    read = iter([gone, good, good])
+    monkeypatch.setattr("kraftctl_spark.report.queries.fetch.read_manifest", lambda output: next(read))
+    assert fetch(tables, place, None, None).header.brokers == 1
+
+
+def test_a_damaged_file_is_an_error_of_one_line(tmp_path: Path) -> None:
+    tables = made_tables(tmp_path / "tables", KILLED)
+    place = current_history(tables, tables / "history", tmp_path)
+    (file,) = (place / "brokers").glob("open-*")
+    file.write_bytes(b"PAR1 no more")
+    with pytest.raises(OSError, match="open-"):
+        fetch(tables, place, None, None)
+
+
+def test_sizes_are_what_has_begun_and_not_ended() -> None:
+    period = Period(10_000, 14_000)
+    steps = (
+        Step("topics", 3_000, 2),
+        Step("partitions", 3_000, 6),
+        Step("brokers", 3_000, 3),
+        Step("topics", 11_000, 1),
+        Step("partitions", 12_000, -4),
+    )
+    assert sizes(period, steps, []) == (
+        Size(10_000, 2, 6, 3),
+        Size(11_000, 3, 6, 3),
+        Size(12_000, 3, 2, 3),
+        Size(13_000, 3, 2, 3),
+    )
+
+
+def test_sizes_in_a_gap_of_the_log_are_not_known() -> None:
+    period = Period(10_000, 14_000)
+    steps = (Step("topics", 10_000, 2), Step("topics", 11_000, -2), Step("topics", 13_000, 5))
+    found = sizes(period, steps, [Gap(3, 4, 11_500, 13_000)])
+    assert [size.topics for size in found] == [2, None, None, 5]

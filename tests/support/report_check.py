@@ -42,6 +42,32 @@ HOVER_TEXT = """new Promise((resolve, reject) => {
 })"""
 
 
+WITH_TIME = """[...document.querySelectorAll(".plot")].filter(plot => plot.layout.xaxis.type === "date")"""
+
+ZOOM = """Plotly.relayout("PLOT", {"xaxis.range": ["FROM", "TO"]}).then(() => new Promise(resolve => {
+  const began = performance.now();
+  const look = () => {
+    const ranges = WITH_TIME.map(plot => plot.layout.xaxis.range.map(String));
+    const same = new Set(ranges.map(String)).size === 1;
+    if (same || performance.now() - began > 10000) resolve(ranges);
+    else requestAnimationFrame(look);
+  };
+  look();
+}))""".replace("WITH_TIME", WITH_TIME)
+
+SHOW_ALL = """new Promise(resolve => {
+  document.querySelector("#zoom button").click();
+  const began = performance.now();
+  const look = () => {
+    const ranges = WITH_TIME.map(plot => plot.layout.xaxis.range.map(String));
+    const same = new Set(ranges.map(String)).size === 1;
+    if (same || performance.now() - began > 10000) resolve(ranges);
+    else requestAnimationFrame(look);
+  };
+  look();
+})""".replace("WITH_TIME", WITH_TIME)
+
+
 def open_report(browser: Browser, page: Path) -> dict[str, list[int]]:
     """Opens it, awaits the plots; returns how many marks each plot of each section has.
 
@@ -66,6 +92,21 @@ def hover_text(browser: Browser, section: str) -> str:
     browser.move_mouse(place[0] - 1, place[1])
     browser.move_mouse(place[0], place[1])
     return str(browser.evaluate(HOVER_TEXT.replace("SECTION", section)))
+
+
+def zoom(browser: Browser, plot: str, start: str, end: str) -> list[list[str]]:
+    """Zooms one plot; returns the ranges of all plots over time, once they are the same."""
+    script = ZOOM.replace("PLOT", plot).replace("FROM", start).replace("TO", end)
+    ranges = browser.evaluate(script)
+    assert isinstance(ranges, list)
+    return ranges
+
+
+def show_all(browser: Browser) -> list[list[str]]:
+    """Presses the button that ends a zoom; returns the same."""
+    ranges = browser.evaluate(SHOW_ALL)
+    assert isinstance(ranges, list)
+    return ranges
 
 
 def picture(browser: Browser, path: Path) -> int:

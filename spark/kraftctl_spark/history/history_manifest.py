@@ -27,6 +27,10 @@ OUR_NAMES = re.compile(rf"{_FILE}|\.{_FILE}\.[0-9a-f]+{re.escape(TEMPORARY_SUFFI
 log = logging.getLogger(__name__)
 
 
+class HistoryBusyError(ExportRefusedError):
+    """Another process writes this history."""
+
+
 @dataclass(frozen=True)
 class HistoryManifest:
     """Everything before `end` is in these files."""
@@ -90,11 +94,11 @@ def remove_unnamed(output: Path, manifest: HistoryManifest | None, hook: Hook) -
 
 @contextmanager
 def locked(output: Path) -> Iterator[None]:
-    """ExportRefusedError while another process writes this history."""
+    """HistoryBusyError while another process writes this history."""
     make_directory(output)
     with (output / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ExportRefusedError(f"another process writes the history in {output}") from None
+            raise HistoryBusyError(f"another process writes the history in {output}") from None
         yield

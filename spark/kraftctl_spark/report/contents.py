@@ -39,9 +39,92 @@ class Header:
     undecodable: int
     redacted: int
     aborted: int
-    brokers: int
-    topics: int
-    partitions: int
+    brokers: int | None
+    """At the end of the period, as the two that follow; None where the log is not known."""
+    topics: int | None
+    partitions: int | None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Records that are not in the tables, both offsets inclusive, and from when to when nothing is known."""
+
+    first_offset: int
+    last_offset: int
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True)
+class KindCount:
+    """How many there are of a kind, in the period."""
+
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Happened:
+    """One event."""
+
+    time_ms: int
+    offset: int
+    kind: str
+    subject: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class TimelineMark:
+    """Events of a row of the timeline: a single one, or all those of a bucket."""
+
+    row: str
+    start_ms: int
+    end_ms: int
+    """The same for a single one."""
+    events: int
+    texts: tuple[str, ...]
+    """Of the first ones."""
+
+
+@dataclass(frozen=True)
+class Acl:
+    """One access control entry that is in effect."""
+
+    principal: str
+    permission: str
+    operation: str
+    resource: str
+    host: str
+
+
+@dataclass(frozen=True)
+class Quota:
+    """One quota that is in effect."""
+
+    entity: str
+    key: str
+    value: float
+
+
+@dataclass(frozen=True)
+class ScramCredential:
+    """One user who can authenticate by a mechanism. There is no secret in a history."""
+
+    user: str
+    mechanism: str
+    iterations: int
+    since_ms: int | None
+
+
+@dataclass(frozen=True)
+class Feature:
+    """The level of a feature."""
+
+    name: str
+    level: int
+    since_ms: int | None
 
 
 @dataclass(frozen=True)
@@ -135,7 +218,7 @@ class ConfigChange:
 
 @dataclass(frozen=True)
 class Availability:
-    """How long one partition, or all others together, were leaderless and under-replicated."""
+    """How long one partition was leaderless and under-replicated."""
 
     partition: str
     leaderless_ms: int
@@ -144,7 +227,7 @@ class Availability:
 
 @dataclass(frozen=True)
 class AvailabilityInBucket:
-    """The same for all partitions, in a bucket."""
+    """The same, summed over all partitions, in a bucket."""
 
     bucket_ms: int
     leaderless_ms: int
@@ -193,22 +276,47 @@ class Reassignment:
 
 
 @dataclass(frozen=True)
+class Standing(Generic[Row]):
+    """What is in effect at the end of the period, and what changed in it. `at_end` is None if not known."""
+
+    at_end: Listed[Row] | None = None
+    changes: Listed[Happened] = field(default_factory=Listed)
+    kinds: tuple[KindCount, ...] = ()
+    """Of all changes, also those that are not listed."""
+
+
+@dataclass(frozen=True)
 class Contents:
     """Everything on the page."""
 
     header: Header
     period: Period
+    gaps: tuple[Gap, ...] = ()
+    timeline: tuple[TimelineMark, ...] = ()
     fencing: Listed[BrokerState] = field(default_factory=Listed)
     fenced_brokers: Listed[FencedBroker] = field(default_factory=Listed)
+    fenced_times: int = 0
+    """By all brokers, also those that are not listed; so are `fenced_in_all` and `shutdowns`."""
+    fenced_in_all: int = 0
+    """How many brokers."""
+    shutdowns: int = 0
     elections: tuple[ElectionCount, ...] = ()
     broker_elections: tuple[BrokerElections, ...] = ()
     unclean_elections: Listed[UncleanElection] = field(default_factory=Listed)
     churn: tuple[Churn, ...] = ()
+    churned: tuple[int, str] = (0, "partitions")
+    """How many of what the rows of `churn` are, with those in the row of others."""
     growth: tuple[Size, ...] = ()
     config_changes: Listed[ConfigChange] = field(default_factory=Listed)
-    availability: tuple[Availability, ...] = ()
+    config_causes: tuple[KindCount, ...] = ()
+    availability: Listed[Availability] = field(default_factory=Listed)
     availability_over_time: tuple[AvailabilityInBucket, ...] = ()
     quorum_leaders: Listed[QuorumLeader] = field(default_factory=Listed)
     voter_changes: Listed[VoterChange] = field(default_factory=Listed)
     record_types: tuple[RecordCount, ...] = ()
     reassignments: Listed[Reassignment] = field(default_factory=Listed)
+    reassignment_outcomes: tuple[KindCount, ...] = ()
+    acls: Standing[Acl] = field(default_factory=Standing)
+    quotas: Standing[Quota] = field(default_factory=Standing)
+    scram: Standing[ScramCredential] = field(default_factory=Standing)
+    features: Standing[Feature] = field(default_factory=Standing)

@@ -11,32 +11,22 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
+from typing import Any
 
 from plotly.offline import get_plotlyjs
 
 from kraftctl_spark.report.contents import Contents
-from kraftctl_spark.report.period import shown_duration, shown_time
-from kraftctl_spark.report.section import Section, Table
+from kraftctl_spark.report.draw import DRAW
+from kraftctl_spark.report.header import page_header
+from kraftctl_spark.report.section import Section, Table, label
 from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.report.style import STYLE
 
 OPEN_ROWS_MAX = 12
 """Longer tables are folded."""
 
-DRAW = """
-const figures = JSON.parse(document.getElementById("figures").textContent);
-const options = {responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "",
-  modeBarButtonsToRemove: ["lasso2d", "select2d"]};
-const draw = ([id, figure]) => Plotly.newPlot(id, figure.data, figure.layout, options);
-Promise.all(Object.entries(figures).map(draw))
-  .then(() => { document.documentElement.dataset.plots = "drawn"; });
-"""
-
-WHO = (
-    "Kafka's log says what was changed and when, not <em>who</em> asked for it: no principal, client or "
-    "address is in it. For that, look at the brokers' authorizer log at the times given here."
-)
+NARROW_LABEL_MAX = 14
 
 
 def render(contents: Contents, made: str) -> str:
@@ -52,7 +42,7 @@ def render(contents: Contents, made: str) -> str:
             f"<title>{escape(title)}</title>\n",
             '<link rel="icon" href="data:,">\n',
             f"<style>{STYLE}</style>\n</head>\n<body>\n",
-            _header(contents, made),
+            page_header(contents, made),
             _navigation(sections),
             "<main>\n",
             *map(_section, sections),
@@ -70,47 +60,13 @@ def _policy(scripts: Sequence[str]) -> str:
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
-def _header(contents: Contents, made: str) -> str:
-    header, period = contents.header, contents.period
-    span = shown_duration(period.end_ms - period.start_ms)
-    numbers = (
-        (f"{header.brokers:,}", "brokers"),
-        (f"{header.topics:,}", "topics"),
-        (f"{header.partitions:,}", "partitions"),
-        (f"{sum(row.fenced for row in contents.fenced_brokers.rows):,}", "times fenced"),
-        (f"{sum(row.elections for row in contents.elections):,}", "elections"),
-        (f"{sum(row.elections for row in contents.elections if row.kind == 'unclean'):,}", "of them unclean"),
-        (f"{contents.config_changes.total:,}", "config changes"),
-    )
-    facts = (
-        ("Period", f"{shown_time(period.start_ms)} to {shown_time(period.end_ms)} UTC ({span})"),
-        (
-            "In the tables",
-            (
-                f"offsets {header.start_offset:,} to {header.end_offset - 1:,}, "
-                f"{shown_time(header.start_ms)} to {shown_time(header.end_ms)} UTC, "
-                f"{header.records:,} records: {header.unknown:,} unknown, "
-                f"{header.undecodable:,} undecodable, {header.redacted:,} redacted, "
-                f"{header.aborted:,} of aborted transactions"
-            ),
-        ),
-        ("Cluster", header.cluster_id),
-        ("Report", made),
-    )
-    cards = "".join(f"<li><b>{value}</b> {escape(name)}</li>" for value, name in numbers)
-    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
-    return (
-        f"<header>\n<h1>What happened in this Kafka cluster</h1>\n<dl>{listed}</dl>\n"
-        f'<ul class="numbers">{cards}</ul>\n<p class="who">{WHO}</p>\n'
-        "<noscript><p>The plots need JavaScript, which is in this file. "
-        "The words and tables do not.</p></noscript>\n"
-        "</header>\n"
-    )
-
-
 def _navigation(sections: Sequence[Section]) -> str:
     links = "".join(f'<a href="#{section.name}">{escape(section.title)}</a>' for section in sections)
-    return f'<nav aria-label="Sections">{links}</nav>\n'
+    zoom = (
+        '<span id="zoom" hidden>Shown: <output></output> '
+        '<button type="button">show the whole period</button></span>'
+    )
+    return f'<nav aria-label="Sections"><span class="links">{links}</span>{zoom}</nav>\n'
 
 
 def _section(section: Section) -> str:
@@ -152,9 +108,16 @@ def _table(table: Table) -> str:
 def _figures(sections: Sequence[Section]) -> str:
     """JSON that cannot close the HTML element around it."""
     figures = {
-        plot_id(section, number): plot.figure.to_plotly_json()
+        plot_id(section, number): _with_short_labels(plot.figure.to_plotly_json())
         for section in sections
         for number, plot in enumerate(section.plots)
     }
     text = json.dumps(figures, sort_keys=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _with_short_labels(figure: dict[str, Any]) -> dict[str, Any]:
+    """Shorter names beside a plot for a narrow screen, as `meta` of the figure."""
+    names = figure["layout"].get("yaxis", {}).get("ticktext", ())
+    short = [label(unescape(name), NARROW_LABEL_MAX) for name in names]
+    return {**figure, "layout": {**figure["layout"], "meta": {"short": short}}}

@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 BUCKETS_MAX = 90
 """More bars are too thin to point at on a laptop."""
 
+FINE_BUCKETS_MAX = 360
+"""For marks without a width, which a zoom draws apart."""
+
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 
 BUCKET_WIDTHS_MS = (
@@ -29,13 +32,20 @@ class Period:
 
     @property
     def bucket_ms(self) -> int:
+        return self._width_ms(BUCKETS_MAX)
+
+    @property
+    def fine_bucket_ms(self) -> int:
+        return self._width_ms(FINE_BUCKETS_MAX)
+
+    def _width_ms(self, buckets_max: int) -> int:
         """The smallest common width that needs few enough buckets; else a multiple of the largest."""
         span_ms = self.end_ms - self.start_ms
         for width_ms in BUCKET_WIDTHS_MS:
-            if span_ms <= width_ms * BUCKETS_MAX:
+            if span_ms <= width_ms * buckets_max:
                 return width_ms
         largest_ms = BUCKET_WIDTHS_MS[-1]
-        return largest_ms * -(-span_ms // (largest_ms * BUCKETS_MAX))
+        return largest_ms * -(-span_ms // (largest_ms * buckets_max))
 
     def buckets(self) -> list[int]:
         """Start of each bucket: multiples of the width, so that they do not move with the period."""

@@ -9,29 +9,25 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kraftctl_spark.report.contents import Listed
+from kraftctl_spark.report.contents import Contents, Happened, KindCount, Listed
 from kraftctl_spark.report.period import Period, plot_time, shown_time
 
 NOTHING = "None in this period."
 
-# Okabe and Ito's colors, which people with any kind of color vision can distinguish.
+# Okabe and Ito's colors, which people with any kind of color vision can distinguish: their values are in the
+# style sheet, with others for a dark page.
 BLUE, SKY, GREEN, ORANGE, VERMILLION, PURPLE, YELLOW, GREY = (
-    "#0072B2",
-    "#56B4E9",
-    "#009E73",
-    "#E69F00",
-    "#D55E00",
-    "#CC79A7",
-    "#F0E442",
-    "#8C8C8C",
+    f"var(--{name})" for name in ("blue", "sky", "green", "orange", "vermillion", "purple", "yellow", "grey")
 )
-PALE = "#D6E6F2"
+PALE = "var(--pale)"
 """Color of a normal state."""
-LIGHT_GREY = "#CBD2D9"
+LIGHT_GREY = "var(--light-grey)"
+TEXT, SURFACE, GRID, LINE, GAP = (f"var(--{name})" for name in ("text", "surface", "grid", "line", "gap"))
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 LABEL_MAX = 36
 VALUE_MAX = 160
+GAPS_DRAWN_MAX = 50
 SMALL_COUNT_MAX = 20
 SMALL_COUNT_TICKS = 4
 """As many fit beside the lowest plot."""
@@ -78,15 +74,11 @@ def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
         template="none",
         height=height,
         margin={"l": 70, "r": 20, "t": 30, "b": 50},
-        font={"family": FONT, "size": 13, "color": "#1f2933"},
-        paper_bgcolor="white",
-        plot_bgcolor="white",
-        hoverlabel={
-            "align": "left",
-            "bgcolor": "white",
-            "bordercolor": "#7b8794",
-            "font": {"color": "#1f2933"},
-        },
+        font={"family": FONT, "size": 13, "color": TEXT},
+        paper_bgcolor=SURFACE,
+        plot_bgcolor=SURFACE,
+        hoverlabel={"align": "left", "bgcolor": SURFACE, "bordercolor": LINE, "font": {"color": TEXT}},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": LINE, "activecolor": TEXT},
         legend={
             "orientation": "h",
             "traceorder": "normal",
@@ -97,10 +89,42 @@ def styled(made: go.Figure, height: int, **layout: Any) -> go.Figure:
         },
     )
     made.update_layout(**layout)
-    axis = {"gridcolor": "#e4e7eb", "linecolor": "#9aa5b1", "zeroline": False, "automargin": True}
+    axis = {
+        "gridcolor": GRID,
+        "linecolor": LINE,
+        "zeroline": False,
+        "automargin": True,
+        "title.font.size": 12,
+    }
     made.update_xaxes(**axis)
     made.update_yaxes(**axis, ticklabelstandoff=6)
     return made
+
+
+def time_figure(contents: Contents, traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
+    """A figure over the whole period, with its gaps."""
+    made = figure(traces, height, xaxis=time_axis(contents.period), shapes=gap_bands(contents), **layout)
+    return made.update_yaxes(fixedrange=True)  # A drag zooms in the time that all plots share.
+
+
+def gap_bands(contents: Contents, axes: int = 1) -> list[dict[str, Any]]:
+    """Grey where the log is not known, on each axis of time of a figure."""
+    return [
+        {
+            "type": "rect",
+            "layer": "below",
+            "xref": f"x{number}" if number > 1 else "x",
+            "yref": f"y{number} domain" if number > 1 else "y domain",
+            "x0": plot_time(gap.start_ms),
+            "x1": plot_time(gap.end_ms),
+            "y0": 0,
+            "y1": 1,
+            "fillcolor": GAP,
+            "line": {"width": 0},
+        }
+        for gap in contents.gaps[:GAPS_DRAWN_MAX]
+        for number in range(1, axes + 1)
+    ]
 
 
 def time_axis(period: Period) -> dict[str, Any]:
@@ -129,7 +153,7 @@ def bucket_bars(
         customdata=[[shown_time(start), shown_time(start + width_ms)] for start in starts],
         width=width_ms,
         name=name,
-        marker={"color": color, "line": {"color": "white", "width": 0.5}},
+        marker={"color": color, "line": {"color": SURFACE, "width": 0.5}},
         hovertemplate=f"%{{customdata[0]}} to %{{customdata[1]}}<br>{name}: %{{y:,}} {unit}<extra></extra>",
         **more,
     )
@@ -166,9 +190,9 @@ def rows_height(rows: int, per_row: int = 26) -> int:
     return 130 + per_row * max(rows, 2)
 
 
-def label(text: str) -> str:
+def label(text: str, length: int = LABEL_MAX) -> str:
     """A name beside a plot: short, and never interpreted as markup."""
-    return shortened(text, LABEL_MAX)
+    return shortened(text, length)
 
 
 def shortened(text: str, length: int = VALUE_MAX) -> str:
@@ -180,6 +204,30 @@ def shortened(text: str, length: int = VALUE_MAX) -> str:
 def counted(count: int, what: str, plural: str = "") -> str:
     """`1 election`, `1,200 elections`."""
     return f"{count:,} {what if count == 1 else plural or what + 's'}"
+
+
+def by_kind(kinds: Sequence[KindCount]) -> str:
+    """`3 removed, 12 set`."""
+    return ", ".join(f"{one.count:,} {one.kind}" for one in kinds)
+
+
+def changes_table(listed: Listed[Happened]) -> Table:
+    """What happened, latest first."""
+    return Table(
+        "What changed, latest first",
+        ("time (UTC)", "offset", "what", "of", "before", "after"),
+        tuple(
+            (
+                shown_time(row.time_ms),
+                str(row.offset),
+                row.kind,
+                row.subject,
+                "(none)" if row.before is None else row.before,
+                "(none)" if row.after is None else row.after,
+            )
+            for row in listed.rows
+        ),
+    )
 
 
 def cut_note(listed: Listed[Any], which: str, what: str) -> tuple[str, ...]:

@@ -1,51 +1,82 @@
-"""The style sheet of the page."""
+"""The style sheet of the page; its variables are also the colors of the figures."""
 
 from __future__ import annotations
 
 STYLE = """
-:root { color-scheme: light; }
+:root { color-scheme: light dark;
+  --page: #f0f3f6; --surface: #ffffff; --text: #1f2933; --muted: #52606d; --border: #d9e0e6;
+  --grid: #e4e7eb; --line: #7b8794; --link: #005a8e; --warn: #fff8e6;
+  --blue: #0072b2; --sky: #56b4e9; --green: #009e73; --orange: #e69f00; --vermillion: #d55e00;
+  --purple: #cc79a7; --yellow: #d9c900; --grey: #8c8c8c; --pale: #d6e6f2; --light-grey: #cbd2d9;
+  --gap: #e3e3e3;
+  --heat-0: #dbe9f6; --heat-1: #9ecae1; --heat-2: #4292c6; --heat-3: #08519c; --heat-4: #06244d; }
+@media (prefers-color-scheme: dark) { :root {
+  --page: #12161b; --surface: #1b2128; --text: #e4e9ee; --muted: #a3b0bd; --border: #323c47;
+  --grid: #2d3640; --line: #8795a3; --link: #7cc4f5; --warn: #33290f;
+  --blue: #4aa3df; --sky: #8fd0f5; --green: #2fc497; --orange: #f0b429; --vermillion: #f0803c;
+  --purple: #dd9cc0; --yellow: #f0e442; --grey: #8c8c8c; --pale: #2f4a5f; --light-grey: #59636e;
+  --gap: #2c2c2e;
+  --heat-0: #22384d; --heat-1: #2d5f8a; --heat-2: #3f8fc9; --heat-3: #8cc5ec; --heat-4: #e8f4fd; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: #f0f3f6; color: #1f2933; line-height: 1.5;
+body { margin: 0; background: var(--page); color: var(--text); line-height: 1.5;
   font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;
   font-size: 15px; }
-header, main { max-width: 1240px; margin: 0 auto; padding: 0 24px; }
+header, main { max-width: 1480px; margin: 0 auto; padding: 0 24px; }
 header { padding-top: 24px; }
 h1 { font-size: 28px; line-height: 1.2; margin: 0 0 12px; }
 h2 { font-size: 20px; margin: 0 0 4px; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 0 0 16px; }
-dt { color: #52606d; }
+dt { color: var(--muted); }
 dd { margin: 0; overflow-wrap: anywhere; }
 .numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); gap: 12px;
-  list-style: none;
-  padding: 0; margin: 0 0 16px; }
-.numbers li { background: white; border: 1px solid #d9e0e6; border-radius: 8px; padding: 10px 14px;
-  color: #52606d; }
-.numbers b { display: block; font-size: 24px; line-height: 1.2; color: #1f2933;
+  list-style: none; padding: 0; margin: 0 0 16px; }
+.numbers li { background: var(--surface); border: 1px solid var(--border); border-radius: 8px;
+  padding: 10px 14px; color: var(--muted); }
+.numbers b { display: block; font-size: 24px; line-height: 1.2; color: var(--text);
   font-variant-numeric: tabular-nums; }
-.who { background: #fff8e6; border-left: 4px solid #E69F00; border-radius: 4px; padding: 8px 14px;
+.who { background: var(--warn); border-left: 4px solid var(--orange); border-radius: 4px; padding: 8px 14px;
   margin: 0 0 16px; }
-nav { position: sticky; top: 0; z-index: 2; background: #f0f3f6; border-bottom: 1px solid #d9e0e6;
-  padding: 8px 24px;
-  display: flex; flex-wrap: wrap; gap: 4px 18px; justify-content: center; font-size: 14px; }
-nav a, nav a:visited { color: #005a8e; text-decoration: none; }
+nav { position: sticky; top: 0; z-index: 2; background: var(--page); border-bottom: 1px solid var(--border);
+  padding: 8px 24px; font-size: 14px; }
+.links { display: flex; flex-wrap: wrap; gap: 4px 18px; justify-content: center; }
+nav a, nav a:visited { color: var(--link); text-decoration: none; white-space: nowrap; }
 nav a:hover, nav a:focus { text-decoration: underline; }
-section { background: white; border: 1px solid #d9e0e6; border-radius: 8px; padding: 18px 22px;
-  margin: 18px 0;
-  scroll-margin-top: 64px; }
+#zoom { display: block; text-align: center; margin-top: 4px; color: var(--muted); }
+#zoom[hidden] { display: none; }
+button { font: inherit; color: var(--link); background: var(--surface); border: 1px solid var(--border);
+  border-radius: 6px; padding: 1px 10px; cursor: pointer; }
+section { background: var(--surface); border: 1px solid var(--border); border-radius: 8px; padding: 18px 22px;
+  margin: 18px 0; scroll-margin-top: 88px; }
 .summary { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
-.explanation, .note { margin: 2px 0 0; color: #52606d; max-width: 100ch; }
+.explanation, .note { margin: 2px 0 0; color: var(--muted); max-width: 100ch; overflow-wrap: anywhere; }
 .note { font-style: italic; }
 figure { margin: 14px 0 0; }
-figcaption { font-size: 14px; font-weight: 600; color: #3e4c59; }
+figcaption { font-size: 14px; font-weight: 600; }
 .plot { width: 100%; }
 details { margin-top: 12px; }
-details > summary { cursor: pointer; font-size: 14px; font-weight: 600; color: #3e4c59; }
-.count { font-weight: normal; color: #52606d; }
+details > summary { cursor: pointer; font-size: 14px; font-weight: 600; }
+.count { font-weight: normal; color: var(--muted); }
 .scroll { overflow: auto; max-height: 480px; margin-top: 6px; }
 table { border-collapse: collapse; font-size: 13.5px; width: 100%; font-variant-numeric: tabular-nums; }
-th { position: sticky; top: 0; background: #f0f3f6; text-align: left; font-weight: 600;
+th { position: sticky; top: 0; background: var(--page); text-align: left; font-weight: 600;
   white-space: nowrap; }
-th, td { padding: 4px 12px 4px 8px; border-bottom: 1px solid #e4e7eb; vertical-align: top; }
+th, td { padding: 4px 12px 4px 8px; border-bottom: 1px solid var(--border); vertical-align: top; }
 td { overflow-wrap: anywhere; min-width: 5em; }
+@media (max-width: 640px) {
+  body { font-size: 14px; }
+  header, main { padding: 0 8px; }
+  header { padding-top: 12px; }
+  h1 { font-size: 22px; }
+  dl { grid-template-columns: 1fr; gap: 0; }
+  dd { margin-bottom: 6px; }
+  .numbers { grid-template-columns: repeat(auto-fit, minmax(92px, 1fr)); gap: 6px; }
+  .numbers li { padding: 6px 8px; font-size: 12.5px; }
+  .numbers b { font-size: 18px; }
+  nav { padding: 6px 8px; }
+  .links { flex-wrap: nowrap; justify-content: flex-start; overflow-x: auto; }
+  #zoom { font-size: 12.5px; }
+  section { padding: 12px 10px; margin: 10px 0; scroll-margin-top: 64px; }
+  td { min-width: 4em; }
+}
 @media print { nav { display: none; } section { break-inside: avoid; } body { background: white; } }
 """

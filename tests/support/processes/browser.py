@@ -115,6 +115,11 @@ class Browser:
     def move_mouse(self, x: float, y: float) -> None:
         self._call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
+    def prefer(self, scheme: str) -> None:
+        """`light` or `dark` colors, as a user's system does."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._call("Emulation.setEmulatedMedia", features=[feature])
+
     def screenshot(self, path: Path, whole_page: bool = True) -> None:
         """A PNG."""
         if whole_page:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from kraftctl_spark.report.contents import OTHERS, Contents
+from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.period import plot_time, shown_duration, shown_time
 from kraftctl_spark.report.section import (
     ORANGE,
+    SURFACE,
     VERMILLION,
     Plot,
     Section,
     counted,
+    cut_note,
     figure,
     label,
     row_axis,
     rows_height,
-    time_axis,
+    time_figure,
 )
 
 MEASURES = (("under-replicated", "under_replicated_ms", ORANGE), ("leaderless", "leaderless_ms", VERMILLION))
@@ -32,24 +34,25 @@ def availability(contents: Contents) -> Section:
         "A leaderless partition serves no client. An under-replicated one has fewer replicas in sync than it "
         "should have; what a reassignment is still adding does not count.",
     )
-    rows = contents.availability
-    if not rows:
+    listed = contents.availability
+    if not listed.rows:
         return section
-    named = [row for row in rows if row.partition != OTHERS]
-    worst = max(named, key=lambda row: (row.leaderless_ms, row.under_replicated_ms))
-    more = ", and others" if len(named) < len(rows) else ""
+    worst = listed.rows[0]
     return Section(
         section.name,
         section.title,
         section.explanation,
-        f"{counted(len(named), 'partition')}{more}. First on the list is {worst.partition}: leaderless for "
+        f"{counted(listed.total, 'partition')}. First on the list is {worst.partition}: leaderless for "
         f"{shown_duration(worst.leaderless_ms)}, under-replicated for "
         f"{shown_duration(worst.under_replicated_ms)}.",
         (
             Plot("Leaderless and under-replicated partitions over time", _over_time(contents)),
             Plot("Time without a leader or under-replicated, by partition", _by_partition(contents)),
         ),
-        notes=("Only the partitions with the longest times have a row.",) if len(named) < len(rows) else (),
+        notes=(
+            "Over time, the mean number of all such partitions in each bucket is shown.",
+            *cut_note(listed, "first", "partitions; each has its own times"),
+        ),
     )
 
 
@@ -68,18 +71,18 @@ def _over_time(contents: Contents) -> go.Figure:
                 width=period.bucket_ms,
                 name=name,
                 showlegend=True,
-                marker={"color": color, "line": {"color": "white", "width": 0.5}},
+                marker={"color": color, "line": {"color": SURFACE, "width": 0.5}},
                 hovertemplate="%{customdata[0]} to %{customdata[1]}<br>"
                 f"{name}: %{{y:,.3~f}} partitions at a time<extra></extra>",
             )
         )
     axis = {"title": {"text": "partitions, mean"}, "rangemode": "tozero"}
-    return figure(traces, 280, barmode="overlay", xaxis=time_axis(period), yaxis=axis)
+    return time_figure(contents, traces, 280, barmode="overlay", yaxis=axis)
 
 
 def _by_partition(contents: Contents) -> go.Figure:
-    """Without the sum of the others: a bar of many partitions would look like a time."""
-    rows = [row for row in contents.availability if row.partition != OTHERS]
+    """Without a sum of the others: a bar of many partitions would look like a time."""
+    rows = contents.availability.rows
     names = [row.partition for row in rows]
     longest_ms = max(max(row.leaderless_ms, row.under_replicated_ms) for row in rows)
     unit, unit_ms = ("seconds", 1000) if longest_ms < SECONDS_BELOW_MS else ("minutes", 60_000)

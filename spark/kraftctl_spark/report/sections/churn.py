@@ -10,15 +10,14 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     counted,
-    figure,
     label,
     row_axis,
     rows_height,
-    time_axis,
+    time_figure,
 )
 
-COLORS = ((0.0, "#dbe9f6"), (0.25, "#9ecae1"), (0.5, "#4292c6"), (0.75, "#08519c"), (1.0, "#06244d"))
-"""From light to dark in one hue, so that more is darker in black and white too."""
+COLORS = tuple((step / 4, f"var(--heat-{step})") for step in range(5))
+"""In one hue from that of the page to its contrary, so that more is clear in black and white too."""
 
 
 def churn(contents: Contents) -> Section:
@@ -26,7 +25,7 @@ def churn(contents: Contents) -> Section:
         "churn",
         "Churn of ISRs",
         "How often the ISR of a partition lost or gained a broker, the busiest on top. Where more partitions "
-        "churned than can be shown, each row is a topic.",
+        "churned than can be shown, each row is the sum of a topic's partitions.",
     )
     if not contents.churn:
         return section
@@ -34,13 +33,24 @@ def churn(contents: Contents) -> Section:
     expansions = sum(row.expansions for row in contents.churn)
     totals = _totals(contents)
     busiest = next((name for name in totals if name != OTHERS), OTHERS)
+    in_all, kind = contents.churned
+    listed = len(totals) - (OTHERS in totals)
+    heat_map = _heat_map(contents, list(totals))
     return Section(
         section.name,
         section.title,
         section.explanation,
         f"{counted(shrinks, 'time')} an ISR shrank, {counted(expansions, 'time')} one grew; "
         f"most often that of {busiest} ({totals[busiest]:,}).",
-        (Plot("Changes of ISRs by partition or topic, over time", _heat_map(contents, list(totals))),),
+        (Plot(f"Changes of ISRs by {'topic' if kind == 'topics' else 'partition'}, over time", heat_map),),
+        notes=(_others_note(listed, in_all, kind),) if OTHERS in totals else (),
+    )
+
+
+def _others_note(listed: int, in_all: int, kind: str) -> str:
+    return (
+        f"Shown are the busiest {listed:,} of {in_all:,} {kind}; the row of others is the sum of the other "
+        f"{in_all - listed:,}."
     )
 
 
@@ -71,7 +81,8 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
                 for row in rows
             ]
         )
-    most = max(count for row in changes for count in row if count is not None)
+    named = [row for name, row in zip(names, changes, strict=True) if name != OTHERS]
+    most = max(count for row in named for count in row if count is not None)  # Of a sum, more is no darker.
     heat_map = go.Heatmap(
         x=[plot_time(bucket + period.bucket_ms // 2) for bucket in buckets],
         y=list(range(len(names))),
@@ -91,4 +102,4 @@ def _heat_map(contents: Contents, names: list[str]) -> go.Figure:
             "thickness": 14,
         },
     )
-    return figure([heat_map], rows_height(len(names), 22), xaxis=time_axis(period), yaxis=row_axis(names))
+    return time_figure(contents, [heat_map], rows_height(len(names), 22), yaxis=row_axis(names))

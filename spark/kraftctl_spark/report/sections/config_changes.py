@@ -16,13 +16,13 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     Table,
+    by_kind,
     counted,
     cut_note,
-    figure,
     row_axis,
     rows_height,
     shortened,
-    time_axis,
+    time_figure,
 )
 
 RESOURCES_MAX = 20
@@ -43,19 +43,17 @@ def config_changes(contents: Contents) -> Section:
         "config-changes",
         "Changes of configurations",
         "Point at a mark to see the value before and after. Values that the export redacted are shown as "
-        "(redacted). Who made a change is not in Kafka's log.",
+        "(redacted), before and after: whether they differ is not known. Who made a change is not in "
+        "Kafka's log.",
     )
     if not listed.rows:
         return section
     latest = sorted(listed.rows, key=lambda row: row.offset, reverse=True)[:TABLE_ROWS_MAX]
-    causes = Counter(row.cause for row in listed.rows)
     return Section(
         section.name,
         section.title,
         section.explanation,
-        f"{counted(listed.total, 'change')}{'. Of those shown' if listed.cut else ''}: "
-        + ", ".join(f"{cause} {count:,}" for cause, count in sorted(causes.items()))
-        + ".",
+        f"{counted(listed.total, 'change')}: {by_kind(contents.config_causes)}.",
         (Plot("Changes of configurations by resource, over time", _timeline(contents)),),
         (
             Table(
@@ -64,8 +62,16 @@ def config_changes(contents: Contents) -> Section:
                 tuple(_table_row(row) for row in latest),
             ),
         ),
-        cut_note(listed, "latest", "changes"),
+        (*cut_note(listed, "latest", "changes in the plot"), *_others_note(contents)),
     )
+
+
+def _others_note(contents: Contents) -> tuple[str, ...]:
+    resources = len({row.resource for row in contents.config_changes.rows})
+    if resources <= RESOURCES_MAX:
+        return ()
+    listed = RESOURCES_MAX - 1
+    return (f"The row of others has the {resources - listed:,} resources with the fewest changes.",)
 
 
 def _timeline(contents: Contents) -> go.Figure:
@@ -91,7 +97,7 @@ def _timeline(contents: Contents) -> go.Figure:
                     hovertemplate="%{customdata}<extra></extra>",
                 )
             )
-    return figure(traces, rows_height(len(names)), xaxis=time_axis(contents.period), yaxis=row_axis(names))
+    return time_figure(contents, traces, rows_height(len(names)), yaxis=row_axis(names))
 
 
 def _text(row: ConfigChange) -> str:

@@ -11,6 +11,7 @@ from kraftctl_spark.report.period import shown_time
 from kraftctl_spark.report.section import (
     BLUE,
     GREEN,
+    SURFACE,
     VERMILLION,
     Plot,
     Section,
@@ -23,7 +24,7 @@ from kraftctl_spark.report.section import (
     label,
     row_axis,
     rows_height,
-    time_axis,
+    time_figure,
 )
 
 KINDS = {
@@ -89,7 +90,7 @@ def _over_time(contents: Contents) -> go.Figure:
         bars.marker.pattern = _pattern(pattern)
         traces.append(bars)
     axis = count_axis("elections", max(in_all.values()))
-    return figure(traces, 300, barmode="stack", xaxis=time_axis(contents.period), yaxis=axis)
+    return time_figure(contents, traces, 300, barmode="stack", yaxis=axis)
 
 
 def _per_broker(contents: Contents) -> go.Figure:
@@ -124,7 +125,7 @@ def _per_broker(contents: Contents) -> go.Figure:
 
 
 def _pattern(shape: str) -> dict[str, object]:
-    return {"shape": shape, "fgcolor": "white", "fillmode": "overlay", "size": 6, "solidity": 0.25}
+    return {"shape": shape, "fgcolor": SURFACE, "fillmode": "overlay", "size": 6, "solidity": 0.25}
 
 
 def _summary(contents: Contents) -> str:

@@ -1,75 +1,32 @@
-"""When each broker was fenced."""
+"""How often and how long brokers were fenced."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
-from kraftctl_spark.report.contents import BrokerState, Contents
-from kraftctl_spark.report.period import Period, shown_duration, shown_time
-from kraftctl_spark.report.section import (
-    GREY,
-    LIGHT_GREY,
-    ORANGE,
-    PALE,
-    VERMILLION,
-    Plot,
-    Section,
-    Table,
-    counted,
-    cut_note,
-    figure,
-    row_axis,
-    rows_height,
-    spans,
-    time_axis,
-)
-
-NOT_SHOWN = "too short to be listed"
-NOT_KNOWN = "not in the exported log"
-COLORS = {
-    "unfenced": PALE,
-    "controlled shutdown": ORANGE,
-    "fenced": VERMILLION,
-    NOT_SHOWN: LIGHT_GREY,
-    NOT_KNOWN: GREY,
-}
-"""Without a color, a broker is not registered."""
+from kraftctl_spark.report.contents import Contents
+from kraftctl_spark.report.period import shown_duration
+from kraftctl_spark.report.section import Section, Table, counted, cut_note
 
 
 def fencing(contents: Contents) -> Section:
-    states = contents.fencing
+    fenced = contents.fenced_brokers
     section = Section(
         "fencing",
         "Fencing of brokers",
         "A fenced broker leads no partition, and is in an ISR only as its last member. A broker is fenced "
         "from its registration until it has caught up, when it sent no heartbeat for "
         "broker.session.timeout.ms, and after it shut down. Times fenced are those without a "
-        "controlled shutdown before.",
+        "controlled shutdown before. The timeline shows when.",
     )
-    if not states.rows:
+    if not fenced.rows:
         return section
-    brokers = sorted({state.broker_id for state in states.rows})
-    labels = [f"broker {broker_id}" for broker_id in brokers]
-    drawn = (*states.rows, *blanks(states.rows, contents.period))
-    traces = [_trace(name, brokers, drawn) for name in COLORS]
-    made = figure(
-        traces,
-        rows_height(len(brokers), 34),
-        barmode="overlay",
-        xaxis=time_axis(contents.period),
-        yaxis=row_axis(labels),
-    )
-    fenced = contents.fenced_brokers
     return Section(
         section.name,
         section.title,
         section.explanation,
         _summary(contents),
-        (Plot("State of each broker over time", made),),
-        (
+        tables=(
             Table(
-                "Fenced brokers",
+                "Brokers, those that were fenced longest first",
                 ("broker", "times fenced", "time fenced, for any reason", "controlled shutdowns"),
                 tuple(
                     (
@@ -82,77 +39,18 @@ def fencing(contents: Contents) -> Section:
                 ),
             ),
         ),
-        (*cut_note(states, "longest", "intervals"), *cut_note(fenced, "first", "brokers")),
-    )
-
-
-def blanks(states: tuple[BrokerState, ...], period: Period) -> list[BrokerState]:
-    """Where a registered broker has no listed state: the list was cut, or that part of the log is missing."""
-    by_broker: dict[int, list[BrokerState | None]] = {}
-    for state in sorted(states, key=lambda one: (one.start_ms, one.end_ms)):
-        by_broker.setdefault(state.broker_id, [None]).append(state)
-    found = []
-    for broker_id, listed in by_broker.items():
-        for before, after in pairwise([*listed, None]):
-            start_ms = period.start_ms if before is None else before.end_ms
-            end_ms = period.end_ms if after is None else after.start_ms
-            kind = _blank_kind(before, after)
-            if kind is not None and start_ms < end_ms:
-                found.append(BrokerState(broker_id, kind, start_ms, end_ms, "", ""))
-    return found
-
-
-def _blank_kind(before: BrokerState | None, after: BrokerState | None) -> str | None:
-    """What is between two neighbours in the list; None where the broker was not registered."""
-    if (before is not None and before.ended_by == "gap") or (
-        after is not None and after.started_by == "snapshot"
-    ):
-        return NOT_KNOWN
-    followed = before is not None and before.ended_by in ("changed", "registered")
-    preceded = after is not None and after.started_by == "changed"
-    return NOT_SHOWN if followed or preceded else None
-
-
-def _trace(name: str, brokers: list[int], states: tuple[BrokerState, ...]) -> Any:
-    mine = [state for state in states if state.state == name]
-    color = COLORS[name]
-    return spans(
-        [brokers.index(state.broker_id) for state in mine],
-        [state.start_ms for state in mine],
-        [state.end_ms for state in mine],
-        [_text(state) for state in mine],
-        name=name,
-        marker={"color": color, "line": {"color": color, "width": 0 if color == PALE else 1.5}},
-    )
-
-
-def _text(state: BrokerState) -> str:
-    if state.state in (NOT_SHOWN, NOT_KNOWN):
-        return (
-            f"<b>broker {state.broker_id}: {state.state}</b>"
-            f"<br>from {shown_time(state.start_ms)} to {shown_time(state.end_ms)}"
-        )
-    end = (
-        "still so at the end"
-        if state.ended_by == "end"
-        else f"to {shown_time(state.end_ms)} ({state.ended_by})"
-    )
-    return (
-        f"<b>broker {state.broker_id}: {state.state}</b>"
-        f"<br>from {shown_time(state.start_ms)} ({state.started_by})"
-        f"<br>{end}<br>{shown_duration(state.end_ms - state.start_ms)}"
+        notes=cut_note(fenced, "first", "brokers"),
     )
 
 
 def _summary(contents: Contents) -> str:
-    fenced = contents.fenced_brokers.rows
-    times = sum(row.fenced for row in fenced)
-    if not times:
-        return "No broker was fenced without a controlled shutdown in this period."
-    worst = max(fenced, key=lambda row: row.fenced_ms)
-    brokers = counted(len([row for row in fenced if row.fenced]), "broker was", "brokers were")
+    stops = f"{counted(contents.shutdowns, 'controlled shutdown')}."
+    if not contents.fenced_times:
+        return f"No broker was fenced without a controlled shutdown in this period; {stops}"
+    worst = contents.fenced_brokers.rows[0]
+    brokers = counted(contents.fenced_in_all, "broker was", "brokers were")
     return (
-        f"{brokers} fenced without a controlled shutdown, {counted(times, 'time')} in all; "
-        f"longest in all was broker {worst.broker_id} "
+        f"{brokers} fenced without a controlled shutdown, {counted(contents.fenced_times, 'time')} in all; "
+        f"{stops} Longest fenced, for any reason, was broker {worst.broker_id} "
         f"({shown_duration(worst.fenced_ms)})."
     )

@@ -14,6 +14,7 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     count_axis,
+    gap_bands,
     styled,
     time_axis,
 )
@@ -25,7 +26,8 @@ def growth(contents: Contents) -> Section:
     section = Section(
         "growth",
         "Growth",
-        "How many there are at the end of each time bucket. Registered brokers count, fenced or not.",
+        "How many there are at the end of each time bucket. Registered brokers count, fenced or not. Where "
+        "there is no line, the log is not known.",
     )
     known = [size for size in contents.growth if size.topics is not None]
     if not known:
@@ -58,6 +60,8 @@ def _lines(contents: Contents) -> go.Figure:
         )
         stacked.add_trace(line, row=row, col=1)
     styled(stacked, 430, showlegend=False)
+    stacked.update_yaxes(fixedrange=True)
+    stacked.update_layout(shapes=gap_bands(contents, len(LINES)))
     axis = time_axis(period)
     stacked.update_xaxes(type=axis["type"], range=axis["range"])
     stacked.update_xaxes(title=axis["title"], row=len(LINES), col=1)

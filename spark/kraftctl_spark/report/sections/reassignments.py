@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import plotly.graph_objects as go
 
 from kraftctl_spark.report.contents import Contents, Reassignment
@@ -17,11 +15,11 @@ from kraftctl_spark.report.section import (
     Plot,
     Section,
     Table,
+    by_kind,
     counted,
     cut_note,
-    figure,
     label,
-    time_axis,
+    time_figure,
 )
 
 TABLE_ROWS_MAX = 50
@@ -46,7 +44,6 @@ def reassignments(contents: Contents) -> Section:
     )
     if not listed.rows:
         return section
-    outcomes = Counter(row.outcome for row in listed.rows)
     rows = sorted(listed.rows, key=lambda row: (-(row.duration_ms or 0), row.start_ms, row.partition))
     timed = [row for row in rows if row.duration_ms is not None]
     longest = (
@@ -56,13 +53,11 @@ def reassignments(contents: Contents) -> Section:
         section.name,
         section.title,
         section.explanation,
-        f"{counted(listed.total, 'reassignment')}{'. Of those shown' if listed.cut else ''}: "
-        + ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(outcomes.items()))
-        + f".{longest}",
+        f"{counted(listed.total, 'reassignment')}: {by_kind(contents.reassignment_outcomes)}.{longest}",
         (Plot("Duration of reassignments, by their start", _durations(contents, timed)),) if timed else (),
         (
             Table(
-                "Longest first",
+                "Longest first" if len(rows) <= TABLE_ROWS_MAX else f"The longest {TABLE_ROWS_MAX}",
                 ("partition", "start (UTC)", "took", "outcome", "replicas before", "replicas after"),
                 tuple(_table_row(row) for row in rows[:TABLE_ROWS_MAX]),
             ),
@@ -91,7 +86,7 @@ def _durations(contents: Contents, rows: list[Reassignment]) -> go.Figure:
                 )
             )
     axis = {"title": {"text": f"duration ({unit})"}, "rangemode": "tozero"}
-    return figure(traces, 300, xaxis=time_axis(contents.period), yaxis=axis)
+    return time_figure(contents, traces, 300, yaxis=axis)
 
 
 def _text(row: Reassignment) -> str:

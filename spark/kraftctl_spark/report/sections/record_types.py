@@ -11,6 +11,7 @@ from kraftctl_spark.report.section import (
     BLUE,
     GREEN,
     GREY,
+    LIGHT_GREY,
     ORANGE,
     PURPLE,
     SKY,
@@ -22,9 +23,8 @@ from kraftctl_spark.report.section import (
     bucket_bars,
     count_axis,
     counted,
-    figure,
     label,
-    time_axis,
+    time_figure,
 )
 
 COLORS = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW)
@@ -51,7 +51,12 @@ def record_types(contents: Contents) -> Section:
         section.title,
         section.explanation,
         f"{counted(totals.total(), 'record')} of {counted(len(totals), 'type')}. Most frequent: {busiest}.",
-        (Plot("Records by type over time", _over_time(contents, [name for name, _ in ordered])),),
+        (
+            Plot(
+                "Records by type over time, each bar a sum",
+                _over_time(contents, [name for name, _ in ordered]),
+            ),
+        ),
         (
             Table(
                 "Records by type", ("type", "records"), tuple((name, f"{count:,}") for name, count in ordered)
@@ -62,7 +67,7 @@ def record_types(contents: Contents) -> Section:
 
 def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:
     busiest = [name for name in ordered if name != IDLE][: len(COLORS)]
-    shown = [*zip(busiest, COLORS, strict=False), (OTHERS, GREY), (IDLE, "#CBD2D9")]
+    shown = [*zip(busiest, COLORS, strict=False), (OTHERS, GREY), (IDLE, LIGHT_GREY)]
     counts: dict[str, Counter[int]] = {name: Counter() for name, _ in shown}
     for row in contents.record_types:
         counts[row.type if row.type in counts else OTHERS][row.bucket_ms] += row.records
@@ -83,4 +88,4 @@ def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:
     for each in counts.values():
         in_all.update(each)
     axis = count_axis("records", max(in_all.values()))
-    return figure(traces, 380, barmode="stack", xaxis=time_axis(contents.period), yaxis=axis)
+    return time_figure(contents, traces, 380, barmode="stack", yaxis=axis)

@@ -1,0 +1,54 @@
+"""SQL conditions and expressions for the period of a report."""
+
+from __future__ import annotations
+
+from kraftctl_spark.report.period import Period, at
+
+
+class Clauses:
+    """For tables of versions, unless other columns are named; what is still so extends to `log_end_ms`."""
+
+    def __init__(self, period: Period, log_end_ms: int) -> None:
+        self._period = period
+        self.began_ms = "epoch_ms(valid_from_time)"
+        self.ended_ms = (
+            f"CASE WHEN valid_to_offset IS NULL THEN {log_end_ms} ELSE epoch_ms(valid_to_time) END"
+        )
+        self.overlap = (
+            f"valid_from_time < {moment(period.end_ms)} "
+            f"AND (valid_to_offset IS NULL OR valid_to_time >= {moment(period.start_ms)})"
+        )
+        self.start_ms = self.within(self.began_ms)
+        self.end_ms = self.within(self.ended_ms)
+
+    def within(self, time_ms: str) -> str:
+        """A time, or the nearer end of the period."""
+        return f"least(greatest({time_ms}, {self._period.start_ms}), {self._period.end_ms})"
+
+    def during(self, time: str) -> str:
+        """Whether a moment is in the period."""
+        return f"({time} >= {moment(self._period.start_ms)} AND {time} < {moment(self._period.end_ms)})"
+
+    def bucket(self, time_ms: str, width_ms: int | None = None) -> str:
+        """Start of the bucket of a moment."""
+        return f"({time_ms}) - ({time_ms}) % {width_ms or self._period.bucket_ms}"
+
+
+def moment(time_ms: int) -> str:
+    """A literal: Parquet's statistics are compared with one."""
+    return f"TIMESTAMPTZ '{at(time_ms).isoformat(timespec='milliseconds')}'"
+
+
+def without(ids: str, others: str) -> str:
+    """A list without the members of another one."""
+    return f"list_filter({ids}, lambda id: NOT list_contains({others}, id))"
+
+
+def text_of(ids: str) -> str:
+    """`1, 2, 3`."""
+    return f"array_to_string({ids}, ', ')"
+
+
+def partition_name(topic: str = "topic", partition_id: str = "partition_id") -> str:
+    """`orders-3`; just the topic where `partition_id` is -1."""
+    return f"CASE WHEN {partition_id} >= 0 THEN {topic} || '-' || {partition_id} ELSE {topic} END"

@@ -1,0 +1,69 @@
+"""A history that goes as far as the typed tables: the one beside them, continued first if it is behind."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import time
+from pathlib import Path
+
+from kraftctl_spark.history.history_manifest import HistoryBusyError, HistoryManifest, read_manifest
+from kraftctl_spark.history.history_tables import HistoryTables
+from kraftctl_spark.tables.durable import Hook, no_hook
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+
+NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+BUSY_WAIT_S = 60.0
+"""How long another process may write it before a report is made without its last batch."""
+BUSY_PAUSE_S = 0.5
+
+log = logging.getLogger(__name__)
+
+
+def current_history(tables: Path, history: Path, scratch: Path, hook: Hook = no_hook) -> Path:
+    """Returns where it is: in `history`, or in `scratch` if nothing can be written there.
+
+    ExportRefusedError without a committed batch, or for the history of other tables.
+    """
+    batches = Output(tables).manifests()
+    if not batches:
+        raise ExportRefusedError(f"{tables} holds no tables of kraftctl-export: run that first")
+    manifest = read_manifest(history)
+    if manifest is not None and _is_complete(history, manifest, batches):
+        return history
+    if manifest is None:
+        log.info("%s has no history: it is computed first, which takes longer", tables)
+    else:
+        log.info("the history goes up to offset %d: it is continued first", manifest.end)
+    try:
+        return _continued(tables, history, hook)
+    except OSError as error:
+        if error.errno not in NOT_WRITABLE:
+            raise
+        log.info("%s cannot be written: the history is computed in a temporary directory", history)
+        return _continued(tables, scratch / "history", hook)
+
+
+def _is_complete(history: Path, manifest: HistoryManifest, batches: list[Manifest]) -> bool:
+    return (manifest.cluster_id, manifest.end) == (batches[-1].cluster_id, batches[-1].end) and all(
+        (history / file.path).is_file() for file in manifest.files
+    )
+
+
+def _continued(tables: Path, history: Path, hook: Hook) -> Path:
+    """Waits for another process that continues it, but not for ever."""
+    deadline = time.monotonic() + BUSY_WAIT_S
+    while True:
+        try:
+            manifest = HistoryTables(tables, history, hook).catch_up()
+        except HistoryBusyError as error:
+            if time.monotonic() < deadline:
+                time.sleep(BUSY_PAUSE_S)
+                continue
+            if read_manifest(history) is None:
+                raise
+            log.warning("%s: the report shows what it has so far", error)
+        else:
+            log.info("the history goes up to offset %d", manifest.end)
+        return history

@@ -1,0 +1,100 @@
+"""The tables of a history, and typed tables, in DuckDB: exactly the files that manifests name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from kraftctl_spark.history.history_manifest import HistoryManifest
+from kraftctl_spark.history.schema import SCHEMAS
+from kraftctl_spark.report.contents import Listed
+from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.manifest import Manifest
+
+RAW_TABLES = (RECORDS, "config_record", "user_scram_credential_record")
+"""The typed tables that are asked directly: for what was written, though it changed nothing that is shown."""
+
+RAW_PREFIX = "raw_"
+
+Found = TypeVar("Found")
+
+
+class Database:
+    """Asks SQL."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def do(self, statement: str) -> None:
+        self._connection.execute(statement)
+
+    def all(self, kind: type[Found], sql: str) -> tuple[Found, ...]:
+        """All rows; the names of the columns are those of the fields."""
+        names, rows = self._fetched(sql)
+        return tuple(kind(**dict(zip(names, row, strict=True))) for row in rows)
+
+    def listed(self, kind: type[Found], sql: str, order: str, rows_max: int) -> Listed[Found]:
+        """The first rows, and how many there are."""
+        ordered = f"SELECT *, count(*) OVER () AS total FROM ({sql}) ORDER BY {order} LIMIT {rows_max}"
+        names, rows = self._fetched(ordered)
+        found = tuple(kind(**dict(zip(names[:-1], row[:-1], strict=True))) for row in rows)
+        return Listed(found, rows[0][-1] if rows else 0)
+
+    def arrow(self, sql: str) -> pa.Table:
+        return self._connection.sql(sql).to_arrow_table()
+
+    def value(self, sql: str) -> Any:
+        """The only one."""
+        ((value,),) = self._fetched(sql)[1]
+        return value
+
+    def _fetched(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        cursor = self._connection.execute(sql)
+        return [column[0] for column in cursor.description or ()], cursor.fetchall()
+
+
+@contextmanager
+def opened(
+    history: Path, manifest: HistoryManifest, tables: Path, batches: Sequence[Manifest]
+) -> Iterator[Database]:
+    """A table for each of a history, and `raw_...` for those of `RAW_TABLES`."""
+    with TemporaryDirectory(prefix="kraftctl-report-") as spill, duckdb.connect() as connection:
+        connection.execute("SET autoinstall_known_extensions = false")
+        connection.execute(f"SET temp_directory = {_quoted(spill)}")
+        connection.execute("SET TimeZone = 'UTC'")
+        for table in SCHEMAS:
+            files = [history / file.path for file in manifest.files if file.table == table]
+            connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_parquet(files)}")
+        for table in RAW_TABLES:
+            files = [tables / file.path for one in batches for file in one.files if file.table == table]
+            name = f"{RAW_PREFIX}{table}"
+            if files:
+                found = f'SELECT * FROM {_parquet(files)} WHERE "offset" < {manifest.end}'
+                connection.execute(f"CREATE VIEW {name} AS {found}")
+            else:
+                connection.register(name, table_schemas()[table].empty_table())
+        yield Database(connection)
+
+
+def _parquet(files: Sequence[Path]) -> str:
+    """Files of older releases may lack a column, which is null then."""
+    return (
+        f"read_parquet([{', '.join(_quoted(_literally(str(file))) for file in files)}], union_by_name = true)"
+    )
+
+
+def _literally(path: str) -> str:
+    """A path is a pattern for DuckDB."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

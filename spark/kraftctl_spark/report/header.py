@@ -1,0 +1,84 @@
+"""The top of the page: what is known, of which period, and a few numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from kraftctl_spark.report.contents import Contents, Gap
+from kraftctl_spark.report.period import shown_duration, shown_time
+
+GAPS_LISTED_MAX = 5
+
+WHO = (
+    "Kafka's log says what was changed and when, not <em>who</em> asked for it: no principal, client or "
+    "address is in it. For that, look at the brokers' authorizer log at the times given here."
+)
+
+
+def page_header(contents: Contents, made: str) -> str:
+    """HTML; `made` says when and by which program."""
+    cards = "".join(f"<li><b>{value}</b> {escape(name)}</li>" for value, name in _numbers(contents))
+    facts = (*_known(contents), ("Cluster", contents.header.cluster_id), ("Report", made))
+    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
+    return (
+        f"<header>\n<h1>What happened in this Kafka cluster</h1>\n<dl>{listed}</dl>\n"
+        f'<ul class="numbers">{cards}</ul>\n<p class="who">{WHO}</p>\n'
+        "<noscript><p>The plots need JavaScript, which is in this file. "
+        "The words and tables do not.</p></noscript>\n"
+        "</header>\n"
+    )
+
+
+def _numbers(contents: Contents) -> list[tuple[str, str]]:
+    """The first three are at the end of the period, the others sums over it."""
+    header = contents.header
+    sizes = [
+        ("not known" if count is None else f"{count:,}", name)
+        for count, name in (
+            (header.brokers, "brokers"),
+            (header.topics, "topics"),
+            (header.partitions, "partitions"),
+        )
+    ]
+    unclean = sum(row.elections for row in contents.elections if row.kind == "unclean")
+    sums = (
+        (contents.fenced_times, "times fenced"),
+        (sum(row.elections for row in contents.elections), "elections"),
+        (unclean, "of them unclean"),
+        (contents.config_changes.total, "config changes"),
+    )
+    return sizes + [(f"{count:,}", name) for count, name in sums]
+
+
+def _known(contents: Contents) -> list[tuple[str, str]]:
+    header, period = contents.header, contents.period
+    begins = ""
+    if header.start_offset:
+        begins = f"a snapshot of everything before offset {header.start_offset:,}, then "
+    span = shown_duration(period.end_ms - period.start_ms)
+    contained = (
+        f"{begins}offsets {header.start_offset:,} to {header.end_offset - 1:,}, "
+        f"{shown_time(header.start_ms)} to {shown_time(header.end_ms)} UTC, {header.records:,} records"
+    )
+    left_out = (
+        f"{header.unknown:,} records of unknown types, {header.undecodable:,} undecodable, "
+        f"{header.aborted:,} of aborted transactions; {header.redacted:,} have values that were redacted"
+    )
+    return [
+        ("Period", f"{shown_time(period.start_ms)} to {shown_time(period.end_ms)} UTC ({span})"),
+        ("In the tables", contained),
+        ("Not shown", left_out),
+        ("Gaps of the log", _gaps(contents.gaps)),
+    ]
+
+
+def _gaps(gaps: tuple[Gap, ...]) -> str:
+    if not gaps:
+        return "none in this period"
+    listed = [
+        f"offsets {gap.first_offset:,} to {gap.last_offset:,} "
+        f"({shown_time(gap.start_ms)} to {shown_time(gap.end_ms)} UTC)"
+        for gap in gaps[:GAPS_LISTED_MAX]
+    ]
+    more = [f"and {len(gaps) - len(listed):,} more"] if len(gaps) > len(listed) else []
+    return "; ".join((*listed, *more)) + ". What changed there is not known"

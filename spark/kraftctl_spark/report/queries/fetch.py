@@ -1,0 +1,135 @@
+"""All contents of a report, as of one commit of the history."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
+from kraftctl_spark.history.known_ranges import decode_ranges
+from kraftctl_spark.history.schema import KNOWN_RANGES
+from kraftctl_spark.report.contents import Contents, Header, Size
+from kraftctl_spark.report.database import Database, opened
+from kraftctl_spark.report.period import Period, shown_time
+from kraftctl_spark.report.queries import (
+    availability,
+    churn,
+    config_changes,
+    elections,
+    fencing,
+    growth,
+    names,
+    quorum,
+    reassignments,
+    records,
+    standing,
+    timeline,
+)
+from kraftctl_spark.report.queries.query import Query, end_ms, start_ms
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+
+log = logging.getLogger(__name__)
+
+
+def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None) -> Contents:
+    """The contents of a report on typed tables and their history.
+
+    ExportRefusedError when there is nothing to show, OSError when a file cannot be read.
+    """
+    while True:
+        manifest = read_manifest(history)
+        if manifest is None:
+            raise ExportRefusedError(f"{history} holds no history of this release")
+        batches = [one for one in Output(tables).manifests() if one.start < manifest.end]
+        try:
+            with opened(history, manifest, tables, batches) as db:
+                return _contents(db, manifest, batches, from_ms, until_ms)
+        except duckdb.Error as error:
+            if read_manifest(history) == manifest:
+                raise OSError(str(error)) from error
+            log.info("the history was continued meanwhile: reading it again")
+
+
+def _contents(
+    db: Database,
+    manifest: HistoryManifest,
+    batches: Sequence[Manifest],
+    from_ms: int | None,
+    until_ms: int | None,
+) -> Contents:
+    ranges = tuple(decode_ranges(db.arrow(f"FROM {KNOWN_RANGES} ORDER BY start_offset")))
+    first_ms, last_ms = start_ms(ranges[0]), max(map(end_ms, ranges))
+    query = Query(db, _period(first_ms, last_ms + 1, from_ms, until_ms), ranges)
+    log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
+    for prepared in (names, fencing, elections, churn, availability, config_changes, reassignments):
+        prepared.prepare(query)
+    sizes = growth.growth(query)
+    churned, churned_in_all = churn.churn(query)
+    fenced = fencing.totals(query)
+    in_effect = standing.InEffect(query)
+    return Contents(
+        header=_header(query, manifest, batches, sizes),
+        period=query.period,
+        gaps=query.gaps(),
+        timeline=timeline.marks(query),
+        fencing=fencing.states(query),
+        fenced_brokers=fencing.brokers(query),
+        fenced_times=fenced.times,
+        fenced_in_all=fenced.brokers,
+        shutdowns=fenced.shutdowns,
+        elections=elections.over_time(query),
+        broker_elections=elections.by_broker(query),
+        unclean_elections=elections.unclean(query),
+        churn=churned,
+        churned=churned_in_all,
+        growth=sizes,
+        config_changes=config_changes.latest(query),
+        config_causes=config_changes.causes(query),
+        availability=availability.by_partition(query),
+        availability_over_time=availability.over_time(query),
+        quorum_leaders=quorum.leaders(query),
+        voter_changes=quorum.voters(query),
+        record_types=records.types(query),
+        reassignments=reassignments.longest(query),
+        reassignment_outcomes=reassignments.outcomes(query),
+        acls=in_effect.acls(),
+        quotas=in_effect.quotas(),
+        scram=in_effect.scram(),
+        features=in_effect.features(),
+    )
+
+
+def _period(first_ms: int, end_ms: int, from_ms: int | None, until_ms: int | None) -> Period:
+    """The period that the tables cover, cut to the requested one."""
+    start_ms = first_ms if from_ms is None else max(from_ms, first_ms)
+    until_ms = end_ms if until_ms is None else min(until_ms, end_ms)
+    if start_ms >= until_ms:
+        raise ExportRefusedError(
+            f"nothing is between --from and --until: the tables cover {shown_time(first_ms)} to "
+            f"{shown_time(end_ms)} UTC"
+        )
+    return Period(start_ms, until_ms)
+
+
+def _header(
+    query: Query, manifest: HistoryManifest, batches: Sequence[Manifest], sizes: Sequence[Size]
+) -> Header:
+    counts = {
+        name: sum(one.counts.get(name, 0) for one in batches)
+        for name in ("records", "unknown", "undecodable", "redacted", "aborted")
+    }
+    first, last = query.ranges[0], query.ranges[-1]
+    return Header(
+        cluster_id=manifest.cluster_id,
+        start_offset=first.start_offset + first.from_snapshot,
+        end_offset=last.end_offset,
+        start_ms=start_ms(first),
+        end_ms=end_ms(last),
+        **counts,
+        brokers=sizes[-1].brokers,
+        topics=sizes[-1].topics,
+        partitions=sizes[-1].partitions,
+    )

@@ -1,0 +1,111 @@
+"""ACLs, quotas, SCRAM credentials, features: what is in effect at the end of the period, what changed."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from kraftctl_protocol.scram import MECHANISM_NAMES
+from kraftctl_spark.report.clauses import moment
+from kraftctl_spark.report.contents import (
+    Acl,
+    Feature,
+    Happened,
+    KindCount,
+    Quota,
+    ScramCredential,
+    Standing,
+)
+from kraftctl_spark.report.queries.names import named
+from kraftctl_spark.report.queries.query import Query, end_ms
+
+AT_END_MAX = 200
+CHANGES_MAX = 100
+TABLES = ("acls", "quotas", "scram_credentials", "delegation_tokens", "features")
+SET_AGAIN = "SCRAM credential set again"
+
+Row = TypeVar("Row")
+
+
+class InEffect:
+    """Asks about what was so at the end of the period."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._offset = _last_offset(query)
+        query.db.do(f"CREATE TEMP TABLE standing_changes AS {_changes(query)}")
+
+    def acls(self) -> Standing[Acl]:
+        columns = """principal, permission, operation,
+            resource_type || ' ' || CASE pattern_type WHEN 'LITERAL' THEN resource_name
+                                    ELSE resource_name || ' (' || lower(pattern_type) || ')' END AS resource,
+            host"""
+        return self._standing(Acl, "acls", columns, "principal, resource, operation, permission, host")
+
+    def quotas(self) -> Standing[Quota]:
+        entity = """array_to_string(list_transform(entity, lambda one:
+            one.entity_type || ' ' || coalesce(one.entity_name, '(default)')), ', ') AS entity"""
+        return self._standing(Quota, "quotas", f'{entity}, "key", "value"', 'entity, "key"')
+
+    def scram(self) -> Standing[ScramCredential]:
+        columns = f'"user", mechanism, iterations, {_SINCE_MS}'
+        return self._standing(
+            ScramCredential, "scram_credentials", columns, '"user", mechanism', "delegation_tokens"
+        )
+
+    def features(self) -> Standing[Feature]:
+        columns = f'name, "level", {_SINCE_MS}'
+        return self._standing(Feature, "features", columns, "name")
+
+    def _standing(
+        self, kind: type[Row], table: str, columns: str, order: str, beside: str | None = None
+    ) -> Standing[Row]:
+        """`beside` is a table whose changes are shown, too."""
+        db, at = self._query.db, self._offset
+        at_end = None
+        if at is not None:
+            valid = f"valid_from_offset <= {at} AND (valid_to_offset IS NULL OR valid_to_offset > {at})"
+            at_end = db.listed(kind, f"SELECT {columns} FROM {table} WHERE {valid}", order, AT_END_MAX)
+        changes = f"FROM standing_changes WHERE history_table IN ('{table}', '{beside}')"
+        columns = 'time_ms, "offset", kind, subject, before, after'
+        return Standing(
+            at_end,
+            db.listed(Happened, f"SELECT {columns} {changes}", '"offset" DESC, kind, subject', CHANGES_MAX),
+            db.all(KindCount, f"SELECT kind, count(*) AS count {changes} GROUP BY 1 ORDER BY 1"),
+        )
+
+
+_SINCE_MS = "CASE WHEN NOT from_snapshot THEN epoch_ms(valid_from_time) END AS since_ms"
+"""Null for what is older than the snapshot in which it was found."""
+
+
+def _last_offset(query: Query) -> int | None:
+    """The last one before the end of the period; None in a gap, where nothing is known."""
+    at: int | None = query.db.value(
+        f"""SELECT max(place) FROM (
+                SELECT max("offset") AS place FROM raw_records WHERE timestamp < {moment(query.period.end_ms)}
+                UNION ALL
+                SELECT start_offset FROM known_ranges WHERE start_time < {moment(query.period.end_ms)})"""
+    )
+    known = [one for one in query.ranges if at is not None and one.start_offset <= at < one.end_offset]
+    if not known or (known[0] != query.ranges[-1] and end_ms(known[0]) < query.period.end_ms - 1):
+        in_gap = any(gap.start_ms < query.period.end_ms <= gap.end_ms for gap in query.all_gaps)
+        return None if in_gap or not known else at
+    return at
+
+
+def _changes(query: Query) -> str:
+    """Events, and passwords that were set again with the same iterations, which begin no version."""
+    within = query.within
+    tables = ", ".join(f"'{table}'" for table in TABLES)
+    return f"""
+        SELECT epoch_ms(time) AS time_ms, "offset", kind, subject, before, after, history_table
+        FROM events WHERE history_table IN ({tables}) AND {within.during("time")}
+        UNION ALL
+        SELECT epoch_ms(raw.timestamp), raw."offset", '{SET_AGAIN}',
+               raw.name || ' ' || {named("raw.mechanism", MECHANISM_NAMES)},
+               CAST(raw.iterations AS VARCHAR), CAST(raw.iterations AS VARCHAR),
+               'scram_credentials'
+        FROM raw_user_scram_credential_record raw
+        LEFT JOIN scram_credentials ON valid_from_offset = raw."offset"
+        WHERE raw."offset" IS NOT NULL AND raw.aborted IS NOT TRUE AND scram_credentials."user" IS NULL
+          AND {within.during("raw.timestamp")}"""

@@ -1,0 +1,87 @@
+"""The states of brokers as bars on the timeline, with what is not known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from kraftctl_spark.report.contents import BrokerState, Contents
+from kraftctl_spark.report.period import Period, shown_duration, shown_time
+from kraftctl_spark.report.section import GREY, LIGHT_GREY, ORANGE, PALE, VERMILLION, spans
+
+NOT_SHOWN = "too short to be listed"
+NOT_KNOWN = "not in the exported log"
+COLORS = {
+    "unfenced": PALE,
+    "controlled shutdown": ORANGE,
+    "fenced": VERMILLION,
+    NOT_SHOWN: LIGHT_GREY,
+    NOT_KNOWN: GREY,
+}
+"""Without a color, a broker is not registered."""
+
+
+def state_bars(contents: Contents, rows: Mapping[int, int]) -> list[Any]:
+    """A trace for each state; `rows` is the row of each broker."""
+    states = contents.fencing.rows
+    drawn = (*states, *blanks(states, contents.period))
+    return [_trace(name, rows, drawn) for name in COLORS]
+
+
+def blanks(states: tuple[BrokerState, ...], period: Period) -> list[BrokerState]:
+    """Where a registered broker has no listed state: the list was cut, or that part of the log is missing."""
+    by_broker: dict[int, list[BrokerState | None]] = {}
+    for state in sorted(states, key=lambda one: (one.start_ms, one.end_ms)):
+        by_broker.setdefault(state.broker_id, [None]).append(state)
+    found = []
+    for broker_id, listed in by_broker.items():
+        for before, after in pairwise([*listed, None]):
+            start_ms = period.start_ms if before is None else before.end_ms
+            end_ms = period.end_ms if after is None else after.start_ms
+            kind = _blank_kind(before, after)
+            if kind is not None and start_ms < end_ms:
+                found.append(BrokerState(broker_id, kind, start_ms, end_ms, "", ""))
+    return found
+
+
+def _blank_kind(before: BrokerState | None, after: BrokerState | None) -> str | None:
+    """What is between two neighbours in the list; None where the broker was not registered."""
+    if (before is not None and before.ended_by == "gap") or (
+        after is not None and after.started_by == "snapshot"
+    ):
+        return NOT_KNOWN
+    followed = before is not None and before.ended_by in ("changed", "registered")
+    preceded = after is not None and after.started_by == "changed"
+    return NOT_SHOWN if followed or preceded else None
+
+
+def _trace(name: str, rows: Mapping[int, int], states: tuple[BrokerState, ...]) -> Any:
+    mine = [state for state in states if state.state == name]
+    color = COLORS[name]
+    return spans(
+        [rows[state.broker_id] for state in mine],
+        [state.start_ms for state in mine],
+        [state.end_ms for state in mine],
+        [_text(state) for state in mine],
+        name=name,
+        marker={"color": color, "line": {"color": color, "width": 0 if color == PALE else 1.5}},
+    )
+
+
+def _text(state: BrokerState) -> str:
+    if state.state in (NOT_SHOWN, NOT_KNOWN):
+        return (
+            f"<b>broker {state.broker_id}: {state.state}</b>"
+            f"<br>from {shown_time(state.start_ms)} to {shown_time(state.end_ms)}"
+        )
+    end = (
+        "still so at the end"
+        if state.ended_by == "end"
+        else f"to {shown_time(state.end_ms)} ({state.ended_by})"
+    )
+    return (
+        f"<b>broker {state.broker_id}: {state.state}</b>"
+        f"<br>from {shown_time(state.start_ms)} ({state.started_by})"
+        f"<br>{end}<br>{shown_duration(state.end_ms - state.start_ms)}"
+    )

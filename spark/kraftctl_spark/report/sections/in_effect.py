@@ -1,0 +1,42 @@
+"""A section of what is in effect at the end of the period, and what changed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kraftctl_spark.report.contents import Standing
+from kraftctl_spark.report.section import Section, Table, by_kind, changes_table, counted, cut_note
+
+Row = TypeVar("Row")
+
+NOT_KNOWN = "Not known at the end of this period: it is not in the exported log"
+
+
+def in_effect(
+    section: Section,
+    standing: Standing[Row],
+    one: str,
+    columns: tuple[str, ...],
+    cells: Callable[[Row], tuple[str, ...]],
+) -> Section:
+    """`section` has the title and the explanation; `one` is what a row is."""
+    at_end, changes = standing.at_end, standing.changes
+    number = f"{counted(at_end.total, one)} at the end" if at_end is not None else NOT_KNOWN
+    if at_end is not None and not at_end.total and not changes.total:
+        return section
+    rows = at_end.rows if at_end is not None else ()
+    return Section(
+        section.name,
+        section.title,
+        section.explanation,
+        f"{number}. Changes in this period: {by_kind(standing.kinds) or 'none'}.",
+        tables=(
+            Table("At the end of the period", columns, tuple(cells(row) for row in rows)),
+            changes_table(changes),
+        ),
+        notes=(
+            *(cut_note(at_end, "first", "in effect at the end") if at_end is not None else ()),
+            *cut_note(changes, "latest", "changes"),
+        ),
+    )

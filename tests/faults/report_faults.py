@@ -1,0 +1,53 @@
+"""Planted faults in the report of the exporter: what it asks, and what its page says."""
+
+from __future__ import annotations
+
+from tests.faults.planted_fault import PlantedFault
+
+REPORT = "spark/kraftctl_spark/report"
+QUERIES = "tests/spark/test_report_queries.py"
+ANSWERS = "tests/spark/test_report_answers.py"
+PAGE = "tests/spark/test_report_page.py"
+
+FAULTS = (
+    PlantedFault(
+        "an-orderly-stop-is-counted-as-a-fencing",
+        f"{REPORT}/queries/fencing.py",
+        "AND previous_state IS DISTINCT FROM 'controlled shutdown'",
+        "",
+        (f"{QUERIES}::test_an_orderly_stop_is_not_counted_as_a_fencing",),
+        "A rolling restart looks like an outage of every broker.",
+    ),
+    PlantedFault(
+        "the-report-is-made-of-a-history-that-is-behind",
+        f"{REPORT}/current_history.py",
+        "    if manifest is not None and _is_complete(history, manifest, batches):\n",
+        "    if manifest is not None:\n",
+        (f"{QUERIES}::test_a_history_is_computed_then_continued_and_then_left_alone",),
+        "The page lacks what was exported last, and does not say so.",
+    ),
+    PlantedFault(
+        "gaps-are-not-drawn",
+        f"{REPORT}/section.py",
+        "for gap in contents.gaps[:GAPS_DRAWN_MAX]",
+        "for gap in contents.gaps[:0]",
+        (f"{PAGE}::test_every_plot_over_time_has_the_same_axis_and_the_gaps",),
+        "Where the log is not known, it looks as if nothing had happened.",
+    ),
+    PlantedFault(
+        "lists-are-cut-without-a-word",
+        f"{REPORT}/section.py",
+        "if listed.cut else ()",
+        "if False else ()",
+        (f"{PAGE}::test_lists_that_were_cut_say_so",),
+        "Forty changes look like all of them.",
+    ),
+    PlantedFault(
+        "a-new-password-is-no-change",
+        f"{REPORT}/queries/standing.py",
+        "raw.aborted IS NOT TRUE AND scram_credentials",
+        "raw.aborted IS TRUE AND scram_credentials",
+        (f"{ANSWERS}::test_a_password_that_is_set_again_is_a_change",),
+        "With the same iterations it begins no version: the page does not show that a secret was replaced.",
+    ),
+)
