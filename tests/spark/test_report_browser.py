@@ -11,7 +11,7 @@ from kraftctl_spark.report.page import render
 from kraftctl_spark.report.sections import ALL
 from tests.spark.report_contents import HOSTILE, busy, quiet
 from tests.support.processes.browser import Browser
-from tests.support.report_check import hover_text, open_report, picture, show_all, zoom
+from tests.support.report_check import WITH_TIME, hover_text, open_report, picture, show_all, zoom
 
 pytestmark = pytest.mark.browser
 
@@ -112,6 +112,20 @@ def test_a_zoom_of_one_plot_is_that_of_all(browser: Browser, busy_page: Path, pl
     whole = ["2026-11-21 12:00:00", "2026-11-21 14:00:00"]
     assert all([one[:19] for one in each] == whole for each in ranges), ranges
     assert browser.evaluate(SHOWN) == ""
+
+
+AREAS = f"""{WITH_TIME}.map(plot => {{
+  return Math.round(plot._fullLayout._size.l) + ":" + Math.round(plot._fullLayout._size.r);
+}})"""
+
+
+def test_the_same_time_is_at_the_same_place_in_all_plots(browser: Browser, busy_page: Path):
+    open_report(browser, busy_page)
+
+    areas = browser.evaluate(AREAS)
+    assert isinstance(areas, list)
+    assert len(areas) == 8
+    assert len(set(areas)) == 1, areas
 
 
 PAPER = 'document.querySelector("#plot-elections-0 .main-svg").style.background'

@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl_spark.report.contents import (
     OTHERS,
+    BrokerElections,
     BrokerState,
     Contents,
     ElectionCount,
@@ -18,6 +19,7 @@ from kraftctl_spark.report.contents import (
     Happened,
     KindCount,
     Listed,
+    RecordCount,
     Size,
     Standing,
 )
@@ -172,6 +174,21 @@ def test_lists_that_were_cut_say_so():
     assert "123,456 changes: 10 gap, 10 removed, 10 set, 10 topic deleted." in page
     assert "Shown are the latest 40 of 123,456 changes in the plot." in page
     assert "Shown are the busiest 8 of 78 partitions; the row of others is the sum of the other 70." in page
+
+
+def test_rows_of_others_say_what_they_sum():
+    contents = busy()
+    kinds = tuple(RecordCount(START_MS, f"T{number}Record", 1) for number in range(12))
+    elected = (*contents.broker_elections, BrokerElections(OTHERS, "clean", 3))
+    brokers = Listed(contents.fenced_brokers.rows, 77)
+    page = render(
+        replace(contents, record_types=kinds, broker_elections=elected, fenced_brokers=brokers), MADE
+    )
+
+    assert "In the plot, others is the sum of the 5 rarest types." in page
+    assert "The 3 brokers that were elected most often have a row; others is the sum of all others." in page
+    assert "Shown are the first 3 of 77 brokers: those that were fenced longest." in page
+    assert "; others is the sum" not in render(contents, MADE)
 
 
 def test_time_that_is_not_in_the_log_is_a_gap_in_the_lines():

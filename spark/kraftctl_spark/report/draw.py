@@ -42,7 +42,15 @@ function draw() {
   return Promise.all(Object.entries(colored()).map(([id, figure]) => {
     const {data, layout} = fitted(figure);
     return Plotly.react(id, data, layout, buttons());
-  }));
+  })).then(aligned);
+}
+
+// The same time is at the same place in all plots, where the screen is wide enough.
+function aligned() {
+  const timed = narrow.matches ? [] : plots();
+  const widest = side => Math.max(...timed.map(plot => Math.ceil(plot._fullLayout._size[side])));
+  const margins = {"margin.l": widest("l"), "margin.r": widest("r")};
+  return Promise.all(timed.map(plot => Plotly.relayout(plot, {...margins})));
 }
 
 function plots() {

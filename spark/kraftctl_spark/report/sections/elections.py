@@ -6,7 +6,7 @@ from collections import Counter
 
 import plotly.graph_objects as go
 
-from kraftctl_spark.report.contents import Contents
+from kraftctl_spark.report.contents import OTHERS, Contents
 from kraftctl_spark.report.period import shown_time
 from kraftctl_spark.report.section import (
     BLUE,
@@ -73,7 +73,17 @@ def elections(contents: Contents) -> Section:
         )
         if unclean.rows
         else (),
-        cut_note(unclean, "latest", "unclean elections"),
+        (*cut_note(unclean, "latest", "unclean elections"), *_others_note(contents)),
+    )
+
+
+def _others_note(contents: Contents) -> tuple[str, ...]:
+    brokers = {row.broker for row in contents.broker_elections}
+    if OTHERS not in brokers:
+        return ()
+    listed = len(brokers) - 1
+    return (
+        f"The {listed} brokers that were elected most often have a row; others is the sum of all others.",
     )
 
 

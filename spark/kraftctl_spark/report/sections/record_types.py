@@ -62,7 +62,13 @@ def record_types(contents: Contents) -> Section:
                 "Records by type", ("type", "records"), tuple((name, f"{count:,}") for name, count in ordered)
             ),
         ),
+        _others_note([name for name, _ in ordered if name != IDLE]),
     )
+
+
+def _others_note(names: list[str]) -> tuple[str, ...]:
+    left = len(names) - len(COLORS)
+    return (f"In the plot, others is the sum of the {left:,} rarest types.",) if left > 0 else ()
 
 
 def _over_time(contents: Contents, ordered: list[str]) -> go.Figure:

@@ -206,6 +206,7 @@ def _notes(contents: Contents) -> tuple[str, ...]:
     )
     return (
         *((note,) if summed else ()),
+        *cut_note(contents.fenced_brokers, "first", "brokers: those that were fenced longest"),
         *cut_note(contents.fencing, "longest", "states of the brokers that were fenced longest"),
         *cut_note(contents.quorum_leaders, "latest", "epochs of the quorum"),
     )
