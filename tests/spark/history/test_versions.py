@@ -25,6 +25,7 @@ from kraftctl_spark.history.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.open_partitions import OpenPartitions
 from kraftctl_spark.history.raw_records import steps_of
 from kraftctl_spark.history.reader import read_versions
+from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS, SCHEMAS, decode_open, encode_versions
 from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.log import log_range
@@ -153,6 +154,23 @@ def open_rows(stage: HistoryStage) -> dict[str, pa.Table]:
     _, parts = stage.partitions.open.rewrite(CLUSTER, everything=True)
     stage.partitions.open.place(map(str, range(len(parts))))
     return found | {PARTITIONS.name: pa.concat_tables([SCHEMAS[PARTITIONS.name].empty_table(), *parts])}
+
+
+def test_records_of_all_types_come_in_the_order_of_the_log(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From many files per type, and in small steps: each step is behind the one before it."""
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 50)
+    monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", 20)
+    export(history, tmp_path, [history.end])
+    (manifest,) = Output(tmp_path).manifests()
+    places = []
+    for step in steps_of(tmp_path, manifest, 100):
+        found = [place for rows in step.tables.values() for place in rows.column("place").to_pylist()]
+        places += sorted(found)
+    assert places == sorted(places)
+    kinds = [event.table for event in history.events() if event.offset >= 100]
+    assert len(places) == sum(kind in COLUMNS for kind in kinds)
 
 
 def test_a_rebuild_has_the_same_bytes(whole: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
