@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl_spark.report.contents import (
     OTHERS,
+    Availability,
     BrokerElections,
     BrokerState,
     Contents,
@@ -174,6 +175,17 @@ def test_lists_that_were_cut_say_so():
     assert "123,456 changes: 10 gap, 10 removed, 10 set, 10 topic deleted." in page
     assert "Shown are the latest 40 of 123,456 changes in the plot." in page
     assert "Shown are the busiest 8 of 78 partitions; the row of others is the sum of the other 70." in page
+
+
+def test_short_names_for_a_narrow_screen_keep_beginning_and_end():
+    """Of topics that begin alike, nothing else would be left."""
+    plot = figures(render(busy(), MADE))["plot-availability-1"]
+    assert plot["layout"]["meta"]["short"] == plot["layout"]["yaxis"]["ticktext"]
+    contents = replace(
+        busy(), availability=Listed((Availability("payments.europe.refunds-17", 1_000, 2_000),), 1)
+    )
+    layout = figures(render(contents, MADE))["plot-availability-1"]["layout"]
+    assert layout["meta"]["short"] == ["payment…funds-17"]
 
 
 def test_rows_of_others_say_what_they_sum():

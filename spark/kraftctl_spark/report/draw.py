@@ -28,7 +28,9 @@ function fitted(figure) {
     layout.margin = {l: 44, r: 6, t: 30, b: 40};
     layout.font.size = 11;
     if (layout.meta.short.length) layout.yaxis.ticktext = layout.meta.short;
-    for (const name of Object.keys(layout).filter(name => name.startsWith("xaxis"))) layout[name].nticks = 4;
+    for (const name of Object.keys(layout).filter(name => name.startsWith("xaxis"))) {
+      Object.assign(layout[name], {nticks: 4, tickangle: 0});
+    }
   }
   if (shown !== null && isTime(layout)) layout.xaxis.range = shown;
   return figure;

@@ -26,7 +26,7 @@ from kraftctl_spark.report.style import STYLE
 OPEN_ROWS_MAX = 12
 """Longer tables are folded."""
 
-NARROW_LABEL_MAX = 14
+NARROW_LABEL_MAX = 17
 
 
 def render(contents: Contents, made: str) -> str:
@@ -119,5 +119,13 @@ def _figures(sections: Sequence[Section]) -> str:
 def _with_short_labels(figure: dict[str, Any]) -> dict[str, Any]:
     """Shorter names beside a plot for a narrow screen, as `meta` of the figure."""
     names = figure["layout"].get("yaxis", {}).get("ticktext", ())
-    short = [label(unescape(name), NARROW_LABEL_MAX) for name in names]
+    short = [label(_without_middle(unescape(name)), NARROW_LABEL_MAX) for name in names]
     return {**figure, "layout": {**figure["layout"], "meta": {"short": short}}}
+
+
+def _without_middle(name: str) -> str:
+    """Names of many topics begin alike, and end with the number of the partition."""
+    if len(name) <= NARROW_LABEL_MAX:
+        return name
+    kept = NARROW_LABEL_MAX // 2
+    return f"{name[: kept - 1]}…{name[-kept:]}"
