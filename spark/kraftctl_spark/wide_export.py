@@ -12,14 +12,17 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import threading
+from functools import partial
+
+from pyspark.sql import SparkSession
 
 from kraftctl_spark.commands.location_flags import add_location_flags, location_of
 from kraftctl_spark.commands.path_flag import path_flag
 from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
-from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
+from kraftctl_spark.datasource.query_run import run_session, run_until, stop_on_signals
 from kraftctl_spark.datasource.source_options import OFFSETS_PER_TRIGGER_DEFAULT
 from kraftctl_spark.datasource.spark_home import light_spark_home
-from kraftctl_spark.datasource.spark_session import build_session
 from kraftctl_spark.datasource.wide_table import check_output, progress_line, start_query
 from kraftctl_spark.tables.manifest import ExportRefusedError
 
@@ -37,19 +40,20 @@ def main(arguments: list[str] | None = None) -> int:
         log.error("%s", error)
         return 2
     with light_spark_home():
-        spark = build_session(options.master)
-        try:
-            query = start_query(
-                spark,
-                location=options.location,
-                cluster_id=options.cluster_id,
-                output=options.output,
-                checkpoint=options.checkpoint,
-                schedule=schedule_of(options),
-            )
-            return 0 if run_until(query, stop, progress_line) else 1
-        finally:
-            spark.stop()
+        return run_session(options.master, partial(_export, options, stop))
+
+
+def _export(options: argparse.Namespace, stop: threading.Event, spark: SparkSession) -> bool:
+    """Whether the query ended in an orderly way."""
+    query = start_query(
+        spark,
+        location=options.location,
+        cluster_id=options.cluster_id,
+        output=options.output,
+        checkpoint=options.checkpoint,
+        schedule=schedule_of(options),
+    )
+    return run_until(query, stop, progress_line)
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

@@ -145,6 +145,14 @@ def test_a_clean_environment_says_its_version(clean_environment: CleanEnvironmen
     assert "No broken requirements" in clean_environment.output("python", "-m", "pip", "check")
 
 
+def test_without_its_extra_the_exporter_says_what_to_install(clean_environment: CleanEnvironment) -> None:
+    """Each extra by itself, on two interpreters: tests/spark/test_installed_exporter.py."""
+    process = clean_environment.start("kraftctl-export", "run", "--directory", "log", "--output", "tables")
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == 2, printed
+    assert printed == "kraftctl-export run needs pyspark and pyarrow: pip install '.[spark]' in a clone\n"
+
+
 @pytest.fixture
 def properties(tmp_path: Path) -> str:
     port = free_port()

@@ -6,9 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 
 from kraftctl_spark.cli import main
+from kraftctl_spark.datasource import query_run
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output
+from tests.spark.log_directory import LogDirectory
 
 RUN = ("run", "--directory", "none", "--output", "tables")
 
@@ -59,6 +62,37 @@ def test_an_output_that_is_a_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ExportRefusedError, match=f"cannot be the output: {file} is not a directory"):
             Output(output).locked().__enter__()
     assert file.read_text() == "mine"
+
+
+def test_a_checkpoint_that_is_a_file_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Spark would say so in three hundred lines of Java."""
+    directory = LogDirectory(tmp_path / "log")
+    directory.append(3)
+    directory.close()
+    file = tmp_path / "checkpoint"
+    file.write_text("mine")
+    where = ("--directory", str(directory.path), "--output", str(tmp_path / "tables"))
+    assert main(["run", *where, "--checkpoint", str(file / "below")]) == 2
+    assert f"{file / 'below'} cannot be the checkpoint: {file} is not a directory" in caplog.text
+
+
+def test_what_spark_raises_is_logged_with_its_cause(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An unknown host of a Spark cluster, for example."""
+
+    class Stopped:
+        def stop(self) -> None:
+            log.append("stopped")
+
+    def fail(spark: object) -> bool:
+        raise PySparkException("java.net.UnknownHostException: nowhere\n\tat java.base/java.net.Socket\n")
+
+    log: list[str] = []
+    monkeypatch.setattr(query_run, "build_session", lambda master: Stopped())
+    assert query_run.run_session("spark://nowhere:7077", fail) == 1
+    assert caplog.messages[-1] == "the export ends because of UnknownHostException: nowhere"
+    assert log == ["stopped"]
 
 
 def test_an_output_that_is_not_writable_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from kraftctl_spark.cli import main
 from kraftctl_spark.datasource.checkpoint import check_checkpoint, last_committed
 from kraftctl_spark.datasource.ranges_source import KraftRangesDataSource
 from kraftctl_spark.datasource.source import KraftOffset
+from kraftctl_spark.datasource.spark_home import PREFIX
 from kraftctl_spark.datasource.wide_table import check_output
 from kraftctl_spark.log import log_range
 from kraftctl_spark.log.observer import QuorumObserver
@@ -227,6 +228,7 @@ def job(arguments: list[str], log: Path, step: str = "") -> Iterator[subprocess.
         "PYSPARK_SUBMIT_ARGS": SPARK_ARGUMENTS,
         "PYTHONPATH": os.pathsep.join(str(path) for path in SOURCE_ROOTS),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "TMPDIR": str(log.parent),
     }
     command = [sys.executable, "-m", "tests.spark.killed_export", *arguments]
     with log.open("ab") as printed:
@@ -277,6 +279,8 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
     assert run_to_end(arguments, log, "manifest-committed") == -signal.SIGKILL, log.read_text()
     assert Output(output).position().offset == per_task + 100
     assert last_committed(output / "_checkpoint") is None
+    (home,) = tmp_path.glob(f"{PREFIX}*")
+    assert list(home.glob("tmp/spark-*")), "the next start removes what the JVM has left, too"
 
     shutil.rmtree(output / "_checkpoint")
     assert run_to_end([*arguments, "--max-offsets-per-trigger", "70000"], log) == 0, log.read_text()
@@ -298,3 +302,5 @@ def test_spark_that_is_killed_and_loses_its_checkpoint(
         assert process.wait(60) == 0, log.read_text()
     assert [manifest.end for manifest in Output(output).manifests()] == [total, total + 12]
     assert_exact(output, total + 12, {total, total + 10, total + 11})
+    assert " WARN " not in log.read_text()
+    assert "Setting default log level" not in log.read_text()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kraftctl_spark.datasource.spark_home import PREFIX, light_spark_home
+from kraftctl_spark.datasource.spark_home import JAVA_OPTIONS, PREFIX, light_spark_home
 
 
 def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,6 +23,38 @@ def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> 
         assert not list(home.rglob("pyspark.zip"))
     assert not home.exists()
     assert "SPARK_HOME" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param(None, "-Djava.io.tmpdir={home}/tmp", id="none"),
+        pytest.param("-Xss2m", "-Xss2m -Djava.io.tmpdir={home}/tmp", id="others"),
+        pytest.param("-Djava.io.tmpdir=/x", "-Djava.io.tmpdir=/x", id="a-chosen-one"),
+    ],
+)
+def test_temporary_files_of_the_jvm_are_in_it(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
+) -> None:
+    """The JVM ignores TMPDIR, and those of one that is killed would stay."""
+    for variable in ("SPARK_HOME", "PYSPARK_GATEWAY_PORT", JAVA_OPTIONS):
+        monkeypatch.delenv(variable, raising=False)
+    if given is not None:
+        monkeypatch.setenv(JAVA_OPTIONS, given)
+    with light_spark_home():
+        home = Path(os.environ["SPARK_HOME"])
+        assert os.environ[JAVA_OPTIONS] == expected.format(home=home)
+        assert (home / "tmp").is_dir()
+    assert os.environ.get(JAVA_OPTIONS) == given
+
+
+def test_spark_logs_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("SPARK_HOME", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(variable, raising=False)
+    with light_spark_home():
+        text = (Path(os.environ["SPARK_HOME"]) / "conf" / "log4j2.properties").read_text()
+    levels = [line for line in text.splitlines() if ".level" in line]
+    assert levels == ["rootLogger.level = error", "logger.gateway.level = error"]
 
 
 @pytest.mark.parametrize("variable", ["SPARK_HOME", "PYSPARK_GATEWAY_PORT"])

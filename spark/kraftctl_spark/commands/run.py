@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import threading
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.compact import MS_PER_MINUTE, add_grace_minutes
@@ -16,6 +19,8 @@ from kraftctl_spark.commands.stream_flags import add_stream_flags, schedule_of
 from kraftctl_spark.commands.whole_number import whole_number
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from kraftctl_spark.log.log_reader import LogReader
     from kraftctl_spark.tables.durable import Hook
     from kraftctl_spark.tables.export_tasks import TaskSettings
@@ -75,16 +80,15 @@ def run(options: argparse.Namespace, hook: Hook) -> int:
 
 def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettings, reader: LogReader) -> int:
     from kraftctl_spark.datasource.checkpoint import check_checkpoint
-    from kraftctl_spark.datasource.query_run import run_until, stop_on_signals
+    from kraftctl_spark.datasource.query_run import run_session, stop_on_signals
     from kraftctl_spark.datasource.spark_home import light_spark_home
-    from kraftctl_spark.datasource.spark_session import build_session
-    from kraftctl_spark.datasource.table_stream import batch_writer, spark_tasks, start_query
-    from kraftctl_spark.tables.compaction import RegularCompaction
-    from kraftctl_spark.tables.exporter import Exporter, checked_position
+    from kraftctl_spark.tables.exporter import checked_position
+    from kraftctl_spark.tables.manifest import check_writable
 
     checkpoint = options.checkpoint or output.directory / "_checkpoint"
     position = checked_position(output, settings.cluster_id)
     output.check_files()
+    check_writable(checkpoint.absolute(), "the checkpoint")
     check_checkpoint(checkpoint, position, reader)
     place = reader.position(position.offset, position.epoch)
     log.info(
@@ -98,26 +102,37 @@ def _run_query(options: argparse.Namespace, output: Output, settings: TaskSettin
         log.warning("%s", change)
     clean_up(output, options.grace_minutes * MS_PER_MINUTE)
     stop = stop_on_signals()
+    exporting = partial(_export, options, output, settings, reader, checkpoint, stop)
     with light_spark_home():
-        spark = build_session(options.master)
-        try:
-            exporter = Exporter(output, settings, reader, spark_tasks(spark, settings))
-            compaction = RegularCompaction(
-                output, options.compact_after, options.grace_minutes * MS_PER_MINUTE
-            )
-            after_batch = [*_history(options, output), compaction.after_batch]
-            write_batch = batch_writer(exporter, after_batch)
-            query = start_query(
-                spark,
-                write_batch,
-                location=settings.location,
-                cluster_id=settings.cluster_id,
-                checkpoint=checkpoint,
-                schedule=schedule_of(options),
-            )
-            return 0 if run_until(query, stop) else 1
-        finally:
-            spark.stop()
+        return run_session(options.master, exporting)
+
+
+def _export(
+    options: argparse.Namespace,
+    output: Output,
+    settings: TaskSettings,
+    reader: LogReader,
+    checkpoint: Path,
+    stop: threading.Event,
+    spark: SparkSession,
+) -> bool:
+    """Whether the query ended in an orderly way."""
+    from kraftctl_spark.datasource.query_run import run_until
+    from kraftctl_spark.datasource.table_stream import batch_writer, spark_tasks, start_query
+    from kraftctl_spark.tables.compaction import RegularCompaction
+    from kraftctl_spark.tables.exporter import Exporter
+
+    exporter = Exporter(output, settings, reader, spark_tasks(spark, settings))
+    compaction = RegularCompaction(output, options.compact_after, options.grace_minutes * MS_PER_MINUTE)
+    query = start_query(
+        spark,
+        batch_writer(exporter, [*_history(options, output), compaction.after_batch]),
+        location=settings.location,
+        cluster_id=settings.cluster_id,
+        checkpoint=checkpoint,
+        schedule=schedule_of(options),
+    )
+    return run_until(query, stop)
 
 
 def _history(options: argparse.Namespace, output: Output) -> list[Callable[[], None]]:

@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, StreamingQueryException
 
 from kraftctl_spark.datasource.failure_cause import cause_of
+from kraftctl_spark.datasource.spark_session import build_session
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 POLL_S = 1
@@ -37,6 +40,19 @@ def stop_on_signals() -> threading.Event:
     return stop
 
 
+def run_session(master: str | None, run: Callable[[SparkSession], bool]) -> int:
+    """Exit code of `run` in a session; what Spark raises is logged like the failure of a query."""
+    try:
+        spark = build_session(master)
+        try:
+            return 0 if run(spark) else 1
+        finally:
+            spark.stop()
+    except (PySparkException, Py4JError) as error:
+        _log_failure(error)
+        return 1
+
+
 def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgress | None = None) -> bool:
     """Waits for the end of the query or for `stop`; False when the query failed.
 
@@ -51,13 +67,18 @@ def run_until(query: StreamingQuery, stop: threading.Event, line_of: LineOfProgr
         query.stop()
     failure = query.exception()
     if failure is not None:
-        log.error("the query failed: %s", failure)
-        log.error("the export ends because of %s", cause_of(str(failure)))
+        _log_failure(failure)
         return False
     _log_progress(query, line_of, logged)
     progress = query.lastProgress
     log.info("stopped; last batch: %s", "none" if progress is None else progress["batchId"])
     return True
+
+
+def _log_failure(failure: Exception) -> None:
+    """Everything, and last what a user reads first: its cause in one line."""
+    log.error("the query failed: %s", failure)
+    log.error("the export ends because of %s", cause_of(str(failure)))
 
 
 def _ends_within(query: StreamingQuery, wait_s: int) -> bool:

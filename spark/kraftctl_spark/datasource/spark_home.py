@@ -5,6 +5,9 @@ PySpark from `python/lib/pyspark.zip`, which has no compiled files: this takes t
 importing the installed package, in each of several processes, and exceeds the limit on a busy machine.
 Without the zip in SPARK_HOME, they import the installed package.
 
+Its configuration lets Spark log errors only: its warnings, before a job can set a level, are about Spark.
+The JVM's temporary files are in it too: those of one that is killed are removed with it, at the next start.
+
 The workers also have to use the Python that has it installed; Spark itself would use `python3` of the path.
 """
 
@@ -23,6 +26,19 @@ from tempfile import TemporaryDirectory, gettempdir
 import pyspark
 
 PREFIX = "kraftctl-spark-"
+JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
+"""Where Spark's scripts look for options of the driver's JVM."""
+LOG4J2 = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = error
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex
+"""
 YOUNG_S = 60
 """A directory this young may belong to a process that has not locked it yet."""
 
@@ -48,6 +64,13 @@ def _locked(directory: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _configure_logging(conf: Path) -> None:
+    """Unless the installed Spark has a configuration, or SPARK_CONF_DIR names another one."""
+    if not conf.exists():
+        conf.mkdir()
+        (conf / "log4j2.properties").write_text(LOG4J2)
+
+
 @contextmanager
 def light_spark_home() -> Iterator[None]:
     """Sets SPARK_HOME to such a home, and PYSPARK_PYTHON to this interpreter.
@@ -66,8 +89,27 @@ def light_spark_home() -> Iterator[None]:
         for entry in installed.iterdir():
             if entry.is_dir() and entry.name not in ("python", "__pycache__"):
                 (Path(home) / entry.name).symlink_to(entry)
-        os.environ["SPARK_HOME"] = home
-        try:
+        _configure_logging(Path(home) / "conf")
+        temporary = Path(home) / "tmp"
+        temporary.mkdir()
+        with _set("SPARK_HOME", home), _set(JAVA_OPTIONS, _with_temporary(temporary)):
             yield
-        finally:
-            del os.environ["SPARK_HOME"]
+
+
+def _with_temporary(directory: Path) -> str:
+    """Java's options so that temporary files are there, unless they say where."""
+    given = os.environ.get(JAVA_OPTIONS, "")
+    return given if "-Djava.io.tmpdir=" in given else f"{given} -Djava.io.tmpdir={directory}".strip()
+
+
+@contextmanager
+def _set(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -119,6 +119,15 @@ def _last_offset_in(name: str) -> str:
     return found[1]
 
 
+def check_writable(directory: Path, purpose: str) -> None:
+    """ExportRefusedError when this is not, and cannot become, a directory to write to."""
+    existing = next(path for path in (directory, *directory.parents) if path.exists())
+    if not existing.is_dir():
+        raise ExportRefusedError(f"{directory} cannot be {purpose}: {existing} is not a directory")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise ExportRefusedError(f"{directory} cannot be {purpose}: {existing} is not writable")
+
+
 class Output:
     """A directory of tables. One process at a time may append to it, and one compact it: see the locks."""
 
@@ -138,7 +147,7 @@ class Output:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """ExportRefusedError when another process appends here. The lock ends with its process."""
-        self._check_directory()
+        check_writable(self.directory, "the output")
         self._check_manifests_are_there()
         with self._holding(LOCK, wait=False) as held:
             if not held:
@@ -146,14 +155,6 @@ class Output:
                     f"another process writes to {self.directory}: stop it, or choose another directory"
                 )
             yield
-
-    def _check_directory(self) -> None:
-        """ExportRefusedError when this is not, and cannot become, a directory to write to."""
-        existing = next(path for path in (self.directory, *self.directory.parents) if path.exists())
-        if not existing.is_dir():
-            raise ExportRefusedError(f"{self.directory} cannot be the output: {existing} is not a directory")
-        if not os.access(existing, os.W_OK | os.X_OK):
-            raise ExportRefusedError(f"{self.directory} cannot be the output: {existing} is not writable")
 
     def _check_manifests_are_there(self) -> None:
         """Without any manifest, files would look like leftovers and be deleted."""
