@@ -117,6 +117,7 @@ def tuples_of_log(bootstrap: str, partition: RangePartition) -> Iterator[tuple[A
                 row.payload,
                 row.snapshot_end_offset,
                 row.snapshot_index,
+                partition.cluster,
                 *(row.value if name == row.column else None for name in names),
             )
     observer.close()
@@ -127,7 +128,7 @@ def ready_batch(bootstrap: str, cluster_id: str, first_offset: int, rows: int) -
     observer = QuorumObserver(list(parse_endpoints(bootstrap)), cluster_id=cluster_id)
     end = first_offset + rows
     batches = observer.read(first_offset, EPOCH, end)
-    chunks = [encode_wide_rows(chunk) for chunk in rows_of_log(batches, first_offset, end)]
+    chunks = [encode_wide_rows(chunk, cluster_id) for chunk in rows_of_log(batches, first_offset, end)]
     observer.close()
     return pa.Table.from_batches(chunks).combine_chunks().to_batches()[0]
 

@@ -83,6 +83,17 @@ FAULTS = (
         "Files that were written anew are deleted, or the old ones stay.",
     ),
     PlantedFault(
+        "rows-do-not-say-of-which-cluster-they-are",
+        "spark/kraftctl_spark/rows/columns.py",
+        "pa.repeat(pa.scalar(cluster_id, pa.string()), count)",
+        "pa.nulls(count, pa.string())",
+        (
+            "tests/spark/test_schema.py::test_rows_come_back_as_they_were",
+            "tests/spark/test_exporter.py::test_every_row_has_its_cluster_and_the_first_offset_of_its_batch",
+        ),
+        "Rows of two clusters that are read together are mixed up.",
+    ),
+    PlantedFault(
         "one-exact-pyspark-is-needed",
         "pyproject.toml",
         '"pyspark>=4.2,<4.4"',

@@ -152,7 +152,7 @@ def test_columns_equal_rows_made_one_by_one(seed: int, secrets: bool, snapshot: 
     assert repr(row_list(rows)) == repr(expected), "as text, where one NaN is like the other"
     expected = _complete(expected)
     assert repr(_tables_as_rows(rows)) == repr(_sorted_like(rows, _expected_tables(expected)))
-    wide = encode_wide_rows(rows)
+    wide = encode_wide_rows(rows, CLUSTER_ID)
     wide.validate(full=True)
     names = wide.schema.names[len(COMMON_FIELDS) :]
     structs = [{name: row[name] for name in names if row[name] is not None} for row in wide.to_pylist()]

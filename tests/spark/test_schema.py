@@ -20,6 +20,7 @@ from kraftctl_spark.rows.metadata_rows import (
     column_name,
 )
 from kraftctl_spark.rows.schema import arrow_schema, typed_columns
+from tests.spark.fake_controller import CLUSTER_ID
 from tests.support.metadata_row import row_list
 
 CHECKPOINT = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "00000000000000001643-0000000001.checkpoint"
@@ -47,10 +48,11 @@ def test_every_record_type_has_a_column_with_every_field() -> None:
 
 def test_rows_come_back_as_they_were() -> None:
     rows = _snapshot_rows()
-    batch = encode_wide_rows(rows)
+    batch = encode_wide_rows(rows, CLUSTER_ID)
     assert batch.schema == arrow_schema()
     for row, read in zip(row_list(rows), batch.to_pylist(), strict=True):
         assert (read["type"], read["version"], read["payload"]) == (row.type, row.version, row.payload)
+        assert read["cluster_id"] == CLUSTER_ID
         assert read["timestamp"].timestamp() * 1000 == pytest.approx(row.timestamp_ms)
         structs = {name: value for name, value in read.items() if isinstance(value, dict)}
         assert list(structs) == ([] if row.column is None else [row.column])
@@ -67,12 +69,12 @@ def test_rows_of_one_type_only_and_no_rows() -> None:
         if not batch.header.is_control:
             rows.add(batch)
     assert set(rows.types) == {"PartitionRecord"}
-    assert encode_wide_rows(rows).column("partition_record").null_count == 0
-    assert encode_wide_rows(MetadataRows()).num_rows == 0
+    assert encode_wide_rows(rows, CLUSTER_ID).column("partition_record").null_count == 0
+    assert encode_wide_rows(MetadataRows(), CLUSTER_ID).num_rows == 0
 
 
 def test_parquet_holds_every_column(tmp_path: Path) -> None:
-    table = pa.Table.from_batches([encode_wide_rows(_snapshot_rows())])
+    table = pa.Table.from_batches([encode_wide_rows(_snapshot_rows(), CLUSTER_ID)])
     pq.write_table(table, tmp_path / "rows.parquet")
     assert pq.read_table(tmp_path / "rows.parquet").equals(table)
 
@@ -94,7 +96,7 @@ def test_every_record_type_in_every_version_fits_its_column(message: type[Messag
     (batch,) = read_batches(encode_batch(1, 1, 1, [value]))
     (rows,) = rows_of_log([batch], 0, 9)
     assert (rows.kinds[0].type, rows.kinds[0].version) == (message.NAME, version)
-    struct = encode_wide_rows(rows).to_pylist()[0].get(column_name(message))
+    struct = encode_wide_rows(rows, CLUSTER_ID).to_pylist()[0].get(column_name(message))
     assert (struct is not None) == bool(message.FIELDS)
     for field in message.FIELDS:
         assert (struct[field.name] is not None) == field.in_version(version), field

@@ -11,7 +11,7 @@ from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_spark.datasource.plain_errors import without_traceback
 from kraftctl_spark.datasource.pushed_filters import EVERYTHING, Wanted, wanted_of
-from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
+from kraftctl_spark.datasource.range_partition import batches_of_partition, partitions_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
 from kraftctl_spark.log.log_reader import LogPosition, LogReader
@@ -44,7 +44,7 @@ class KraftBatchReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         with without_traceback():
-            yield from arrow_batches(rows_of_partition(self._options.location, partition))
+            yield from batches_of_partition(self._options.location, partition)
 
 
 class FilteredBatchReader(KraftBatchReader):

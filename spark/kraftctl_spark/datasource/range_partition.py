@@ -12,6 +12,7 @@ from kraftctl_spark.datasource.pushed_filters import ALL, Bounds, has_time_in
 from kraftctl_spark.datasource.wide_rows import encode_wide_rows
 from kraftctl_spark.log.log_location import LogLocation
 from kraftctl_spark.log.log_range import LogRange, read_range
+from kraftctl_spark.log.log_reader import LogReader
 from kraftctl_spark.rows.log_rows import rows_of_batches
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 
@@ -37,8 +38,8 @@ def partitions_of(ranges: Iterable[LogRange], cluster: str, times_ms: Bounds = A
     return [RangePartition(one, cluster, times_ms) for one in ranges]
 
 
-def rows_of_partition(location: LogLocation, partition: InputPartition) -> Iterator[MetadataRows]:
-    """The rows of a planned partition, before they are encoded.
+def batches_of_partition(location: LogLocation, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """The rows of a planned partition, as record batches of a good size for Spark.
 
     Where nothing is planned, Spark reads one partition of its own: it has no rows.
     """
@@ -46,19 +47,22 @@ def rows_of_partition(location: LogLocation, partition: InputPartition) -> Itera
         return
     reader = location.open(partition.cluster)
     try:
-        batches = read_range(reader, partition.range)
-        if partition.times_ms != ALL:
-            batches = (batch for batch in batches if has_time_in(partition.times_ms, batch))
-        yield from rows_of_batches(batches, partition.range)
+        for rows in _chunks(reader, partition):
+            yield from _arrow_batches(rows, partition.cluster)
     finally:
         reader.close()
 
 
-def arrow_batches(chunks: Iterable[MetadataRows]) -> Iterator[pa.RecordBatch]:
-    """The rows as record batches of a good size for Spark."""
-    for rows in chunks:
-        encoded = encode_wide_rows(rows)
-        batches = -(-len(rows) // ROWS_PER_ARROW_BATCH)
-        size = -(-len(rows) // batches)
-        for first in range(0, len(rows), size):
-            yield encoded.slice(first, size)
+def _chunks(reader: LogReader, partition: RangePartition) -> Iterator[MetadataRows]:
+    batches = read_range(reader, partition.range)
+    if partition.times_ms != ALL:
+        batches = (batch for batch in batches if has_time_in(partition.times_ms, batch))
+    return rows_of_batches(batches, partition.range)
+
+
+def _arrow_batches(rows: MetadataRows, cluster_id: str) -> Iterator[pa.RecordBatch]:
+    encoded = encode_wide_rows(rows, cluster_id)
+    batches = -(-len(rows) // ROWS_PER_ARROW_BATCH)
+    size = -(-len(rows) // batches)
+    for first in range(0, len(rows), size):
+        yield encoded.slice(first, size)

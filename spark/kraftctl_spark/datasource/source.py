@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
 
 from kraftctl_spark.datasource.batch_source import batch_reader
 from kraftctl_spark.datasource.plain_errors import without_traceback
-from kraftctl_spark.datasource.range_partition import arrow_batches, partitions_of, rows_of_partition
+from kraftctl_spark.datasource.range_partition import batches_of_partition, partitions_of
 from kraftctl_spark.datasource.source_options import KraftOptions
 from kraftctl_spark.datasource.spark_schema import spark_schema
 from kraftctl_spark.log.log_range import LogRange, cut_into_ranges
@@ -162,7 +162,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return partitions_of(ranges, last.cluster)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        return arrow_batches(rows_of_partition(self._options.location, partition))
+        return batches_of_partition(self._options.location, partition)
 
     def commit(self, end: dict[str, Any]) -> None:
         """Nothing to do: the quorum keeps no state about its observers."""

@@ -9,10 +9,10 @@ from kraftctl_spark.rows.metadata_rows import MetadataRows
 from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, typed_columns
 
 
-def encode_wide_rows(rows: MetadataRows) -> pa.RecordBatch:
+def encode_wide_rows(rows: MetadataRows, cluster_id: str) -> pa.RecordBatch:
     """One record batch with one row for each of `rows`."""
     schema = arrow_schema()
-    common = common_columns(rows)
+    common = common_columns(rows, cluster_id)
     typed = typed_columns_of(rows)
     arrays = [common[name] for name, _, _ in COMMON_FIELDS]
     for field, message in zip(list(schema)[len(COMMON_FIELDS) :], typed_columns(), strict=True):

@@ -19,7 +19,7 @@ FIRST_DATE_MS = -62_135_596_800_000
 LAST_DATE_MS = 253_402_300_799_999
 
 
-def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
+def common_columns(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Array]:
     """The columns that every row has, by their names in the wide table."""
     count = len(rows)
     of_snapshot = rows.snapshot_end_offset is not None
@@ -47,6 +47,7 @@ def common_columns(rows: MetadataRows) -> dict[str, pa.Array]:
         "snapshot_index": places if of_snapshot else pa.nulls(count, pa.int64()),
         "aborted": _flags(rows.aborted, count),
         "redacted": _flags(rows.redacted, count),
+        "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
     }
 
 

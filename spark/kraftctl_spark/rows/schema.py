@@ -27,6 +27,7 @@ COMMON_FIELDS: tuple[tuple[str, pa.DataType, str], ...] = (
     ("payload", pa.binary(), "The raw value in the log."),
     ("snapshot_end_offset", pa.int64(), "For rows of a snapshot: the first offset that it does not contain."),
     ("snapshot_index", pa.int64(), "For rows of a snapshot: position in it."),
+    ("cluster_id", pa.string(), "The cluster that the log belongs to."),
 )
 
 _PRIMITIVES: dict[str, pa.DataType] = {

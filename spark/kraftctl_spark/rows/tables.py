@@ -57,8 +57,7 @@ def encode_tables(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Table]:
     """The rows as tables, in the order of `rows`; empty tables are omitted."""
     if not len(rows):
         return {}
-    common = common_columns(rows)
-    common["cluster_id"] = pa.repeat(pa.scalar(cluster_id, pa.string()), len(rows))
+    common = common_columns(rows, cluster_id)
     place = [common[_SOURCES.get(name, name)] for name, _ in _PLACE]
     records = place + [common[name] for name, _ in _RECORD]
     tables = {RECORDS: pa.Table.from_arrays(records, schema=table_schemas()[RECORDS])}
