@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -68,8 +68,9 @@ class HistoryState:
             state.ranges = decode_ranges(rows)
         return state
 
-    def advance(self, tables: Path, manifest: Manifest, write: WriteRows) -> None:
-        """Applies the records of a batch of the typed tables that are not in the history yet."""
+    def advance(self, tables: Path, manifests: Sequence[Manifest], write: WriteRows) -> None:
+        """Applies the records of consecutive batches, or of a snapshot, that are not in the history yet."""
+        manifest = manifests[0]
         if manifest.snapshot or not self.ranges:
             if self.ranges:
                 self.stage.end_at_gap(self.end, self.ranges[-1].end_time_us)
@@ -82,12 +83,13 @@ class HistoryState:
                     f"of everything before offset {manifest.end}; offsets {manifest.start} to "
                     f"{manifest.end - 1} are not in the log",
                 )
-        for step in _read_ahead(steps_of(tables, manifest, self.end)):
+        for step in _read_ahead(steps_of(tables, manifests, self.end)):
             self.stage.apply(step)
             self._write(write)
         self._write(write)
-        self.ranges[-1].extend(tables, manifest)
-        self.end = manifest.end
+        for manifest in manifests:
+            self.ranges[-1].extend(tables, manifest)
+        self.end = manifests[-1].end
 
     def _write(self, write: WriteRows) -> None:
         outcome = self.stage.take()

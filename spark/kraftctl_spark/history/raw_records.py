@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,15 +24,16 @@ _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 _END = 2**63 - 1
 
 
-def steps_of(directory: Path, manifest: Manifest, start: int = 0) -> Iterator[Step]:
-    """Of one manifest from an offset on. FileNotFoundError if a file was deleted."""
-    tables = [
-        _Rows(directory, manifest, table, start) for table in COLUMNS if _files(directory, manifest, table)
-    ]
+def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> Iterator[Step]:
+    """Of consecutive manifests from an offset on, or of one of a snapshot.
+
+    FileNotFoundError if a file was deleted.
+    """
+    tables = [_Rows(directory, manifests, table, start) for table in COLUMNS]
     while tables := [table for table in tables if table.fill()]:
         last = min(table.last_place for table in tables)
         taken = {table.name: table.take(last) for table in tables}
-        yield Step({name: rows for name, rows in taken.items() if rows.num_rows}, manifest.snapshot)
+        yield Step({name: rows for name, rows in taken.items() if rows.num_rows}, manifests[0].snapshot)
 
 
 def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
@@ -77,17 +78,19 @@ class _Group(NamedTuple):
 class _Rows:
     """Of one table; a row group at a time in memory."""
 
-    def __init__(self, directory: Path, manifest: Manifest, name: str, start: int) -> None:
+    def __init__(self, directory: Path, manifests: Sequence[Manifest], name: str, start: int) -> None:
+        first = manifests[0]
         self.name = name
         self._start = start
-        self._place = "snapshot_index" if manifest.snapshot else "offset"
+        self._place = "snapshot_index" if first.snapshot else "offset"
         self._end: tuple[int, int | None] | None = None
-        if manifest.snapshot:
-            self._end = manifest.end - 1, snapshot_time_us(directory, manifest)
+        if first.snapshot:
+            self._end = first.end - 1, snapshot_time_us(directory, first)
         self._schema = pa.schema(
             [table_schemas()[name].field(column) for column in dict.fromkeys((*_PLACE, *COLUMNS[name]))]
         )
-        self._groups = self._unread(_files(directory, manifest, name))
+        files = (path for manifest in manifests for path in _files(directory, manifest, name))
+        self._groups = self._unread(files)
         self._next = next(self._groups, None)
         self._held = schema_of(name).empty_table()
 
@@ -112,7 +115,7 @@ class _Rows:
         taken, self._held = self._held.slice(0, count), self._held.slice(count)
         return taken
 
-    def _unread(self, paths: list[Path]) -> Iterator[_Group]:
+    def _unread(self, paths: Iterable[Path]) -> Iterator[_Group]:
         for path in paths:
             file = pq.ParquetFile(path)
             for group in range(file.num_row_groups):

@@ -133,7 +133,7 @@ def test_a_stage_continues_from_the_open_versions(
     found = {name: [schema.empty_table()] for name, schema in SCHEMAS.items()}
     stage = HistoryStage(CLUSTER)
     for manifest in Output(whole.raw).manifests():
-        for step in steps_of(whole.raw, manifest):
+        for step in steps_of(whole.raw, [manifest]):
             stage.apply(step)
             for name, rows in stage.take().rows().items():
                 found[name].append(rows)
@@ -165,7 +165,7 @@ def test_records_of_all_types_come_in_the_order_of_the_log(
     export(history, tmp_path, [history.end])
     (manifest,) = Output(tmp_path).manifests()
     places = []
-    for step in steps_of(tmp_path, manifest, 100):
+    for step in steps_of(tmp_path, [manifest], 100):
         found = [place for rows in step.tables.values() for place in rows.column("place").to_pylist()]
         places += sorted(found)
     assert places == sorted(places)
