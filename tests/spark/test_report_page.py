@@ -212,6 +212,7 @@ def test_time_that_is_not_in_the_log_is_a_gap_in_the_lines():
     drawn = figures(render(replace(contents, growth=sizes), MADE))
 
     lines = drawn["plot-growth-0"]["data"]
+    assert all("fill" not in line for line in lines), "plotly.js fills across gaps"
     assert [line["y"][9:21].count(None) for line in lines] == [10, 10, 10]
 
 
@@ -276,6 +277,27 @@ def state(kind: str, start_ms: int, end_ms: int, started_by: str, ended_by: str)
         ),
         pytest.param(
             (
+                state("unfenced", 0, 20, "registered", "unregistered"),
+                state("unfenced", 70, 100, "snapshot", "end"),
+            ),
+            [(NOT_KNOWN, 40, 70)],
+            id="not-registered-before-a-gap",
+        ),
+        pytest.param(
+            (
+                state("unfenced", 0, 40, "changed", "gap"),
+                state("unfenced", 80, 100, "registered", "end"),
+            ),
+            [(NOT_KNOWN, 40, 70)],
+            id="not-registered-after-a-gap",
+        ),
+        pytest.param(
+            (state("unfenced", 0, 20, "changed", "changed"), state("fenced", 70, 100, "snapshot", "end")),
+            [(NOT_SHOWN, 20, 40), (NOT_KNOWN, 40, 70)],
+            id="between-listed-ones-and-a-gap",
+        ),
+        pytest.param(
+            (
                 state("fenced", 10, 40, "registered", "unregistered"),
                 state("fenced", 70, 100, "registered", "end"),
             ),
@@ -288,9 +310,10 @@ def test_only_a_broker_that_is_not_registered_has_no_color(
     states: tuple[BrokerState, ...], found: list[tuple[str, int, int]]
 ):
     """States that were cut from the list, and gaps of the log, looked like that too."""
-    drawn = blanks(states, Period(START_MS, START_MS + 100))
+    gaps = (Gap(1, 2, START_MS + 40, START_MS + 70),)
+    drawn = blanks(states, Period(START_MS, START_MS + 100), gaps)
     assert [(one.state, one.start_ms - START_MS, one.end_ms - START_MS) for one in drawn] == found
-    page = render(replace(busy(), fencing=Listed(states, len(states))), MADE)
+    page = render(replace(busy(), fencing=Listed(states, len(states)), gaps=gaps), MADE)
     names = {trace["name"] for trace in figures(page)["plot-timeline-0"]["data"] if trace["y"]}
     assert {kind for kind, _, _ in found} <= names
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from kraftctl_spark.report.contents import BrokerState, Contents
+from kraftctl_spark.report.contents import BrokerState, Contents, Gap
 from kraftctl_spark.report.period import Period, shown_duration, shown_time
 from kraftctl_spark.report.section import GREY, LIGHT_GREY, ORANGE, PALE, VERMILLION, spans
 
@@ -25,35 +25,45 @@ COLORS = {
 def state_bars(contents: Contents, rows: Mapping[int, int]) -> list[Any]:
     """A trace for each state; `rows` is the row of each broker."""
     states = contents.fencing.rows
-    drawn = (*states, *blanks(states, contents.period))
+    drawn = (*states, *blanks(states, contents.period, contents.gaps))
     return [_trace(name, rows, drawn) for name in COLORS]
 
 
-def blanks(states: tuple[BrokerState, ...], period: Period) -> list[BrokerState]:
+def blanks(states: tuple[BrokerState, ...], period: Period, gaps: tuple[Gap, ...]) -> list[BrokerState]:
     """Where a registered broker has no listed state: the list was cut, or that part of the log is missing."""
     by_broker: dict[int, list[BrokerState | None]] = {}
     for state in sorted(states, key=lambda one: (one.start_ms, one.end_ms)):
         by_broker.setdefault(state.broker_id, [None]).append(state)
-    found = []
-    for broker_id, listed in by_broker.items():
-        for before, after in pairwise([*listed, None]):
-            start_ms = period.start_ms if before is None else before.end_ms
-            end_ms = period.end_ms if after is None else after.start_ms
-            kind = _blank_kind(before, after)
-            if kind is not None and start_ms < end_ms:
-                found.append(BrokerState(broker_id, kind, start_ms, end_ms, "", ""))
-    return found
+    return [
+        BrokerState(broker_id, kind, start_ms, end_ms, "", "")
+        for broker_id, listed in by_broker.items()
+        for before, after in pairwise([*listed, None])
+        for kind, start_ms, end_ms in _between(before, after, period, gaps)
+        if start_ms < end_ms
+    ]
 
 
-def _blank_kind(before: BrokerState | None, after: BrokerState | None) -> str | None:
-    """What is between two neighbours in the list; None where the broker was not registered."""
-    if (before is not None and before.ended_by == "gap") or (
-        after is not None and after.started_by == "snapshot"
-    ):
-        return NOT_KNOWN
-    followed = before is not None and before.ended_by in ("changed", "registered")
-    preceded = after is not None and after.started_by == "changed"
-    return NOT_SHOWN if followed or preceded else None
+def _between(
+    before: BrokerState | None, after: BrokerState | None, period: Period, gaps: tuple[Gap, ...]
+) -> list[tuple[str, int, int]]:
+    """What is between two neighbours in the list; nothing where the broker is known not to be registered."""
+    start_ms = period.start_ms if before is None else before.end_ms
+    end_ms = period.end_ms if after is None else after.start_ms
+    ended_by = before.ended_by if before is not None else ""
+    started_by = after.started_by if after is not None else ""
+    unknown = [
+        (NOT_KNOWN, max(start_ms, gap.start_ms), min(end_ms, gap.end_ms))
+        for gap in gaps
+        if (ended_by == "gap" or started_by == "snapshot") and gap.start_ms < end_ms and gap.end_ms > start_ms
+    ]
+    followed, preceded = ended_by in ("changed", "registered"), started_by == "changed"
+    if not unknown:
+        return [(NOT_SHOWN, start_ms, end_ms)] if followed or preceded else []
+    return [
+        *([(NOT_SHOWN, start_ms, unknown[0][1])] if followed else []),
+        *unknown,
+        *([(NOT_SHOWN, unknown[-1][2], end_ms)] if preceded else []),
+    ]
 
 
 def _trace(name: str, rows: Mapping[int, int], states: tuple[BrokerState, ...]) -> Any:

@@ -52,9 +52,9 @@ def _lines(contents: Contents) -> go.Figure:
             x=times,
             y=[getattr(size, name) for size in contents.growth],
             name=name,
-            mode="lines+markers" if len(times) < 2 else "lines",
+            mode="lines+markers",  # One that is known between two gaps is no line.
+            marker={"size": 4},
             line={"shape": "hv", "color": color, "width": 2},
-            fill="tozeroy",
             connectgaps=False,
             hovertemplate=f"%{{x|%Y-%m-%d %H:%M:%S}}: %{{y:,}} {name}<extra></extra>",
         )
