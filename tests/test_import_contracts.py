@@ -30,6 +30,7 @@ VIOLATIONS = {
     "The service does not know": ("kraftctl/server/clock.py", "import kraftctl_spark.rows.metadata_rows"),
     "Layers of the exporter": ("kraftctl_spark/log/log_tail.py", "import kraftctl_spark.rows.metadata_rows"),
     "Rows and tables are made without Spark": ("kraftctl_spark/tables/manifest.py", "import pyspark"),
+    "The report is made without Spark": ("kraftctl_spark/report/database.py", "import pyspark"),
     "Records are read and decoded without Arrow": ("kraftctl_spark/rows/transactions.py", "import pyarrow"),
     "Versions are computed without files": ("kraftctl_spark/history/versions.py", "import pyarrow"),
     "Partitions are computed as columns": ("kraftctl_spark/history/partition_pass.py", "import time"),

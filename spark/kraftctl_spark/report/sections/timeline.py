@@ -55,7 +55,8 @@ def timeline(contents: Contents) -> Section:
         "timeline",
         "Timeline",
         "Drag to zoom in: every plot of this page shows the same time. Point at a mark or a bar for details. "
-        "A broker without a bar is not registered; grey bands are not in the exported log.",
+        "A broker without a bar is not registered; a leader of the quorum without one is not known: a "
+        "snapshot does not name it. Grey bands are not in the exported log.",
     )
     rows = _rows(contents)
     if not rows:
