@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import re
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+import sqlglot
 
 from kraftctl_spark.history import dialects
 from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, Kind
@@ -116,6 +117,52 @@ def test_outages(whole: Tables, truth: dict[str, list[Row]]) -> None:
     with in_duckdb(whole.versions) as asked:
         names = ("kind", "topic_id", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
         same(asked.rows("outages"), truth["outages"], *names)
+
+
+def test_reassignments(whole: Tables, truth: dict[str, list[Row]]) -> None:
+    with in_duckdb(whole.versions) as asked:
+        names = ("topic_id", "topic", "partition_id", "start_offset", "start_time", "end_offset", "end_time")
+        found = asked.rows("reassignments")
+        same(found, truth["reassignments"], *names, "outcome", "old_replicas", "new_replicas")
+
+
+@pytest.mark.parametrize("question", dialects.OF_BROKERS)
+def test_what_registrations_say(whole: Tables, gappy: Tables, question: str) -> None:
+    """At every offset, the row that it lies in has what the versions have; rows that touch differ."""
+    _, *columns = dialects.OF_BROKERS[question]
+    for tables in (whole, gappy):
+        with in_duckdb(tables.versions) as asked:
+            rows = asked.rows(question)
+            for as_of in random.Random(5).sample([offset for part in tables.known for offset in part], PAIRS):
+                expected = {
+                    row["broker_id"]: [row[name] for name in columns]
+                    for row in asked.rows("brokers_at", as_of=as_of)
+                }
+                found = [
+                    row
+                    for row in rows
+                    if row["start_offset"] <= as_of
+                    and (row["end_offset"] is None or as_of < row["end_offset"])
+                ]
+                assert {row["broker_id"]: [row[name] for name in columns] for row in found} == expected
+                assert len(found) == len(expected)
+        gaps = {part.stop for part in tables.known}
+        for before, after in pairwise(rows):
+            if before["broker_id"] == after["broker_id"] and before["end_offset"] == after["start_offset"]:
+                same_values = [before[name] for name in columns] == [after[name] for name in columns]
+                assert not same_values or before["end_offset"] in gaps
+
+
+@pytest.mark.parametrize("name", [dialects.TABLES, *dialects.questions()])
+def test_trino_has_this_syntax(name: str) -> None:
+    """Parsed, not run: each file is one query, or the definitions of the tables."""
+    text = (dialects.DIRECTORY / dialects.TRINO.name / f"{name}.sql").read_text()
+    found = sqlglot.parse(text, read="trino", error_level=sqlglot.ErrorLevel.RAISE)
+    kind = sqlglot.exp.Create if name == dialects.TABLES else sqlglot.exp.Query
+    assert all(isinstance(one, kind) for one in found)
+    assert len(found) == (len(SCHEMAS) if name == dialects.TABLES else 1)
+    others = [one.name for query in found for one in query.find_all(sqlglot.exp.Anonymous)]
+    assert others == []
 
 
 def one_version(kind: Kind, key: tuple[int | str, ...], ended_by: str | None, **values: object) -> Version:

@@ -10,7 +10,7 @@ FROM (SELECT * FROM producer_ids
 FULL OUTER JOIN (SELECT * FROM producer_ids
       WHERE valid_from_offset > session.from_offset AND valid_from_offset <= session.to_offset
         AND (valid_to_offset IS NULL OR valid_to_offset > session.to_offset)) a
-ON true
+ON a.cluster_id = b.cluster_id
 WHERE EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.from_offset AND end_offset > session.from_offset)
   AND EXISTS (SELECT 1 FROM known_ranges WHERE start_offset <= session.to_offset AND end_offset > session.to_offset)
   AND (b.valid_from_offset IS NULL OR a.valid_from_offset IS NULL
