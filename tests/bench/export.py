@@ -14,9 +14,10 @@ A kraftctl controller in another process loads a log of `--records` records. The
   Python workers run by then, since they did the export just before;
 * history: the stage computes the versions of a log of its own, of `--history-records` records with as many
   partitions as `--history-partitions`, then continues them with a small batch, and answers every question in
-  plain SQL, in DuckDB and in a warm Spark. Its time is that of the stage alone, in this process, with threads
-  for two cores. It is compared with one more process of pyarrow alone, which writes the rows of the history;
-  together with the export, with pyarrow alone writing the rows of both, or of the export;
+  plain SQL, in DuckDB and in a warm Spark, which also reads every view. Its time is that of the stage alone,
+  in this process, with threads for two cores. It is compared with one more process of pyarrow alone, which
+  writes the rows of the history; together with the export, with pyarrow alone writing the rows of both, or of
+  the export;
 * report: the command `kraftctl-export report`, with the start of its process, of that history: of the whole
   log, and of one hour;
 * source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and

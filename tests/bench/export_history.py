@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kraftctl_protocol.record_batch import RecordBatch, read_batches
 from kraftctl_spark.history import dialects
@@ -23,10 +23,10 @@ from kraftctl_spark.tables.manifest import Manifest, Output
 from kraftctl_spark.tables.table_files import publish_files
 from tests.bench import export_log, export_ready
 from tests.bench.table import Row
-from tests.spark.history.asked import SparkHistory, in_duckdb
+from tests.spark.history.asked import SparkHistory, compute, in_duckdb
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 RECORDS = 2_000_000
 PARTITIONS = 100_000
@@ -39,6 +39,7 @@ TIMES = 3
 SHUFFLE_PARTITIONS = 8
 """For two cores. Spark's 200 are for clusters: starting them takes up to 1.5 s of these answers."""
 
+VIEW = "Spark view"
 DUCKDB_MAX_MS = 1_000
 SPARK_MAX_MS = 3_000
 REPORT_MAX_S = 20.0
@@ -71,13 +72,13 @@ class HistoryTimes:
     load_ms: float = 0.0
     """What a new process needs before its first batch."""
     questions_ms: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By engine and question."""
+    """By engine and question, or `VIEW` and the name of the view."""
     report_s: float = 0.0
     """The whole command, with the start of Python."""
     report_of_an_hour_s: float = 0.0
 
     def rows(self) -> list[Row]:
-        bounds = {"DuckDB": DUCKDB_MAX_MS, "Spark": SPARK_MAX_MS}
+        bounds = {"DuckDB": DUCKDB_MAX_MS, "Spark": SPARK_MAX_MS, VIEW: SPARK_MAX_MS}
         return [
             Row("history stage", self.stage_us, "us/record", "pyarrow alone, its rows", self.alone_us),
             Row(f"history: {SMALL_BATCH} more records", self.small_batch_ms, "ms"),
@@ -123,6 +124,9 @@ def measure(
         in_spark = SparkHistory(spark, output)
         for question in dialects.questions():
             times.questions_ms["Spark", question] = _best_ms(partial(in_spark.compute, question, **values))
+        say("reading views")
+        for name, view in _views(spark, raw, output, size.records):
+            times.questions_ms[VIEW, name] = _best_ms(partial(compute, view))
     return times
 
 
@@ -142,7 +146,20 @@ def _middle_hour(records: int) -> list[str]:
     return [f"--from={shown_time(start_ms)}Z", f"--until={shown_time(start_ms + HOUR_MS)}Z"]
 
 
-def parameters(records: int) -> dict[str, object]:
+def _views(spark: SparkSession, raw: Path, history: Path, records: int) -> Iterator[tuple[str, DataFrame]]:
+    """All views, the state at a point in the past, and a difference: each is made once, then only read."""
+    from kraftctl_spark.views import diff, register_views, state_at
+
+    for name in register_views(spark, raw, prefix="view_", history=history):
+        yield name.removeprefix("view_"), spark.table(name)
+    values = parameters(records)
+    past = state_at(spark, raw, offset=values["as_of"], prefix="past_", history=history)
+    yield "partitions as of an offset", past["partitions"]
+    before, after = values["from_offset"], values["to_offset"]
+    yield "difference of two offsets", diff(spark, raw, before, after, history=history)
+
+
+def parameters(records: int) -> dict[str, Any]:
     """A point at three quarters of the log, and a twentieth of it for differences."""
     at = records * 3 // 4
     return {

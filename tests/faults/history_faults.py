@@ -125,4 +125,28 @@ FAULTS = (
         ("tests/spark/history/test_questions.py::test_outages",),
         "One long outage is counted as many short ones.",
     ),
+    PlantedFault(
+        "views-read-records-that-the-history-lacks",
+        "spark/kraftctl_spark/views/log.py",
+        "        last = self.last.end - 1 if self.as_of is None else self.as_of\n",
+        "        last = 2**62 if self.as_of is None else self.as_of\n",
+        ("tests/spark/test_views_on_history.py::test_views_end_where_the_history_ends",),
+        "Views have configurations from after the end of what they say of partitions.",
+    ),
+    PlantedFault(
+        "views-of-a-history-of-another-cluster",
+        "spark/kraftctl_spark/views/tables.py",
+        "    if versions.cluster_id != last.cluster_id or versions.end > last.end:\n",
+        "    if versions.end > last.end:\n",
+        ("tests/spark/test_views_on_history.py::test_a_history_of_another_cluster_is_refused",),
+        "With a wrong `history`, views mix two clusters.",
+    ),
+    PlantedFault(
+        "trino-is-asked-with-functions-of-spark",
+        f"{HISTORY}/sql/trino/under_min_isr.sql",
+        "WHERE cardinality(isr) <",
+        "WHERE size(isr) <",
+        ("tests/spark/history/test_questions.py::test_trino_has_this_syntax",),
+        "The question fails in Trino, which no test runs.",
+    ),
 )

@@ -13,6 +13,8 @@ from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import SparkSession
 
 from kraftctl_protocol.record_batch import read_batches
+from kraftctl_spark.history import DIRECTORY
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.rows.metadata_rows import column_name
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, register_views
@@ -51,6 +53,7 @@ def test_views_of_what_brokers_went_through(cluster: Cluster, spark: SparkSessio
     end = Output(directory).position().offset
     dumped = [record for record in read_dump(cluster.controller.log_directory) if record.offset < end]
     truth = HistoryTruth(map(event, dumped), dumped[-1].timestamp_ms)
+    HistoryTables(directory, directory / DIRECTORY).catch_up()
     register_views(spark, directory)
     rows = view_rows(spark, HISTORY_VIEWS)
     for name in HISTORY_VIEWS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,8 +80,9 @@ class History:
 class Generator:
     """Appends random batches to a history, and replays them as kraftctl does."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, clock: Callable[[int], int] = time_of) -> None:
         self.history = History()
+        self._clock = clock
         self._image = MetadataImage()
         self._sequence = RecordSequence(seed, self._image)
         self._pending: dict[int, bytes] = {}
@@ -89,7 +90,7 @@ class Generator:
         self.history.batches.append(
             _control(0, ControlRecordType.LEADER_CHANGE, LeaderChangeMessage(leader_id=1))
         )
-        self.history.times[0] = time_of(0)
+        self.history.times[0] = clock(0)
         self.history.end = 1
         self._append(
             [FeatureLevelRecord(name=features.METADATA_VERSION, feature_level=features.LATEST_PRODUCTION)]
@@ -110,10 +111,10 @@ class Generator:
         writer = ImageWriter(self._image, end)
         values = writer.next_values(1_000_000)
         writer.close()
-        header = SnapshotHeaderRecord(last_contained_log_timestamp=time_of(end - 1))
+        header = SnapshotHeaderRecord(last_contained_log_timestamp=self._clock(end - 1))
         self.history.snapshots[end] = (
             _control(0, ControlRecordType.SNAPSHOT_HEADER, header)
-            + encode_batch(1, EPOCH, time_of(end), values)
+            + encode_batch(1, EPOCH, self._clock(end), values)
             + _control(len(values) + 1, ControlRecordType.SNAPSHOT_FOOTER, SnapshotFooterRecord())
         )
 
@@ -122,8 +123,8 @@ class Generator:
         start = self.history.end
         values = [self._replayed(record or self._next()) for record in records]
         end = self.history.end
-        self.history.batches.append(encode_batch(start, EPOCH, time_of(end - 1), values))
-        self.history.times |= dict.fromkeys(range(start, end), time_of(end - 1))
+        self.history.batches.append(encode_batch(start, EPOCH, self._clock(end - 1), values))
+        self.history.times |= dict.fromkeys(range(start, end), self._clock(end - 1))
 
     def _next(self) -> Message:
         brokers = self._image.cluster.brokers
@@ -150,9 +151,14 @@ class Generator:
         return value
 
 
-def generate(seed: int, count: int, snapshots: Sequence[int]) -> History:
-    """About `count` records, with a snapshot at or soon after each of these offsets; no open transaction."""
-    generator = Generator(seed)
+def generate(
+    seed: int, count: int, snapshots: Sequence[int], clock: Callable[[int], int] = time_of
+) -> History:
+    """About `count` records, with a snapshot at or soon after each of these offsets; no open transaction.
+
+    `clock` gives the time in ms of each offset.
+    """
+    generator = Generator(seed, clock)
     for goal in (*snapshots, count):
         while generator.history.end < goal or generator.in_transaction:
             generator.append_random()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.history import DIRECTORY
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.views import NameTakenError, diff, register_tables, register_views, state_at
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, generate
@@ -33,12 +35,14 @@ def export(directory: Path) -> Path:
             exporter.export_to(history.end, EPOCH)
     finally:
         controller.close()
+    HistoryTables(directory, directory / DIRECTORY).catch_up()
     return directory
 
 
 def test_no_view_replaces_what_shows_something_else(spark: SparkSession, tmp_path: Path) -> None:
     first, second = export(tmp_path / "a"), export(tmp_path / "b")
-    for manifest in (second / "_manifests").glob("*.json"):
+    manifests = [*(second / "_manifests").glob("*.json"), second / DIRECTORY / "_history.json"]
+    for manifest in manifests:
         manifest.write_text(manifest.read_text().replace('"cluster_id": "', '"cluster_id": "other-'))
     spark.sql("SELECT 'mine' AS text").createOrReplaceTempView("records")
 

@@ -21,6 +21,8 @@ from kraftctl_protocol.generated.delegation_token_record import DelegationTokenR
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
+from kraftctl_spark.history import DIRECTORY
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.manifest import Output
@@ -74,6 +76,7 @@ def export(history: History, directory: Path, ends: list[int], deleted_up_to: tu
                     quorum.snapshot, quorum.snapshot_bytes = (start, EPOCH), history.snapshots[start]
     finally:
         controller.close()
+    HistoryTables(directory, directory / DIRECTORY).catch_up()
 
 
 @pytest.fixture(scope="module")
@@ -274,7 +277,7 @@ def lost_topics(kafkas: dict[int, dict[str, list[Row]]], before: int, after: int
         pytest.param({"offset": 10_000}, "not known", id="beyond-the-end"),
         pytest.param({"time": "2026-11-21T11:20:00Z"}, "is in a gap of the log", id="time-in-a-gap"),
         pytest.param({"time": "2026-11-21T08:00:00Z"}, "before the first state", id="too-early"),
-        pytest.param({"time": "2126-11-21T08:00:00Z"}, "not known yet: the tables end at", id="too-late"),
+        pytest.param({"time": "2126-11-21T08:00:00Z"}, "not known yet: the history ends at", id="too-late"),
         pytest.param({"time": "2026-11-21T11:20:00"}, "no time zone", id="no-zone"),
         pytest.param({}, "either offset", id="no-point"),
         pytest.param({"offset": 1, "time": "2026-11-21T11:20:00Z"}, "either offset", id="two-points"),
@@ -299,7 +302,7 @@ def test_a_time_means_the_last_offset_that_is_not_later(spark: SparkSession, tmp
         when = datetime(2026, 11, 21, 9, 0, seconds, tzinfo=UTC)
         (row,) = state_at(spark, tmp_path, time=when)["features"].collect()
         assert row["level"] == level, seconds
-    with pytest.raises(UnknownPointError, match=r"end at 2026-11-21T09:00:50.000\+00:00, with offset 2"):
+    with pytest.raises(UnknownPointError, match=r"ends at 2026-11-21T09:00:50.000\+00:00, with offset 2"):
         state_at(spark, tmp_path, time=datetime(2026, 11, 21, 9, 0, 51, tzinfo=UTC))
 
 

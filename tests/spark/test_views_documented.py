@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from kraftctl_spark.history import DIRECTORY as HISTORY
+from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.manifest import Output
 from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_tables, register_views
@@ -51,6 +53,7 @@ def directory(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
             exporter.export_to(history.end, EPOCH)
     finally:
         controller.close()
+    HistoryTables(made, made / HISTORY).catch_up()
     register_views(spark, made)
     return made
 

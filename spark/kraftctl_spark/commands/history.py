@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.commands.path_flag import path_flag
+from kraftctl_spark.history import DIRECTORY as DIRECTORY
 
 if TYPE_CHECKING:
     from kraftctl_spark.history.history_tables import HistoryTables
     from kraftctl_spark.tables.durable import Hook
 
 NEEDED = ("pyarrow",)
-DIRECTORY = "history"
 
 log = logging.getLogger(__name__)
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
+from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.views.log import Log
-from kraftctl_spark.views.partitions import partition_states
 
-_KIND = """CASE WHEN given_recovery_state = 1 THEN 'unclean'
-                WHEN array_contains(old_isr, leader) THEN 'clean'
-                WHEN array_contains(old_elr, leader) THEN 'elr'
-                WHEN leader_recovery_state = 1 THEN 'unclean' ELSE 'clean' END"""
-"""A partition that is already recovering does not repeat it. A replica that completes a reassignment can join
-the ISR and become leader in the same record: that election is clean."""
+ELECTED, UNCLEAN, LOST = "leader elected", "unclean election", "leader lost"
 
 _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
                  WHEN NOT array_contains(replicas, old_leader) THEN 'reassigned'
@@ -19,11 +14,27 @@ _CAUSE = """CASE WHEN old_leader = -1 THEN 'leaderless'
 
 
 def elections(log: Log) -> str:
+    """A record elects one leader: at its offset one version of the partition ends and the next one begins.
+
+    A replica that completes a reassignment can join the ISR and become leader in the same record: that
+    election is clean.
+    """
+    events = f"""
+        SELECT offset, CAST(before AS INT) AS old_leader, CAST(after AS INT) AS new_leader,
+               kind = '{UNCLEAN}' AS unclean
+        FROM {log.events(ELECTED, UNCLEAN)}"""
     return f"""
-        SELECT at AS offset, time, topic_id, topic, partition_id, old_leader, leader AS new_leader,
-               leader_epoch, {_KIND} AS kind, {_CAUSE} AS cause
-        FROM ({partition_states(log)})
-        WHERE old_leader IS NOT NULL AND leader <> old_leader AND leader >= 0"""
+        SELECT offset, time, topic_id, topic, partition_id, old_leader, leader AS new_leader, leader_epoch,
+               CASE WHEN unclean THEN 'unclean' WHEN from_elr THEN 'elr' ELSE 'clean' END AS kind, cause
+        FROM (
+            SELECT offset, valid_from_time AS time, topic_id, topic, partition_id, old_leader, leader,
+                   leader_epoch, unclean, {_CAUSE} AS cause
+            FROM ({events}) JOIN {log.versions(PARTITIONS)} ON valid_from_offset = offset
+        ) LEFT JOIN (
+            SELECT offset, true AS from_elr
+            FROM ({events}) JOIN {log.versions(PARTITIONS)} ON valid_to_offset = offset
+            WHERE NOT array_contains(isr, new_leader) AND array_contains(elr, new_leader)
+        ) USING (offset)"""
 
 
 def elections_per_broker(log: Log) -> str:
@@ -32,9 +43,7 @@ def elections_per_broker(log: Log) -> str:
                count_if(won AND kind = 'unclean') AS unclean, count_if(won AND kind = 'elr') AS from_elr,
                count_if(won AND cause = 'preferred') AS preferred, count_if(NOT won) AS lost
         FROM (
-            SELECT explode(array(struct(leader AS broker_id, true AS won),
-                                 struct(old_leader AS broker_id, false AS won))) AS side, kind, cause
-            FROM (SELECT leader, old_leader, {_KIND} AS kind, {_CAUSE} AS cause
-                  FROM ({partition_states(log)}) WHERE old_leader IS NOT NULL AND leader <> old_leader)
-        ) LATERAL VIEW inline(array(side)) AS broker_id, won
-        WHERE broker_id >= 0 GROUP BY broker_id"""
+            SELECT new_leader AS broker_id, true AS won, kind, cause FROM ({elections(log)})
+            UNION ALL
+            SELECT CAST(before AS INT), false, NULL, NULL FROM {log.events(ELECTED, UNCLEAN, LOST)}
+        ) WHERE broker_id >= 0 GROUP BY broker_id"""

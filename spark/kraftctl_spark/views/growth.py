@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from kraftctl_spark.views.brokers import broker_states
+from kraftctl_spark.history.kinds import BROKERS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.views.isr import hour
 from kraftctl_spark.views.log import Log
-from kraftctl_spark.views.topics import topic_lives
 
-_KINDS = ("topic", "partition", "broker")
-
-
-def _comings_and_goings(log: Log) -> str:
-    """One row per addition (+1) or removal (-1); the contents of a snapshot existed before it."""
-    partitions = f"""
-        SELECT p.*, t.end_at, t.end_time
-        FROM (SELECT range_start, topic_id, partition_id, min_by(in_snapshot, at) AS in_snapshot,
-                     min_by(time, at) AS start_time
-              FROM {log.rows("partition_record")} GROUP BY range_start, topic_id, partition_id) p
-        JOIN ({topic_lives(log)}) t ON t.range_start = p.range_start AND t.topic_id = p.topic_id"""
-    return f"""
-        SELECT range_start, start_time AS time, 'topic' AS kind, 1 AS step, NOT in_snapshot AS counts
-        FROM ({topic_lives(log)})
-        UNION ALL
-        SELECT range_start, end_time, 'topic', -1, true FROM ({topic_lives(log)}) WHERE end_at IS NOT NULL
-        UNION ALL
-        SELECT range_start, start_time, 'partition', 1, NOT in_snapshot FROM ({partitions})
-        UNION ALL
-        SELECT range_start, end_time, 'partition', -1, true FROM ({partitions}) WHERE end_at IS NOT NULL
-        UNION ALL
-        SELECT range_start, time, 'broker', 1, event = 'registered' FROM ({broker_states(log)})
-        WHERE event IN ('registered', 'snapshot') AND coalesce(old_event, 'unregistered') = 'unregistered'
-        UNION ALL
-        SELECT range_start, next_time, 'broker', -1, true FROM ({broker_states(log)})
-        WHERE next_event = 'unregistered'"""
+_WORDS = {
+    "topic": ("created", "deleted", TOPICS),
+    "partition": ("created", "deleted", PARTITIONS),
+    "broker": ("registered", "unregistered", BROKERS),
+}
 
 
 def growth_per_hour(log: Log) -> str:
-    came = {"topic": "created", "partition": "created", "broker": "registered"}
-    went = {"topic": "deleted", "partition": "deleted", "broker": "unregistered"}
-    counted = ", ".join(
-        f"count_if(counts AND kind = '{kind}' AND step = 1) AS {kind}s_{came[kind]}, "
-        f"count_if(counts AND kind = '{kind}' AND step = -1) AS {kind}s_{went[kind]}, "
-        f"sum(CASE WHEN kind = '{kind}' THEN step ELSE 0 END) AS {kind}_steps"
-        for kind in _KINDS
+    def of_each(text: str) -> str:
+        return ", ".join(
+            text.format(kind=kind, came=came, went=went) for kind, (came, went, _) in _WORDS.items()
+        )
+
+    counted = of_each(
+        "count_if(kind = '{kind} {came}') AS {kind}s_{came}, "
+        "count_if(kind = '{kind} {went}') AS {kind}s_{went}, "
+        "sum(CASE WHEN kind IN ('{kind}', '{kind} {came}') THEN 1 WHEN kind = '{kind} {went}' THEN -1 "
+        "ELSE 0 END) AS {kind}_steps"
     )
-    totals = ", ".join(
-        f"sum({kind}_steps) OVER (PARTITION BY range_start ORDER BY hour) AS {kind}s" for kind in _KINDS
-    )
-    summed = ", ".join(
-        f"sum({kind}s_{word[kind]}) AS {kind}s_{word[kind]}" for kind in _KINDS for word in (came, went)
-    )
-    latest = ", ".join(f"max_by({kind}s, range_start) AS {kind}s" for kind in _KINDS)
+    totals = of_each("sum({kind}_steps) OVER (PARTITION BY range_start ORDER BY hour) AS {kind}s")
+    summed = of_each("sum({kind}s_{came}) AS {kind}s_{came}, sum({kind}s_{went}) AS {kind}s_{went}")
+    latest = of_each("max_by({kind}s, range_start) AS {kind}s")
     return f"""
         SELECT hour, {summed}, {latest} FROM (
             SELECT *, {totals} FROM (
@@ -58,3 +35,16 @@ def growth_per_hour(log: Log) -> str:
                 FROM ({_comings_and_goings(log)}) GROUP BY range_start, 2
             )
         ) GROUP BY hour"""
+
+
+def _comings_and_goings(log: Log) -> str:
+    """Events, and what the snapshots contain, which existed before."""
+    kinds = [f"{kind} {word}" for kind, (came, went, _) in _WORDS.items() for word in (came, went)]
+    steps = [f"SELECT {log.range_start('offset')} AS range_start, time, kind FROM {log.events(*kinds)}"]
+    steps += [_in_snapshots(log, name, kind) for name, (_, _, kind) in _WORDS.items()]
+    return " UNION ALL ".join(steps)
+
+
+def _in_snapshots(log: Log, name: str, kind: Kind) -> str:
+    return f"""
+        SELECT {log.range_start("at")}, time, '{name}' FROM {log.intervals(kind)} WHERE from_snapshot"""

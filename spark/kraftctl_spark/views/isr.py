@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from kraftctl_spark.views.log import Log
-from kraftctl_spark.views.partitions import partition_states
+
+SHRANK, GREW, BOTH = "ISR shrank", "ISR grew", "ISR shrank and grew"
+
+TOPIC = "substr(subject, 1, length(subject) - length(CAST(partition_id AS STRING)) - 1)"
+"""SQL for the topic in the subject of an event: `orders` of `orders-3`."""
+
+
+def ids(text: str) -> str:
+    """SQL for the broker ids in the text of an event: `[1, 2]`. A cast ignores the spaces."""
+    parts = f"split(substring({text}, 2, length({text}) - 2), ',')"
+    return f"CASE WHEN {text} = '[]' THEN CAST(array() AS ARRAY<INT>) ELSE CAST({parts} AS ARRAY<INT>) END"
 
 
 def isr_changes(log: Log) -> str:
     return f"""
-        SELECT * FROM (
-            SELECT at AS offset, time, topic_id, topic, partition_id,
-                   array_except(old_isr, isr) AS removed, array_except(isr, old_isr) AS added,
-                   old_isr, isr AS new_isr
-            FROM ({partition_states(log)}) WHERE old_isr IS NOT NULL
-        ) WHERE size(removed) > 0 OR size(added) > 0"""
+        SELECT offset, time, topic_id, topic, partition_id, array_except(old_isr, new_isr) AS removed,
+               array_except(new_isr, old_isr) AS added, old_isr, new_isr
+        FROM (
+            SELECT offset, time, topic_id, {TOPIC} AS topic, partition_id,
+                   {ids("before")} AS old_isr, {ids("after")} AS new_isr
+            FROM {log.events(SHRANK, GREW, BOTH)}
+        )"""
 
 
 def hour(time: str) -> str:
@@ -22,7 +33,11 @@ def hour(time: str) -> str:
 
 
 def isr_churn_per_hour(log: Log) -> str:
+    """Spark hashes what it groups by; for a `max` of names it would sort."""
     return f"""
-        SELECT {hour("time")} AS hour, topic_id, max(topic) AS topic, partition_id,
-               count_if(size(removed) > 0) AS shrinks, count_if(size(added) > 0) AS expansions
-        FROM ({isr_changes(log)}) GROUP BY 1, topic_id, partition_id"""
+        SELECT hour, topic_id, {TOPIC} AS topic, partition_id, shrinks, expansions
+        FROM (
+            SELECT {hour("time")} AS hour, topic_id, subject, partition_id,
+                   count_if(kind <> '{GREW}') AS shrinks, count_if(kind <> '{SHRANK}') AS expansions
+            FROM {log.events(SHRANK, GREW, BOTH)} GROUP BY 1, topic_id, partition_id, subject
+        )"""

@@ -1,6 +1,6 @@
-"""What the views read: the records that have an effect, in log order, and the ranges in which they are known.
+"""What the views read: versions and events of the history, and the ranges of offsets that it knows.
 
-Where part of the log was deleted before it could be exported, a snapshot replaces it. The exported log is
+Where part of the log was deleted before it could be exported, a snapshot replaces it. The known log is
 therefore one or more ranges without a gap. Every range but one that starts at offset 0 starts with a
 snapshot, which contains the whole state at that offset.
 """
@@ -8,18 +8,17 @@ snapshot, which contains the whole state at that offset.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from kraftctl_spark.history import known_ranges as history_ranges
+from kraftctl_spark.history.kinds import Kind
+from kraftctl_spark.history.schema import EVENTS
 
-from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
-from kraftctl_spark.rows.tables import RECORDS
-from kraftctl_spark.tables.manifest import Manifest
+HISTORY = "history_"
+"""Before the name of each table of the history in the session."""
 
 
 class UnknownPointError(ValueError):
-    """The tables do not contain the requested state; the message says which states they contain."""
+    """The history does not contain the requested state; the message says which states it contains."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,23 @@ class KnownRange:
         """The first offset at which the state is known; of a snapshot, the last one that it contains."""
         return self.start - 1 if self.from_snapshot else self.start
 
+    @staticmethod
+    def of(known: history_ranges.KnownRange) -> KnownRange:
+        start_ms, end_ms = (
+            0 if time_us is None else time_us // 1000 for time_us in (known.start_time_us, known.end_time_us)
+        )
+        start = known.start_offset + known.from_snapshot
+        return KnownRange(start, known.end_offset, known.from_snapshot, start_ms, end_ms)
+
 
 @dataclass(frozen=True)
 class Log:
-    """The exported log for the SQL of the views: all of it, or what led to the state at an offset."""
+    """The history for the SQL of the views: all of it, or the state at an offset."""
 
     known_ranges: tuple[KnownRange, ...]
-    tables: frozenset[str]
-    """The tables that have rows."""
     as_of: int | None = None
+    other: int | None = None
+    """Of the state, only what is not valid at this offset, too: what can differ between the two."""
     prefix: str = ""
     """Before the name of each table in the session."""
 
@@ -56,7 +63,7 @@ class Log:
         return self.known_ranges[-1]
 
     def cut(self, offset: int) -> Log:
-        """The part that determines the state at an offset; UnknownPointError when that is not known."""
+        """The state at an offset; UnknownPointError when that is not known."""
         for known in self.known_ranges:
             if known.first_known <= offset < known.end:
                 return replace(self, known_ranges=(known,), as_of=offset)
@@ -65,77 +72,75 @@ class Log:
             f"the state as of offset {offset} is not known: choose an offset from {offsets or 'nothing yet'}"
         )
 
-    def rows(self, table: str, aborted: bool = False) -> str:
-        """A subquery of the rows of a table that have an effect; with `aborted`, of all rows.
+    def versions(self, kind: Kind) -> str:
+        """The table of its versions, or those that are valid at the offset; all columns of the history."""
+        where = f" WHERE {self._valid()}" if self.as_of is not None else ""
+        return f"(SELECT * FROM `{self.prefix}{HISTORY}{kind.name}`{where})"
 
-        It adds columns. `range_start` and `at` give the order; the rows of a snapshot are at its last offset.
-        `time` is that of the record, or of the last record in the snapshot. `in_snapshot` says whether the
-        row comes from a snapshot.
+    def _valid(self) -> str:
+        """As bounds of one column each, by which parts of the files are left out."""
+        began, not_ended = f"valid_from_offset <= {self.as_of}", f"valid_to_offset > {self.as_of}"
+        still_valid = f"{began} AND (valid_to_offset IS NULL OR {not_ended})"
+        if self.other is None or self.as_of is None:
+            return still_valid
+        if self.as_of < self.other:
+            return f"{began} AND {not_ended} AND valid_to_offset <= {self.other}"
+        return f"{still_valid} AND valid_from_offset > {self.other}"
+
+    def intervals(self, kind: Kind) -> str:
+        """All versions, from `at` and `time` to `end_at` and `end_time`.
+
+        What has not ended, or was last known before a gap, has no `end_at`; it ends at the last known time.
+        `ending` is `change`, `deleted`, `gap`, or `end` of the log.
         """
-        where = "true" if aborted else "aborted IS NOT TRUE"
-        if self.as_of is not None:
-            snapshot = f"snapshot_end_offset = {self.last.start}" if self.last.from_snapshot else "false"
-            where += f" AND (offset BETWEEN {self.last.start} AND {self.as_of} OR {snapshot})"
         return (
-            f"(SELECT *, {self._range_start()} AS range_start, "
-            "coalesce(offset, snapshot_end_offset - 1) AS at, "
-            f"CASE WHEN offset IS NULL THEN {self._times('snapshot_end_offset', 'start_ms')} "
-            "ELSE timestamp END AS time, offset IS NULL AS in_snapshot "
-            f"FROM `{self.prefix}{table}` WHERE {where})"
+            "(SELECT *, valid_from_offset AS at, valid_from_time AS time, "
+            "CASE WHEN ended_by <> 'gap' THEN valid_to_offset END AS end_at, "
+            f"coalesce(valid_to_time, {self.end_time('valid_from_offset')}) AS end_time, "
+            "CASE ended_by WHEN 'changed' THEN 'change' WHEN 'removed' THEN 'deleted' "
+            "WHEN 'gap' THEN 'gap' ELSE 'end' END AS ending "
+            f"FROM `{self.prefix}{HISTORY}{kind.name}`)"
         )
 
-    def end_time(self, range_start: str = "range_start") -> str:
-        """SQL for the time up to which the range that starts at this column's value is known."""
-        return self._times(range_start, "end_ms")
+    def events(self, *kinds: str) -> str:
+        """The events of these kinds."""
+        wanted = ", ".join(f"'{kind}'" for kind in kinds)
+        return f"(SELECT * FROM `{self.prefix}{HISTORY}{EVENTS}` WHERE kind IN ({wanted}))"
 
-    def end_reason(self, range_start: str = "range_start") -> str:
-        """SQL for why nothing is known after this range: `end` of the log, or a `gap`."""
-        return f"CASE WHEN {range_start} = {self.last.start} THEN 'end' ELSE 'gap' END"
+    def rows(self, table: str, aborted: bool = False) -> str:
+        """A subquery of the rows of a typed table that have an effect; with `aborted`, of all rows.
 
-    def _range_start(self) -> str:
-        starts = [one.start for one in reversed(self.known_ranges)]
-        later = "".join(f" WHEN offset >= {start} THEN {start}L" for start in starts[:-1])
-        return f"CASE WHEN offset IS NULL THEN snapshot_end_offset{later} ELSE {starts[-1]}L END"
-
-    def _times(self, column: str, attribute: str) -> str:
-        cases = "".join(
-            f" WHEN {one.start} THEN timestamp_millis({getattr(one, attribute)})" for one in self.known_ranges
+        It adds columns. `at` gives the order; the rows of a snapshot are at its last offset. `time` is that
+        of the record, or of the last record in the snapshot. `in_snapshot` says whether the row comes from a
+        snapshot. `range_start` is where the known range starts. Without what the history lacks.
+        """
+        at = "coalesce(offset, snapshot_end_offset - 1)"
+        last = self.last.end - 1 if self.as_of is None else self.as_of
+        where = f"{at} BETWEEN {self.known_ranges[0].first_known} AND {last}"
+        if not aborted:
+            where += " AND aborted IS NOT TRUE"
+        return (
+            f"(SELECT *, {at} AS at, CASE WHEN offset IS NULL THEN {self._of_range(at, 'start_ms')} "
+            "ELSE timestamp END AS time, offset IS NULL AS in_snapshot, "
+            f"{self.range_start(at)} AS range_start FROM `{self.prefix}{table}` WHERE {where})"
         )
-        return f"CASE {column}{cases} END"
 
+    def range_start(self, at: str) -> str:
+        """SQL for the start of the range that this offset is in."""
+        return self._case(at, [f"{one.start}L" for one in self.known_ranges])
 
-def log_of(directory: Path, manifests: list[Manifest]) -> Log:
-    """The log that these manifests of a directory describe; FileNotFoundError if a file was deleted."""
-    groups: list[list[Manifest]] = []
-    for manifest in manifests:
-        if manifest.snapshot or not groups:
-            groups.append([])
-        groups[-1].append(manifest)
-    tables = frozenset(file.table for one in manifests for file in one.files)
-    return Log(tuple(_known_range(directory, group) for group in groups), tables)
+    def end_time(self, at: str) -> str:
+        """SQL for the time up to which the range that this offset is in is known."""
+        return self._of_range(at, "end_ms")
 
+    def _of_range(self, at: str, attribute: str) -> str:
+        times = [f"timestamp_millis({getattr(one, attribute)})" for one in self.known_ranges]
+        return self._case(at, times)
 
-def _known_range(directory: Path, manifests: list[Manifest]) -> KnownRange:
-    first, last = manifests[0], manifests[-1]
-    if first.snapshot:
-        start, start_ms = first.end, _snapshot_time(directory, first)
-    else:
-        start, start_ms = 0, _record_time(directory, first, 0)
-    end_ms = start_ms if last.snapshot else _record_time(directory, last, -1)
-    return KnownRange(start, last.end, first.snapshot, start_ms, end_ms)
-
-
-def _snapshot_time(directory: Path, manifest: Manifest) -> int:
-    (path,) = (file.path for file in manifest.files if file.table == "snapshot_header_record")
-    column = pq.ParquetFile(directory / path).read(columns=["last_contained_log_timestamp"]).column(0)
-    time_ms = int(column[0].as_py())
-    return time_ms if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else 0
-
-
-def _record_time(directory: Path, manifest: Manifest, index: int) -> int:
-    """Time of the first (0) or last (-1) record of a batch that has one; 0 when none has."""
-    path = [file.path for file in manifest.files if file.table == RECORDS][index]
-    file = pq.ParquetFile(directory / path)
-    group = index % file.num_row_groups
-    times = file.read_row_group(group, columns=["timestamp"]).column(0).cast(pa.int64()).drop_null()
-    return int(times[index].as_py()) // 1000 if len(times) else 0
+    def _case(self, at: str, values: list[str]) -> str:
+        """A value of each range."""
+        if len(values) == 1:
+            return values[0]
+        pairs = list(zip(self.known_ranges, values, strict=True))
+        cases = " ".join(f"WHEN {at} >= {one.first_known} THEN {value}" for one, value in reversed(pairs[1:]))
+        return f"CASE {cases} ELSE {values[0]} END"

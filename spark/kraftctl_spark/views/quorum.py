@@ -27,7 +27,7 @@ def _leaders(log: Log) -> str:
             SELECT at, time, log_epoch, leader_id, lead(at) OVER {window} AS next_at,
                    array_sort(transform(granting_voters, v -> v.voter_id)) AS granting_voters,
                    {_IDS} AS voters,
-                   coalesce(lead(time) OVER {window}, {log.end_time()}) AS end_time
+                   coalesce(lead(time) OVER {window}, {log.end_time("at")}) AS end_time
             FROM {log.rows("leader_change_message")}
         )"""
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.views.log import Log
-from kraftctl_spark.views.partitions import duration_ms, partition_states
+from kraftctl_spark.views.partitions import duration_ms
+
+_MOVING = "(size(adding_replicas) > 0 OR size(removing_replicas) > 0)"
 
 
 def reassignments(log: Log) -> str:
     """A reassignment in progress has adding or removing replicas; others complete in a single record."""
     return f"""
-        WITH states AS (
-            SELECT *, size(adding_replicas) + size(removing_replicas) > 0 AS moving,
-                   coalesce(size(old_adding_replicas) + size(old_removing_replicas) > 0, false) AS was_moving
-            FROM ({partition_states(log)})
-        ), moves AS (
+        WITH states AS ({_states(log)}), moves AS (
             SELECT topic_id, max(topic) AS topic, partition_id, min(at) AS first_at,
-                   min_by(time, at) AS first_time, min_by(source, at) = 'snapshot' AS under_way,
+                   min_by(time, at) AS first_time, min_by(from_snapshot, at) AS under_way,
                    coalesce(min_by(old_replicas, at), min_by(array_except(replicas, adding_replicas), at))
                        AS old_replicas,
                    max_by(array_except(replicas, removing_replicas), at) AS new_replicas,
                    max_by(next_replicas, at) AS then_replicas, max_by(end_at, at) AS end_at,
-                   max_by(end_time, at) AS end_time, max_by(ended_by, at) AS ended_by
+                   max_by(end_time, at) AS end_time, max_by(ending, at) AS ending
             FROM (
                 SELECT *, count_if(NOT moving) OVER (
                     PARTITION BY range_start, topic_id, partition_id ORDER BY at ROWS UNBOUNDED PRECEDING
@@ -34,10 +33,10 @@ def reassignments(log: Log) -> str:
             SELECT topic_id, topic, partition_id,
                    CASE WHEN NOT under_way THEN first_at END AS start_offset,
                    CASE WHEN NOT under_way THEN first_time END AS start_time,
-                   CASE WHEN ended_by IN ('change', 'deleted') THEN end_at END AS end_offset,
-                   CASE WHEN ended_by IN ('change', 'deleted') THEN end_time END AS end_time,
-                   CASE WHEN ended_by = 'end' THEN 'running' WHEN ended_by = 'gap' THEN 'unknown'
-                        WHEN ended_by = 'deleted' THEN 'deleted'
+                   CASE WHEN ending IN ('change', 'deleted') THEN end_at END AS end_offset,
+                   CASE WHEN ending IN ('change', 'deleted') THEN end_time END AS end_time,
+                   CASE WHEN ending = 'end' THEN 'running' WHEN ending = 'gap' THEN 'unknown'
+                        WHEN ending = 'deleted' THEN 'deleted'
                         WHEN array_sort(then_replicas) = array_sort(new_replicas) THEN 'completed'
                         ELSE 'cancelled' END AS outcome,
                    old_replicas, new_replicas
@@ -45,4 +44,22 @@ def reassignments(log: Log) -> str:
             UNION ALL
             SELECT topic_id, topic, partition_id, at, time, at, time, 'completed', old_replicas, replicas
             FROM states WHERE NOT moving AND NOT was_moving AND replicas <> old_replicas
+        )"""
+
+
+def _states(log: Log) -> str:
+    """Only of the partitions that were ever reassigned: there are no more of them than partitions."""
+    window = "(PARTITION BY range_start, topic_id, partition_id ORDER BY at)"
+    return f"""
+        SELECT *, lag(replicas) OVER {window} AS old_replicas, lead(replicas) OVER {window} AS next_replicas,
+               coalesce(lag(moving) OVER {window}, false) AS was_moving
+        FROM (
+            SELECT /*+ BROADCAST(reassigned) */
+                   v.*, {_MOVING} AS moving, {log.range_start("at")} AS range_start
+            FROM {log.intervals(PARTITIONS)} v
+            LEFT SEMI JOIN (
+                SELECT topic_id, partition_id FROM {log.events("replicas changed")}
+                UNION
+                SELECT topic_id, partition_id FROM {log.versions(PARTITIONS)} WHERE {_MOVING}
+            ) reassigned USING (topic_id, partition_id)
         )"""

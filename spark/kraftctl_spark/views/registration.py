@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kraftctl_spark.log.local_path import local_path
-from kraftctl_spark.rows.tables import table_schemas
-from kraftctl_spark.views import configs, keyed, partitions, topics
+from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.views import configs, partitions, topics
 from kraftctl_spark.views.brokers import brokers, fencing_timeline
 from kraftctl_spark.views.difference import difference
 from kraftctl_spark.views.elections import elections, elections_per_broker
 from kraftctl_spark.views.growth import growth_per_hour
 from kraftctl_spark.views.isr import isr_changes, isr_churn_per_hour
+from kraftctl_spark.views.keyed import KEYED
 from kraftctl_spark.views.log import Log, UnknownPointError
 from kraftctl_spark.views.outages import availability_per_hour, outages, partition_availability
 from kraftctl_spark.views.quorum import quorum_changes
@@ -31,14 +32,8 @@ STATE_VIEWS: dict[str, View] = {
     "topics": topics.topics,
     "partitions": partitions.partitions,
     "brokers": brokers,
-    "controllers": keyed.controllers,
     "configs": configs.configs,
-    "acls": keyed.acls,
-    "quotas": keyed.quotas,
-    "features": keyed.features,
-    "scram_credentials": keyed.scram_credentials,
-    "delegation_tokens": keyed.delegation_tokens,
-    "producer_ids": keyed.producer_ids,
+    **KEYED,
 }
 
 HISTORY_VIEWS: dict[str, View] = {
@@ -61,17 +56,24 @@ HISTORY_VIEWS: dict[str, View] = {
 INTERNAL_PREFIX = "kraftctl_internal_"
 """Of the tables that views are made of. A view stays with the files that they named when it was made."""
 
+TABLES_OF_STATE = (RECORDS, "config_record")
+"""What the state views, and the search for a time, need besides the history."""
+
 Point = int | str | datetime
 """An offset, or a time: an ISO string with a zone, or an aware datetime."""
 
 
-def register_views(spark: SparkSession, directory: Path | str, prefix: str = "") -> list[str]:
+def register_views(
+    spark: SparkSession, directory: Path | str, prefix: str = "", history: Path | str | None = None
+) -> list[str]:
     """Registers the tables, all history views, and the state views at the end, as `prefix` + name.
 
+    They are made of the history, which is in `directory`/history unless it is given. ExportRefusedError
+    without one; one that ends before the tables is where the views end, with a warning.
     Returns the names of the views. NameTakenError, with nothing registered, when a name is that of something
     else, such as a table of the user or the same view of another cluster.
     """
-    log, cluster_id = _log(spark, directory)
+    log, cluster_id = _log(spark, directory, history)
     views = RegisteredViews(spark, cluster_id, at_point=False, prefix=prefix)
     names = ["log_stretches", *HISTORY_VIEWS, *STATE_VIEWS]
     views.check([*names, *table_schemas()])
@@ -91,15 +93,16 @@ def state_at(
     offset: int | None = None,
     time: str | datetime | None = None,
     prefix: str | None = None,
+    history: Path | str | None = None,
 ) -> dict[str, DataFrame]:
     """The state views at an offset or a time, by name; registered as `prefix` + name.
 
     The default prefix is `at_OFFSET_`.
-    UnknownPointError when the tables do not contain the state at that point; NameTakenError as above.
+    UnknownPointError when the history does not contain the state at that point; all else as above.
     """
     if (offset is None) == (time is None):
         raise ValueError("state_at: give either offset=... or time=...")
-    log, cluster_id = _log(spark, directory)
+    log, cluster_id = _log(spark, directory, history, TABLES_OF_STATE)
     given = offset if offset is not None else time
     assert given is not None
     point = _offset(spark, log, given)
@@ -111,18 +114,28 @@ def state_at(
     return _register_state(views, log, point)
 
 
-def diff(spark: SparkSession, directory: Path | str, before: Point, after: Point) -> DataFrame:
+def diff(
+    spark: SparkSession,
+    directory: Path | str,
+    before: Point,
+    after: Point,
+    history: Path | str | None = None,
+) -> DataFrame:
     """One row for every field that differs between two points; columns as in VIEWS.md."""
-    log, _ = _log(spark, directory)
+    log, _ = _log(spark, directory, history, TABLES_OF_STATE)
     first, second = (log.cut(_offset(spark, log, point)) for point in (before, after))
     return spark.sql(difference(STATE_VIEWS, first, second))
 
 
-def _log(spark: SparkSession, directory: Path | str) -> tuple[Log, str]:
+def _log(
+    spark: SparkSession,
+    directory: Path | str,
+    history: Path | str | None,
+    tables: tuple[str, ...] | None = None,
+) -> tuple[Log, str]:
     """The log, over tables with names of their own, and its cluster."""
-    manifests, log = open_tables(spark, local_path(directory), INTERNAL_PREFIX)
-    if not log.known_ranges:
-        raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
+    output = None if history is None else local_path(history)
+    manifests, log = open_tables(spark, local_path(directory), INTERNAL_PREFIX, output, tables)
     return log, manifests[-1].cluster_id
 
 
@@ -157,12 +170,12 @@ def _offset(spark: SparkSession, log: Log, point: Point) -> int:
     if known_until_us is not None and micros > known_until_us:
         until = datetime.fromtimestamp(known_until_us / 1_000_000, UTC).isoformat(timespec="milliseconds")
         raise UnknownPointError(
-            f"{point} is not known yet: the tables end at {until}, with offset {log.last.end - 1}. Choose an "
-            "earlier time, or offset=..., or export more"
+            f"{point} is not known yet: the history ends at {until}, with offset {log.last.end - 1}. Choose "
+            "an earlier time, or offset=..., or continue the history"
         )
     known = [one for one in log.known_ranges if offset is not None and one.first_known <= offset < one.end]
     if not known:
-        raise UnknownPointError(f"{point} is before the first state in the tables")
+        raise UnknownPointError(f"{point} is before the first state in the history")
     if known[0] != log.last and micros > known[0].end_ms * 1000:
         raise UnknownPointError(
             f"{point} is in a gap of the log, after offset {offset}: the state at that time is not known"

@@ -1,23 +1,32 @@
-"""The exported tables as temporary views: exactly the files in the manifests, in this release's schema."""
+"""The exported tables and their history as temporary views: exactly the files in the manifests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 
 from kraftctl_spark.datasource.spark_schema import spark_type
+from kraftctl_spark.history import DIRECTORY
+from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
+from kraftctl_spark.history.known_ranges import decode_ranges
+from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
 from kraftctl_spark.log.local_path import local_path
 from kraftctl_spark.rows.tables import table_schemas
-from kraftctl_spark.tables.manifest import Manifest, Output
-from kraftctl_spark.views.log import Log, log_of
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest, Output
+from kraftctl_spark.tables.table_files import TableFile
+from kraftctl_spark.views.log import HISTORY, KnownRange, Log, UnknownPointError
 from kraftctl_spark.views.registered_views import RegisteredViews
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger(__name__)
 
 
 def register_tables(spark: SparkSession, directory: Path | str, prefix: str = "") -> list[str]:
@@ -39,27 +48,91 @@ def register_tables(spark: SparkSession, directory: Path | str, prefix: str = ""
     return [f"{prefix}{name}" for name in table_schemas()]
 
 
-def open_tables(spark: SparkSession, directory: Path, prefix: str = "") -> tuple[list[Manifest], Log]:
-    """Registers the tables, whatever has their names; returns their manifests and log, as of one moment."""
+def open_tables(
+    spark: SparkSession,
+    directory: Path,
+    prefix: str = "",
+    history: Path | None = None,
+    tables: Iterable[str] | None = None,
+) -> tuple[list[Manifest], Log]:
+    """Registers the history and the tables, or these of them, whatever has their names.
 
-    def read(manifests: list[Manifest]) -> tuple[list[Manifest], Log]:
-        for name, frame in table_frames(spark, directory, manifests).items():
+    Returns the manifests and the log.
+
+    The history is read first: the tables never end before it. ExportRefusedError without one, or when it is
+    that of another cluster; a warning when it ends before the tables.
+    """
+    output = directory / DIRECTORY if history is None else history
+    if Output(directory).position().offset == 0:
+        raise UnknownPointError(f"{directory} holds no committed batch yet: run kraftctl-export first")
+    versions, known = _open_history(spark, directory, output, prefix)
+
+    def read(manifests: list[Manifest]) -> list[Manifest]:
+        for name, frame in table_frames(spark, directory, manifests, tables).items():
             frame.createOrReplaceTempView(f"`{prefix}{name}`")
-        return manifests, replace(log_of(directory, manifests), prefix=prefix)
+        return manifests
 
-    return Output(directory).read(read)
+    manifests = Output(directory).read(read)
+    last = manifests[-1]
+    if versions.cluster_id != last.cluster_id or versions.end > last.end:
+        raise ExportRefusedError(
+            f"{output} is the history of cluster {versions.cluster_id} up to offset {versions.end}, but "
+            f"{directory} has that of cluster {last.cluster_id} up to {last.end}"
+        )
+    if versions.end < last.end:
+        log.warning(
+            "the views end where the history in %s ends, at offset %d; the tables end at offset %d: "
+            "kraftctl-export history --tables %s continues it",
+            *(output, versions.end - 1, last.end - 1, directory),
+        )
+    return manifests, Log(known, prefix=prefix)
 
 
-def table_frames(spark: SparkSession, directory: Path, manifests: list[Manifest]) -> dict[str, DataFrame]:
-    """Every table with the files of these manifests; FileNotFoundError if one was deleted."""
-    files: dict[str, list[str]] = {name: [] for name in table_schemas()}
-    for manifest in manifests:
-        for file in manifest.files:
-            files[file.table].append(str(directory.absolute() / file.path))
-    frames = {}
-    for name, paths in files.items():
+def _open_history(
+    spark: SparkSession, directory: Path, output: Path, prefix: str
+) -> tuple[HistoryManifest, tuple[KnownRange, ...]]:
+    """Registers its tables, as of one moment."""
+    while True:
+        manifest = read_manifest(output)
+        if manifest is None:
+            flag = "" if output == directory / DIRECTORY else f" --output {output}"
+            raise ExportRefusedError(
+                f"{output} holds no history, which the views are made of: kraftctl-export history "
+                f"--tables {directory}{flag} computes it, and run --history continues it with each batch"
+            )
         try:
-            frames[name] = _table(spark, table_schemas()[name], paths)
+            frames = _frames(spark, output, SCHEMAS, manifest.files)
+            (ranges,) = manifest.of(KNOWN_RANGES, still_open=True)
+            known = decode_ranges(pq.ParquetFile(output / ranges.path).read())
+        except FileNotFoundError:
+            if read_manifest(output) == manifest:
+                raise
+            continue  # A commit replaced it meanwhile.
+        for name, frame in frames.items():
+            frame.createOrReplaceTempView(f"`{prefix}{HISTORY}{name}`")
+        return manifest, tuple(map(KnownRange.of, known))
+
+
+def table_frames(
+    spark: SparkSession, directory: Path, manifests: list[Manifest], tables: Iterable[str] | None = None
+) -> dict[str, DataFrame]:
+    """Every table, or these, with the files of these manifests; FileNotFoundError if one was deleted."""
+    files = tuple(file for manifest in manifests for file in manifest.files)
+    schemas = {name: table_schemas()[name] for name in tables or table_schemas()}
+    return _frames(spark, directory, schemas, files)
+
+
+def _frames(
+    spark: SparkSession, directory: Path, schemas: Mapping[str, pa.Schema], files: tuple[TableFile, ...]
+) -> dict[str, DataFrame]:
+    paths: dict[str, list[str]] = {name: [] for name in schemas}
+    for file in files:
+        if file.table in paths:
+            paths[file.table].append(str(directory.absolute() / file.path))
+    frames = {}
+    for name, of_table in paths.items():
+        try:
+            frames[name] = _table(spark, schemas[name], of_table)
         except AnalysisException as error:
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise

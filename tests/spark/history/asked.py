@@ -61,14 +61,18 @@ class SparkHistory:
         return self._asked(question, parameters).toArrow()
 
     def compute(self, question: str, **parameters: object) -> None:
-        """The whole answer, which may be larger than the driver's memory, and is not kept."""
-        self._asked(question, parameters).write.format("noop").mode("overwrite").save()
+        compute(self._asked(question, parameters))
 
     def _asked(self, question: str, parameters: dict[str, object]) -> DataFrame:
         for name, value in parameters.items():
             self._spark.sql(SPARK.assigned(name, value).removesuffix(";"))
         text = text_of(SPARK, question).rstrip().removesuffix(";")  # Comments have semicolons, too.
         return self._spark.sql(text)
+
+
+def compute(answer: DataFrame) -> None:
+    """All of it, which may be larger than the driver's memory, and is not kept."""
+    answer.write.format("noop").mode("overwrite").save()
 
 
 def statements(text: str) -> list[str]:
