@@ -137,11 +137,23 @@ class ControllerNode:
         elif isinstance(event, events.SnapshotCreated):
             self._generator.written()
             self._step_raft(event, now_ms, wall_ms)
-        else:
+        elif isinstance(
+            event,
+            (
+                events.LogFlushed,
+                events.DeadlineReached,
+                events.Started,
+                events.SnapshotDownloaded,
+                events.LogStartChanged,
+                events.ResignRequested,
+                events.ShutdownRequested,
+            ),
+        ):
             self._step_raft(event, now_ms, wall_ms)
+        else:
+            assert_never(event)
         self._advance(now_ms, wall_ms, is_deadline=isinstance(event, events.DeadlineReached))
-        done = self._effects
-        self._effects = []
+        done, self._effects = self._effects, []
         return done
 
     def _step_raft(self, event: events.RaftEvent, now_ms: int, wall_ms: int) -> None:
@@ -373,8 +385,26 @@ class ControllerNode:
             elif isinstance(effect, effects.StartOver):
                 self._effects += self._generator.abandon()
                 self._effects.append(effect)
-            else:
+            elif isinstance(
+                effect,
+                (
+                    effects.AppendBatch,
+                    effects.FlushLog,
+                    effects.RespondFetch,
+                    effects.SendRequest,
+                    effects.Notice,
+                    effects.WriteQuorumState,
+                    effects.TruncateLog,
+                    effects.SaveSnapshotSlice,
+                    effects.FinishSnapshot,
+                    effects.RespondFetchSnapshot,
+                    effects.NoteRecovered,
+                    effects.Halt,
+                ),
+            ):
                 self._effects.append(effect)
+            else:
+                assert_never(effect)
 
     def _release(self, parked: list[ParkedResponse]) -> None:
         for entry in parked:

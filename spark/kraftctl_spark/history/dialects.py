@@ -90,8 +90,10 @@ class Dialect:
 
 
 def duckdb_tables() -> str:
+    # A directory such as `env=prod` above them is not a column.
     views = "".join(
-        f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet('{name}/*.parquet');\n"
+        f"CREATE OR REPLACE VIEW {name} AS"
+        f" SELECT * FROM read_parquet('{name}/*.parquet', hive_partitioning = false);\n"
         for name in SCHEMAS
     )
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 from datetime import UTC, datetime
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -368,3 +369,14 @@ def test_fewer_replicas_in_sync_than_producers_ask_for(whole: Tables, history: H
             ]
             found = asked.rows("under_min_isr", as_of=as_of)
             assert sorted((row["topic_id"], row["partition_id"]) for row in found) == sorted(expected)
+
+
+def test_directories_above_a_history_are_not_columns(whole: Tables, tmp_path: Path) -> None:
+    """DuckDB takes `topic=zz` in a path for a column, in place of the file's own."""
+    place = tmp_path / "env=prod" / "topic=zz"
+    shutil.copytree(whole.versions, place)
+    as_of = whole.known[-1][-1]
+    with in_duckdb(place) as asked, in_duckdb(whole.versions) as expected:
+        found = asked.rows("partitions_at", as_of=as_of)
+        assert found == expected.rows("partitions_at", as_of=as_of)
+    assert found
