@@ -50,4 +50,12 @@ FAULTS = (
         (f"{ANSWERS}::test_a_password_that_is_set_again_is_a_change",),
         "With the same iterations it begins no version: the page does not show that a secret was replaced.",
     ),
+    PlantedFault(
+        "directories-are-columns",
+        f"{REPORT}/database.py",
+        ", hive_partitioning = false",
+        "",
+        (f"{QUERIES}::test_a_path_that_looks_like_a_pattern_is_a_path",),
+        "Below topic=orders every topic is orders, and below env=prod there is no report.",
+    ),
 )

@@ -96,10 +96,14 @@ def test_a_new_replica_that_an_assignment_adds_is_not_missing(tmp_path: Path) ->
     )
 
 
-def test_a_path_that_looks_like_a_pattern_is_a_path(tmp_path: Path) -> None:
-    place = tmp_path / "it's [a] *"
+@pytest.mark.parametrize("name", ["it's [a] *", "env=prod", "broker_id=77"])
+def test_a_path_that_looks_like_a_pattern_is_a_path(tmp_path: Path, name: str) -> None:
+    """Nor is it a partition of Hive, which would be a column, or replace one."""
+    place = tmp_path / name
     place.mkdir()
-    assert contents_of(place, KILLED).header.brokers == 1
+    contents = contents_of(place, KILLED)
+    assert contents.header.brokers == 1
+    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 20_000, 0),)
 
 
 def test_a_history_is_computed_then_continued_and_then_left_alone(

@@ -84,10 +84,9 @@ def opened(
 
 
 def _parquet(files: Sequence[Path]) -> str:
-    """Files of older releases may lack a column, which is null then."""
-    return (
-        f"read_parquet([{', '.join(_quoted(_literally(str(file))) for file in files)}], union_by_name = true)"
-    )
+    """A column that a file of an older release lacks is null for its rows, if another file has it."""
+    paths = ", ".join(_quoted(_literally(str(file))) for file in files)
+    return f"read_parquet([{paths}], union_by_name = true, hive_partitioning = false)"
 
 
 def _literally(path: str) -> str:
