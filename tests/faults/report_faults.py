@@ -51,6 +51,22 @@ FAULTS = (
         "With the same iterations it begins no version: the page does not show that a secret was replaced.",
     ),
     PlantedFault(
+        "clocks-that-go-backwards-take-time-away",
+        f"{REPORT}/clauses.py",
+        'self.within(f"greatest({self.began_ms}, {self.ended_ms})")',
+        "self.within(self.ended_ms)",
+        (f"{QUERIES}::test_an_outage_that_ends_before_it_began_takes_no_time_from_others",),
+        "An outage of 20 s is not shown at all when the clock of a new leader is 20 s behind in another one.",
+    ),
+    PlantedFault(
+        "what-ended-by-another-clock-is-not-in-the-period",
+        f"{REPORT}/clauses.py",
+        'f"OR valid_from_time >= {moment(period.start_ms)}))"',
+        'f"))"',
+        (f"{QUERIES}::test_what_ended_before_the_period_by_another_clock_began_in_it",),
+        "A broker was fenced after --from, but the clock of the next leader was before it: not counted.",
+    ),
+    PlantedFault(
         "directories-are-columns",
         f"{REPORT}/database.py",
         ", hive_partitioning = false",

@@ -64,6 +64,36 @@ def test_an_orderly_stop_is_not_counted_as_a_fencing(
     assert (contents.fenced_times, contents.shutdowns) == (expected.fenced, expected.shutdowns)
 
 
+SET_BACK: Steps = [
+    (1, TopicRecord("t", ONE_UUID)),
+    (2, PartitionRecord(0, ONE_UUID, [1, 2], [1], leader=1)),
+    (2, RegisterBrokerRecord(broker_id=7, broker_epoch=100, fenced=False)),
+    (100, PartitionChangeRecord(0, ONE_UUID, isr=[2], leader=2, leader_recovery_state=1)),
+    (100, BrokerRegistrationChangeRecord(7, 100, fenced=1)),
+    (80, PartitionChangeRecord(0, ONE_UUID, isr=[2, 1])),
+    (80, BrokerRegistrationChangeRecord(7, 100, fenced=-1)),
+    until(150),
+]
+"""The clock of a new leader is behind that of the former one."""
+
+
+def test_what_ended_before_the_period_by_another_clock_began_in_it(tmp_path: Path) -> None:
+    contents = contents_of(tmp_path, SET_BACK, 90_000)
+    assert [(row.kind, row.cause, row.elections) for row in contents.elections] == [
+        ("unclean", "failover", 1)
+    ]
+    assert [row.offset for row in contents.unclean_elections.rows] == [3]
+    assert contents.fenced_brokers.rows == (FencedBroker(7, 1, 0, 0),)
+    assert [(row.state, row.end_ms - row.start_ms) for row in contents.fencing.rows] == [
+        ("unfenced", 60_000),
+        ("unfenced", 10_000),
+        ("fenced", 0),
+    ]
+    assert {(size.brokers, size.partitions) for size in contents.growth} == {(1, 1)}
+    (mark,) = (mark for mark in contents.timeline if mark.row == "unclean elections")
+    assert mark.start_ms == 100_000
+
+
 def test_a_redacted_value_that_is_set_again_is_shown(tmp_path: Path) -> None:
     """It begins no version, but its value may be another one."""
     steps = [(time_s, ConfigRecord(2, "t", "plugin.password", str(time_s))) for time_s in (1, 2)]
@@ -94,6 +124,24 @@ def test_a_new_replica_that_an_assignment_adds_is_not_missing(tmp_path: Path) ->
         "1, 2",
         "1, 2, 3",
     )
+
+
+def test_an_outage_that_ends_before_it_began_takes_no_time_from_others(tmp_path: Path) -> None:
+    steps: Steps = [
+        (1, TopicRecord("t", ONE_UUID)),
+        (1, PartitionRecord(0, ONE_UUID, [1, 2], [1, 2], leader=1)),
+        (10, PartitionChangeRecord(0, ONE_UUID, isr=[1], leader=-1)),
+        (30, PartitionChangeRecord(0, ONE_UUID, isr=[1, 2], leader=1)),
+        (100, PartitionChangeRecord(0, ONE_UUID, isr=[1], leader=-1)),
+        (80, PartitionChangeRecord(0, ONE_UUID, isr=[1, 2], leader=1)),
+        until(150),
+    ]
+    contents = contents_of(tmp_path, steps)
+    (row,) = contents.availability.rows
+    assert (row.leaderless_ms, row.under_replicated_ms) == (20_000, 20_000)
+    found = contents.availability_over_time
+    assert sum(bucket.leaderless_ms for bucket in found) == 20_000
+    assert sum(bucket.under_replicated_ms for bucket in found) == 20_000
 
 
 @pytest.mark.parametrize("name", ["it's [a] *", "env=prod", "broker_id=77"])

@@ -14,12 +14,15 @@ class Clauses:
         self.ended_ms = (
             f"CASE WHEN valid_to_offset IS NULL THEN {log_end_ms} ELSE epoch_ms(valid_to_time) END"
         )
+        # What began in the period may have ended before it, by the clock of another leader.
         self.overlap = (
-            f"valid_from_time < {moment(period.end_ms)} "
-            f"AND (valid_to_offset IS NULL OR valid_to_time >= {moment(period.start_ms)})"
+            f"(valid_from_time < {moment(period.end_ms)} "
+            f"AND (valid_to_offset IS NULL OR valid_to_time >= {moment(period.start_ms)} "
+            f"OR valid_from_time >= {moment(period.start_ms)}))"
         )
         self.start_ms = self.within(self.began_ms)
-        self.end_ms = self.within(self.ended_ms)
+        # Where the clock of a new leader is behind, no time has passed, as in the views.
+        self.end_ms = self.within(f"greatest({self.began_ms}, {self.ended_ms})")
 
     def within(self, time_ms: str) -> str:
         """A time, or the nearer end of the period."""

@@ -47,8 +47,8 @@ def by_partition(query: Query) -> Listed[Availability]:
         Availability,
         f"""SELECT {partition_name()} AS partition, leaderless_ms, under_replicated_ms FROM (
                 SELECT topic_id, partition_id,
-                       greatest(0, coalesce(sum(took_ms) FILTER (leaderless), 0)) AS leaderless_ms,
-                       greatest(0, coalesce(sum(took_ms) FILTER (under_replicated), 0)) AS under_replicated_ms
+                       coalesce(sum(took_ms) FILTER (leaderless), 0) AS leaderless_ms,
+                       coalesce(sum(took_ms) FILTER (under_replicated), 0) AS under_replicated_ms
                 FROM (SELECT *, end_ms - start_ms AS took_ms FROM outages) GROUP BY topic_id, partition_id
             ) JOIN names USING (topic_id) WHERE leaderless_ms + under_replicated_ms > 0""",
         "leaderless_ms DESC, under_replicated_ms DESC, partition",
@@ -85,7 +85,6 @@ def summed(period: Period, edges: Sequence[Edge]) -> dict[int, int]:
             found[bucket_ms] += edge.begun * end_after_ms - edge.begun_after_ms
             found[bucket_ms] -= edge.ended * end_after_ms - edge.ended_after_ms
             under_way += edge.begun - edge.ended
-        found[bucket_ms] = max(0, found[bucket_ms])
     return found
 
 

@@ -33,7 +33,7 @@ def prepare(query: Query) -> None:
              ON old.valid_to_offset = elected."offset" AND old.topic_id = elected.topic_id
              AND old.partition_id = elected.partition_id
         JOIN (SELECT topic_id, partition_id, valid_from_offset, isr, replicas FROM partitions
-              WHERE {during("valid_from_time")} AND {query.within.overlap}) new
+              WHERE {during("valid_from_time")}) new
              ON new.valid_from_offset = elected."offset" AND new.topic_id = elected.topic_id
              AND new.partition_id = elected.partition_id""")
 

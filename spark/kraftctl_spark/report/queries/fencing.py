@@ -95,7 +95,6 @@ def _fenced(query: Query) -> str:
         SELECT broker_id,
                count(*) FILTER (state = 'fenced' AND started_by = 'changed' AND {began}
                                 AND previous_state IS DISTINCT FROM 'controlled shutdown') AS fenced,
-               coalesce(sum(greatest(0, {within.end_ms} - {within.start_ms})) FILTER (state = 'fenced'), 0)
-                   AS fenced_ms,
+               coalesce(sum({within.end_ms} - {within.start_ms}) FILTER (state = 'fenced'), 0) AS fenced_ms,
                count(*) FILTER (state = 'controlled shutdown' AND {began}) AS shutdowns
         FROM broker_states WHERE {within.overlap} GROUP BY broker_id"""

@@ -25,7 +25,7 @@ class Step:
 def growth(query: Query) -> tuple[Size, ...]:
     """Versions that began minus those that ended by then: of one thing, at most one is valid.
 
-    Versions that ended before the period are left out: they have begun before it, too.
+    Versions that began and ended before the period are left out: they add nothing.
     """
     before_ms, end = query.period.buckets()[0], moment(query.period.end_ms)
 
