@@ -72,6 +72,6 @@ FAULTS = (
         ", hive_partitioning = false",
         "",
         (f"{QUERIES}::test_a_path_that_looks_like_a_pattern_is_a_path",),
-        "Below topic=orders every topic is orders, and below env=prod there is no report.",
+        "Below end_offset=77 the log ends at 77, and below env=prod there is no report.",
     ),
 )
