@@ -67,6 +67,14 @@ FAULTS = (
         "A broker was fenced after --from, but the clock of the next leader was before it: not counted.",
     ),
     PlantedFault(
+        "the-report-ends-at-the-time-of-the-last-record",
+        f"{REPORT}/queries/fetch.py",
+        "max(known_ms, default=0) + 1",
+        "end_ms(ranges[-1]) + 1",
+        (f"{QUERIES}::test_a_report_of_everything_goes_from_the_smallest_time_to_the_greatest",),
+        "What a leader wrote whose clock was ahead is cut from a report of everything.",
+    ),
+    PlantedFault(
         "directories-are-columns",
         f"{REPORT}/database.py",
         ", hive_partitioning = false",

@@ -126,6 +126,26 @@ def test_a_new_replica_that_an_assignment_adds_is_not_missing(tmp_path: Path) ->
     )
 
 
+AHEAD: Steps = [
+    (20, RegisterBrokerRecord(broker_id=7, broker_epoch=100, fenced=False)),
+    (1, TopicRecord("a", ONE_UUID)),
+    (2, PartitionRecord(0, ONE_UUID, [1, 2], [1], leader=1)),
+    (201, PartitionChangeRecord(0, ONE_UUID, isr=[2], leader=2, leader_recovery_state=1)),
+    until(150),
+]
+"""The clock of a former leader was ahead."""
+
+
+def test_a_report_of_everything_goes_from_the_smallest_time_to_the_greatest(tmp_path: Path) -> None:
+    contents = contents_of(tmp_path, AHEAD)
+    assert (contents.period.start_ms, contents.period.end_ms) == (1_000, 201_001)
+    assert (contents.header.start_ms, contents.header.end_ms) == (1_000, 201_000)
+    assert [row.time_ms for row in contents.unclean_elections.rows] == [201_000]
+    assert sum(row.records for row in contents.record_types) == len(AHEAD)
+    (state,) = contents.fencing.rows
+    assert (state.start_ms, state.end_ms, state.ended_by) == (20_000, 201_000, "end")
+
+
 def test_an_outage_that_ends_before_it_began_takes_no_time_from_others(tmp_path: Path) -> None:
     steps: Steps = [
         (1, TopicRecord("t", ONE_UUID)),

@@ -6,9 +6,13 @@ from kraftctl_spark.report.period import Period, at
 
 
 class Clauses:
-    """For tables of versions, unless other columns are named; what is still so extends to `log_end_ms`."""
+    """For tables of versions, unless other columns are named; what is still so extends to `log_end_ms`.
 
-    def __init__(self, period: Period, log_end_ms: int) -> None:
+    In plots, whose bars must not end before the plot, it extends to `latest_ms`: the two differ only where
+    the clock of a former leader was ahead.
+    """
+
+    def __init__(self, period: Period, log_end_ms: int, latest_ms: int) -> None:
         self._period = period
         self.began_ms = "epoch_ms(valid_from_time)"
         self.ended_ms = (
@@ -23,6 +27,9 @@ class Clauses:
         self.start_ms = self.within(self.began_ms)
         # Where the clock of a new leader is behind, no time has passed, as in the views.
         self.end_ms = self.within(f"greatest({self.began_ms}, {self.ended_ms})")
+        self.drawn_end_ms = (
+            f"CASE WHEN valid_to_offset IS NULL THEN {self.within(str(latest_ms))} ELSE {self.end_ms} END"
+        )
 
     def within(self, time_ms: str) -> str:
         """A time, or the nearer end of the period."""

@@ -61,7 +61,7 @@ def states(query: Query) -> Listed[BrokerState]:
     within = query.within
     return query.db.listed(
         BrokerState,
-        f"""SELECT broker_id, state, {within.start_ms} AS start_ms, {within.end_ms} AS end_ms,
+        f"""SELECT broker_id, state, {within.start_ms} AS start_ms, {within.drawn_end_ms} AS end_ms,
                    started_by, CASE WHEN {within.ended_ms} >= {query.period.end_ms} THEN 'end'
                                     ELSE ended_by END AS ended_by
             FROM broker_states

@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
-from kraftctl_spark.history.known_ranges import decode_ranges
+from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
 from kraftctl_spark.history.schema import KNOWN_RANGES
 from kraftctl_spark.report.contents import Contents, Header, Size
 from kraftctl_spark.report.database import Database, opened
@@ -61,8 +61,8 @@ def _contents(
     until_ms: int | None,
 ) -> Contents:
     ranges = tuple(decode_ranges(db.arrow(f"FROM {KNOWN_RANGES} ORDER BY start_offset")))
-    first_ms, last_ms = start_ms(ranges[0]), max(map(end_ms, ranges))
-    query = Query(db, _period(first_ms, last_ms + 1, from_ms, until_ms), ranges)
+    covered = _covered(db, ranges)
+    query = Query(db, _period(covered, from_ms, until_ms), ranges, covered)
     log.info("reading from %s to %s UTC", shown_time(query.period.start_ms), shown_time(query.period.end_ms))
     for prepared in (names, fencing, elections, churn, availability, config_changes, reassignments):
         prepared.prepare(query)
@@ -102,14 +102,28 @@ def _contents(
     )
 
 
-def _period(first_ms: int, end_ms: int, from_ms: int | None, until_ms: int | None) -> Period:
+def _covered(db: Database, ranges: Sequence[KnownRange]) -> Period:
+    """From the smallest to the greatest time: where a former leader's clock was ahead, it is not the last.
+
+    A range has times of its own where it begins with a snapshot.
+    """
+    times_ms = db.value(
+        """SELECT [epoch_ms(min(timestamp)), epoch_ms(max(timestamp))] FROM raw_records
+           WHERE "offset" IS NOT NULL"""
+    )
+    known_ms = [time_ms for time_ms in times_ms if time_ms is not None]
+    known_ms += [time_ms for one in ranges for time_ms in (start_ms(one), end_ms(one)) if time_ms]
+    return Period(min(known_ms, default=0), max(known_ms, default=0) + 1)
+
+
+def _period(covered: Period, from_ms: int | None, until_ms: int | None) -> Period:
     """The period that the tables cover, cut to the requested one."""
-    start_ms = first_ms if from_ms is None else max(from_ms, first_ms)
-    until_ms = end_ms if until_ms is None else min(until_ms, end_ms)
+    start_ms = covered.start_ms if from_ms is None else max(from_ms, covered.start_ms)
+    until_ms = covered.end_ms if until_ms is None else min(until_ms, covered.end_ms)
     if start_ms >= until_ms:
         raise ExportRefusedError(
-            f"nothing is between --from and --until: the tables cover {shown_time(first_ms)} to "
-            f"{shown_time(end_ms)} UTC"
+            f"nothing is between --from and --until: the tables cover {shown_time(covered.start_ms)} to "
+            f"{shown_time(covered.end_ms)} UTC"
         )
     return Period(start_ms, until_ms)
 
@@ -126,8 +140,8 @@ def _header(
         cluster_id=manifest.cluster_id,
         start_offset=first.start_offset + first.from_snapshot,
         end_offset=last.end_offset,
-        start_ms=start_ms(first),
-        end_ms=end_ms(last),
+        start_ms=query.covered.start_ms,
+        end_ms=query.covered.end_ms - 1,
         **counts,
         brokers=sizes[-1].brokers,
         topics=sizes[-1].topics,

@@ -19,6 +19,8 @@ class Query:
     db: Database
     period: Period
     ranges: tuple[KnownRange, ...]
+    covered: Period
+    """That of everything, whatever the period is."""
 
     @property
     def log_end_ms(self) -> int:
@@ -27,7 +29,7 @@ class Query:
 
     @cached_property
     def within(self) -> Clauses:
-        return Clauses(self.period, self.log_end_ms)
+        return Clauses(self.period, self.log_end_ms, self.covered.end_ms - 1)
 
     @cached_property
     def all_gaps(self) -> tuple[Gap, ...]:

@@ -19,7 +19,7 @@ def leaders(query: Query) -> Listed[QuorumLeader]:
         FROM quorum one WHERE leader_id IS NOT NULL GROUP BY leader_id, leader_epoch"""
     return query.db.listed(
         QuorumLeader,
-        f"""SELECT leader_id, log_epoch, {within.start_ms} AS start_ms, {within.end_ms} AS end_ms
+        f"""SELECT leader_id, log_epoch, {within.start_ms} AS start_ms, {within.drawn_end_ms} AS end_ms
             FROM (SELECT leader_id, log_epoch, first.valid_from_time AS valid_from_time,
                          last.valid_to_offset AS valid_to_offset, last.valid_to_time AS valid_to_time
                   FROM ({epochs}))
