@@ -75,6 +75,14 @@ FAULTS = (
         "What a leader wrote whose clock was ahead is cut from a report of everything.",
     ),
     PlantedFault(
+        "names-can-turn-the-direction-of-writing",
+        f"{REPORT}/section.py",
+        "letter if letter.isprintable() else",
+        "letter if letter else",
+        (f"{PAGE}::test_letters_that_are_not_printable_are_shown_nowhere",),
+        "A user whose name contains U+202E looks like another one.",
+    ),
+    PlantedFault(
         "directories-are-columns",
         f"{REPORT}/database.py",
         ", hive_partitioning = false",

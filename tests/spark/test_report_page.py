@@ -10,6 +10,7 @@ import pytest
 
 from kraftctl_spark.report.contents import (
     OTHERS,
+    Acl,
     Availability,
     BrokerElections,
     BrokerState,
@@ -152,6 +153,21 @@ def test_values_from_the_log_are_text_wherever_they_stand():
     texts = json.dumps(figures(page)["plot-config-changes-0"]["data"])
     assert "&lt;script&gt;" in texts
     assert HOSTILE not in texts
+
+
+def test_letters_that_are_not_printable_are_shown_nowhere():
+    """One that turns the direction of writing makes a name look like another."""
+    name = "User:\u202eecila\x07\u2066"
+    contents = busy()
+    acls = replace(contents.acls, at_end=Listed((Acl(name, "ALLOW", "READ", "TOPIC t", "*"),), 1))
+    change = replace(contents.config_changes.rows[0], new_value=name)
+    header = replace(contents.header, cluster_id=name)
+    changed = replace(contents, acls=acls, config_changes=Listed((change,), 1), header=header)
+    page = render(changed, MADE)
+
+    assert "<td>User: ecila  </td>" in page
+    assert [letter for letter in without_scripts(page) if not letter.isprintable() and letter != "\n"] == []
+    assert "\\u202e" not in json.dumps(figures(page))
 
 
 def test_a_name_may_not_leave_its_place_in_a_plot_either():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from kraftctl_spark.report.contents import Contents, Gap
 from kraftctl_spark.report.period import shown_duration, shown_time
+from kraftctl_spark.report.section import escaped
 
 GAPS_LISTED_MAX = 5
 
@@ -17,9 +16,9 @@ WHO = (
 
 def page_header(contents: Contents, made: str) -> str:
     """HTML; `made` says when and by which program."""
-    cards = "".join(f"<li><b>{value}</b> {escape(name)}</li>" for value, name in _numbers(contents))
+    cards = "".join(f"<li><b>{value}</b> {escaped(name)}</li>" for value, name in _numbers(contents))
     facts = (*_known(contents), ("Cluster", contents.header.cluster_id), ("Report", made))
-    listed = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
+    listed = "".join(f"<dt>{escaped(name)}</dt><dd>{escaped(value)}</dd>" for name, value in facts)
     return (
         f"<header>\n<h1>What happened in this Kafka cluster</h1>\n<dl>{listed}</dl>\n"
         f'<ul class="numbers">{cards}</ul>\n<p class="who">{WHO}</p>\n'

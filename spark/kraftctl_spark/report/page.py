@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
-from html import escape, unescape
+from html import unescape
 from typing import Any
 
 from plotly.offline import get_plotlyjs
@@ -19,7 +19,7 @@ from plotly.offline import get_plotlyjs
 from kraftctl_spark.report.contents import Contents
 from kraftctl_spark.report.draw import DRAW
 from kraftctl_spark.report.header import page_header
-from kraftctl_spark.report.section import Section, Table, label
+from kraftctl_spark.report.section import Section, Table, escaped, label
 from kraftctl_spark.report.sections import ALL
 from kraftctl_spark.report.style import STYLE
 
@@ -39,7 +39,7 @@ def render(contents: Contents, made: str) -> str:
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{_policy((plotly_js, DRAW))}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{escape(title)}</title>\n",
+            f"<title>{escaped(title)}</title>\n",
             '<link rel="icon" href="data:,">\n',
             f"<style>{STYLE}</style>\n</head>\n<body>\n",
             page_header(contents, made),
@@ -61,7 +61,7 @@ def _policy(scripts: Sequence[str]) -> str:
 
 
 def _navigation(sections: Sequence[Section]) -> str:
-    links = "".join(f'<a href="#{section.name}">{escape(section.title)}</a>' for section in sections)
+    links = "".join(f'<a href="#{section.name}">{escaped(section.title)}</a>' for section in sections)
     zoom = (
         '<span id="zoom" hidden>Shown: <output></output> '
         '<button type="button">show the whole period</button></span>'
@@ -72,17 +72,17 @@ def _navigation(sections: Sequence[Section]) -> str:
 def _section(section: Section) -> str:
     parts = [
         f'<section id="{section.name}" aria-labelledby="{section.name}-title">\n',
-        f'<h2 id="{section.name}-title">{escape(section.title)}</h2>\n',
-        f'<p class="summary">{escape(section.summary)}</p>\n',
-        f'<p class="explanation">{escape(section.explanation)}</p>\n',
+        f'<h2 id="{section.name}-title">{escaped(section.title)}</h2>\n',
+        f'<p class="summary">{escaped(section.summary)}</p>\n',
+        f'<p class="explanation">{escaped(section.explanation)}</p>\n',
     ]
     for number, plot in enumerate(section.plots):
         parts.append(
-            f'<figure><figcaption>{escape(plot.title)}</figcaption><div class="plot" role="img" '
+            f'<figure><figcaption>{escaped(plot.title)}</figcaption><div class="plot" role="img" '
             f'style="height:{plot.figure.layout.height:g}px" id="{plot_id(section, number)}" '
-            f'aria-label="{escape(plot.title + ". " + section.summary)}"></div></figure>\n'
+            f'aria-label="{escaped(plot.title + ". " + section.summary)}"></div></figure>\n'
         )
-    parts += [f'<p class="note">{escape(note)}</p>\n' for note in section.notes]
+    parts += [f'<p class="note">{escaped(note)}</p>\n' for note in section.notes]
     parts += [_table(table) for table in section.tables if table.rows]
     return "".join((*parts, "</section>\n"))
 
@@ -93,13 +93,13 @@ def plot_id(section: Section, number: int) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in table.columns)
     rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(value)}</td>' for value in row)}</tr>\n" for row in table.rows
+        f"<tr>{''.join(f'<td>{escaped(value)}</td>' for value in row)}</tr>\n" for row in table.rows
     )
     opened = " open" if len(table.rows) <= OPEN_ROWS_MAX else ""
     return (
-        f"<details{opened}><summary>{escape(table.title)} "
+        f"<details{opened}><summary>{escaped(table.title)} "
         f'<span class="count">({len(table.rows):,})</span></summary><div class="scroll">'
         f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div></details>\n"
     )

@@ -198,7 +198,12 @@ def label(text: str, length: int = LABEL_MAX) -> str:
 def shortened(text: str, length: int = VALUE_MAX) -> str:
     """Escapes text for a figure, where texts can contain tags."""
     cut = text if len(text) <= length else text[: length - 1] + "…"
-    return html.escape("".join(letter if letter.isprintable() else " " for letter in cut))
+    return escaped(cut)
+
+
+def escaped(text: str) -> str:
+    """For HTML. Letters that are not printable are spaces: some turn the direction of what follows."""
+    return html.escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 def counted(count: int, what: str, plural: str = "") -> str:
