@@ -187,10 +187,18 @@ FAULTS = (
     PlantedFault(
         "the-jvm-leaves-its-files-behind",
         f"{SOURCE}/spark_home.py",
-        'f"{given} -Djava.io.tmpdir={directory}".strip()',
+        """f'{given} "-Djava.io.tmpdir={directory}"'.strip()""",
         "given",
         ("tests/spark/test_spark_home.py::test_temporary_files_of_the_jvm_are_in_it",),
         "Every killed export leaves some megabytes in the directory of temporary files, for ever.",
+    ),
+    PlantedFault(
+        "an-option-of-java-ends-at-a-space",
+        f"{SOURCE}/spark_home.py",
+        """'{given} "-Djava.io.tmpdir={directory}"'""",
+        '"{given} -Djava.io.tmpdir={directory}"',
+        ("tests/spark/test_spark_home.py::test_the_jvm_starts_where_a_path_contains_a_space",),
+        "Where TMPDIR contains a space, no export and no query starts.",
     ),
     PlantedFault(
         "the-home-of-a-killed-process-stays",

@@ -28,8 +28,8 @@ def test_an_installed_spark_without_its_zip(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        pytest.param(None, "-Djava.io.tmpdir={home}/tmp", id="none"),
-        pytest.param("-Xss2m", "-Xss2m -Djava.io.tmpdir={home}/tmp", id="others"),
+        pytest.param(None, '"-Djava.io.tmpdir={home}/tmp"', id="none"),
+        pytest.param("-Xss2m", '-Xss2m "-Djava.io.tmpdir={home}/tmp"', id="others"),
         pytest.param("-Djava.io.tmpdir=/x", "-Djava.io.tmpdir=/x", id="a-chosen-one"),
     ],
 )
@@ -46,6 +46,23 @@ def test_temporary_files_of_the_jvm_are_in_it(
         assert os.environ[JAVA_OPTIONS] == expected.format(home=home)
         assert (home / "tmp").is_dir()
     assert os.environ.get(JAVA_OPTIONS) == given
+
+
+@pytest.mark.spark
+def test_the_jvm_starts_where_a_path_contains_a_space(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without quotes, Java looks for a main class of the rest of the path."""
+    directory = tmp_path / "a directory"
+    directory.mkdir()
+    for variable in ("SPARK_HOME", "PYSPARK_GATEWAY_PORT", JAVA_OPTIONS):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    with light_spark_home():
+        submit = Path(os.environ["SPARK_HOME"]) / "bin" / "spark-submit"
+        assert directory in submit.parents
+        started = subprocess.run([submit, "--version"], capture_output=True, text=True, timeout=60)
+    assert (started.returncode, "version" in started.stderr) == (0, True), started.stderr
 
 
 def test_spark_logs_errors_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,9 +97,12 @@ def light_spark_home() -> Iterator[None]:
 
 
 def _with_temporary(directory: Path) -> str:
-    """Java's options so that temporary files are there, unless they say where."""
+    """Java's options so that temporary files are there, unless they say where.
+
+    In quotes, which Spark's launcher removes: its path can contain a space.
+    """
     given = os.environ.get(JAVA_OPTIONS, "")
-    return given if "-Djava.io.tmpdir=" in given else f"{given} -Djava.io.tmpdir={directory}".strip()
+    return given if "-Djava.io.tmpdir=" in given else f'{given} "-Djava.io.tmpdir={directory}"'.strip()
 
 
 @contextmanager
