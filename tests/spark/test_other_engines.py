@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -17,6 +18,7 @@ from kraftctl_spark.rows.tables import table_schemas
 from kraftctl_spark.tables.compaction import RegularCompaction
 from kraftctl_spark.tables.manifest import MANIFESTS, Output
 from kraftctl_spark.tables.reader import read_table
+from kraftctl_spark.tables.table_files import TableFile
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.typed_export import compact_and_die, exporting, mixed_batches, offsets_in_directory
 
@@ -104,9 +106,75 @@ def test_columns_that_have_more_in_them_are_columns_of_this_release() -> None:
     inner = schema.field(place).type.value_field.type
     fewer = pa.list_(pa.field("element", pa.struct([inner.field(i) for i in range(inner.num_fields - 1)])))
     older = schema.set(place, pa.field("end_points", fewer))
-    later = schema.append(pa.field("of_a_later_release", pa.int32()))
-    assert [_is_old(one, "register_broker_record") for one in (schema, older, later)] == [False, True, False]
+    assert [_is_old(one, "register_broker_record") for one in (schema, older)] == [False, True]
     assert not _is_old(older, "a_table_of_a_later_release")
+
+
+def with_field(schema: pa.Schema, name: str) -> pa.Schema:
+    """With one more field in the structs of a column."""
+    place = schema.get_field_index(name)
+    fields = list(schema.field(place).type.value_field.type)
+    more = pa.struct([*fields, pa.field("of_a_later_release", pa.int32())])
+    return schema.set(place, pa.field(name, pa.list_(pa.field("element", more))))
+
+
+def test_files_with_fields_of_a_later_release_are_not_old() -> None:
+    """Wherever the field is, and if the file lacks one of this release too: they would lose it."""
+    from kraftctl_spark.tables.compaction import _is_later, _is_old
+
+    table = "register_broker_record"
+    schema = table_schemas()[table]
+    later = schema.append(pa.field("of_a_later_release", pa.int32()))
+    within = with_field(schema, "end_points")
+    both = within.remove(within.get_field_index("is_migrating_zk_broker"))
+    assert [_is_old(one, table) for one in (later, within, both)] == [False] * 3
+    assert [_is_later(one, table) for one in (later, within, both)] == [True] * 3
+    assert _is_later(schema, "a_table_of_a_later_release")
+    assert not _is_later(schema, table)
+    assert not _is_later(both.remove(both.get_field_index("end_points")), table)
+
+
+@pytest.mark.parametrize("regular", [False, True], ids=["compact", "run"])
+@pytest.mark.parametrize("what", ["column", "table"])
+def test_what_a_later_release_wrote_stays(
+    controller: FakeController, quorum: FakeQuorum, tmp_path: Path, what: str, regular: bool
+) -> None:
+    """Its batch is copied into no file of this release, but those before and after it are merged."""
+    quorum.append(*mixed_batches(0, 80))
+    output = Output(tmp_path)
+    with exporting(output.directory, controller.endpoint) as exporter:
+        for end in (10, 30, 40, 50, 80):
+            exporter.export_to(end, 1)
+    manifests = output.manifests()
+    assert len(manifests) == 5
+    later = manifests[2]
+    (file,) = [one for one in later.files if one.table == TABLE]
+    path = output.directory / file.path
+    written = pq.read_table(path)
+    if what == "column":
+        pq.write_table(written.append_column("of_a_later_release", pa.array(range(len(written)))), path)
+        later = replace(later, files=tuple(one for one in later.files if one != file) + (sized(file, path),))
+    else:
+        added = output.directory / "later_record" / path.name
+        added.parent.mkdir()
+        pq.write_table(written, added)
+        new = replace(file, table="later_record", path=f"later_record/{path.name}")
+        later = replace(later, files=(*later.files, sized(new, added)))
+    (output.directory / MANIFESTS / f"{later.name}.json").write_text(later.to_json())
+    output.check_files()
+    before = rows(output)
+    if regular:
+        RegularCompaction(output, batches=1, grace_ms=0).after_batch()
+    else:
+        assert main(["compact", "--output", str(output.directory)]) == 0
+    assert [one for one in output.manifests() if one == later] == [later]
+    assert len(output.manifests()) == 3
+    output.check_files()
+    assert rows(output) == before
+
+
+def sized(file: TableFile, path: Path) -> TableFile:
+    return replace(file, bytes=path.stat().st_size)
 
 
 def test_an_export_writes_them_anew_bit_by_bit(grown: Output) -> None:

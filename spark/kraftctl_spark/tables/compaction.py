@@ -5,14 +5,15 @@ deleted, because a reader of the bare directory would find their rows twice; or 
 readers that use the manifests. An export may append at the same time.
 
 Files without the columns of this release are written anew, merged or by themselves: other engines take the
-columns of a table from its first file.
+columns of a table from its first file. Batches with fields or tables of a later release stay as they are:
+those would be lost.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -64,10 +65,10 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     removed = output.remove_replaced(grace_ms)
     merged = before = after = 0
     renewed = False
-    for whole in _runs(output.manifests()):
+    for whole in _runs(output):
         run = _small(whole) if spare_large else whole
         spared = whole[: -len(run)] if len(run) > 1 else whole
-        if not (renewed and spare_large) and any(_has_old_columns(output, one) for one in spared):
+        if not (renewed and spare_large) and any(_has(output, one, _is_old) for one in spared):
             run, renewed = whole, True
         elif len(run) < 2:
             continue
@@ -83,17 +84,19 @@ def compact(output: Output, grace_ms: int, spare_large: bool = False) -> Compact
     return Compacted(merged, before, after, removed)
 
 
-def _runs(manifests: list[Manifest]) -> Iterator[list[Manifest]]:
+def _runs(output: Output) -> Iterator[list[Manifest]]:
     """Consecutive manifests to merge: a snapshot's is alone, redacted ones are not with unredacted ones."""
     run: list[Manifest] = []
     records = 0
-    for manifest in manifests:
+    for manifest in output.manifests():
         size = manifest.counts["records"]
-        if run and (_are_apart(run[-1], manifest) or records + size > RECORDS_PER_MERGE):
+        later = _has(output, manifest, _is_later)
+        if run and (later or _are_apart(run[-1], manifest) or records + size > RECORDS_PER_MERGE):
             yield run
             run, records = [], 0
-        run.append(manifest)
-        records += size
+        if not later:
+            run.append(manifest)
+            records += size
     if run:
         yield run
 
@@ -110,14 +113,32 @@ def _small(run: list[Manifest]) -> list[Manifest]:
     return run[first:]
 
 
-def _has_old_columns(output: Output, manifest: Manifest) -> bool:
-    """Whether a file lacks columns of this release, or parts of them. One of a later release has others."""
-    return any(_is_old(pq.read_schema(output.directory / file.path), file.table) for file in manifest.files)
+def _has(output: Output, manifest: Manifest, what: Callable[[pa.Schema, str], bool]) -> bool:
+    """Whether one of its files is so."""
+    return any(what(pq.read_schema(output.directory / file.path), file.table) for file in manifest.files)
 
 
 def _is_old(found: pa.Schema, table: str) -> bool:
+    """Whether it lacks fields of this release, and has no others."""
     schema = table_schemas().get(table)
-    return schema is not None and not found.equals(schema) and set(found.names) <= set(schema.names)
+    return schema is not None and not found.equals(schema) and set(_paths(found)) < set(_paths(schema))
+
+
+def _is_later(found: pa.Schema, table: str) -> bool:
+    """Whether it has fields that this release does not know."""
+    schema = table_schemas().get(table)
+    return schema is None or not (found.equals(schema) or set(_paths(found)) <= set(_paths(schema)))
+
+
+def _paths(fields: Iterable[pa.Field], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Of all fields, those within lists and structs too."""
+    for field in fields:
+        path, kind = (*above, field.name), field.type
+        yield path
+        while pa.types.is_list(kind):
+            kind = kind.value_type
+        if pa.types.is_struct(kind):
+            yield from _paths(kind, path)
 
 
 def _records(manifests: list[Manifest]) -> int:
