@@ -69,6 +69,14 @@ FAULTS = (
         "Of two unclean elections in a row, the second one is not found.",
     ),
     PlantedFault(
+        "what-cannot-be-read-ends-the-export",
+        f"{HISTORY}/damage.py",
+        "    except (pa.ArrowInvalid, OSError) as error:\n",
+        "    except OSError as error:\n",
+        (f"{TABLES}::test_a_damaged_file_is_refused_with_its_name",),
+        "One damaged file of the history ends the whole export, at every start.",
+    ),
+    PlantedFault(
         "files-of-others-are-deleted",
         f"{HISTORY}/history_manifest.py",
         "if OUR_NAMES.fullmatch(path.name) and",

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest
 from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.history.known_ranges import KnownRange, decode_ranges
@@ -43,11 +43,14 @@ class HistoryState:
 
     @staticmethod
     def load(output: Path, manifest: HistoryManifest) -> HistoryState:
-        """From the files of a manifest: costs what is open, however long the history is."""
+        """From the files of a manifest: costs what is open, however long the history is.
+
+        ExportRefusedError for a damaged one.
+        """
 
         def read(kind: str) -> list[tuple[str, pa.Table]]:
             files = manifest.of(kind, still_open=True)
-            return [(file.path, pq.ParquetFile(output / file.path).read()) for file in files]
+            return [(file.path, read_file(output / file.path)) for file in files]
 
         in_files = {
             kind.name: [(path, decode_open(kind, rows)) for path, rows in read(kind.name)]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kraftctl_spark.history.damage import damage_refused
 from kraftctl_spark.history.history_manifest import (
     OPEN_PREFIX,
     HistoryManifest,
@@ -220,8 +221,11 @@ def _together(batch: list[Manifest]) -> Iterator[list[Manifest]]:
 
 
 def _row_groups(path: Path) -> Iterator[pa.Table]:
-    file = pq.ParquetFile(path)
+    with damage_refused(path):
+        file = pq.ParquetFile(path)
     if not file.num_row_groups:
         yield file.schema_arrow.empty_table()
     for group in range(file.num_row_groups):
-        yield file.read_row_group(group)
+        with damage_refused(path):
+            rows = file.read_row_group(group)
+        yield rows

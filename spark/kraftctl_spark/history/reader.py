@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import read_manifest
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.tables.manifest import ExportRefusedError
 
 
 def read_versions(output: Path, table: str) -> pa.Table:
-    """All rows of a table, those that are still open last; KeyError for an unknown table."""
+    """All rows of a table, those that are still open last; KeyError for an unknown table.
+
+    ExportRefusedError without a history, or for a damaged file.
+    """
     schema = SCHEMAS[table]
     while True:
         manifest = read_manifest(output)
@@ -21,7 +24,7 @@ def read_versions(output: Path, table: str) -> pa.Table:
             raise ExportRefusedError(f"{output} holds no history of this release")
         files = [file for still_open in (False, True) for file in manifest.of(table, still_open)]
         try:
-            read = [pq.ParquetFile(output / file.path).read() for file in files]
+            read = [read_file(output / file.path) for file in files]
         except FileNotFoundError:
             if read_manifest(output) == manifest:
                 raise

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 
 from kraftctl_spark.datasource.spark_schema import spark_type
 from kraftctl_spark.history import DIRECTORY
+from kraftctl_spark.history.damage import read_file
 from kraftctl_spark.history.history_manifest import HistoryManifest, read_manifest
 from kraftctl_spark.history.known_ranges import decode_ranges
 from kraftctl_spark.history.schema import KNOWN_RANGES, SCHEMAS
@@ -103,7 +103,7 @@ def _open_history(
         try:
             frames = _frames(spark, output, SCHEMAS, manifest.files)
             (ranges,) = manifest.of(KNOWN_RANGES, still_open=True)
-            known = decode_ranges(pq.ParquetFile(output / ranges.path).read())
+            known = decode_ranges(read_file(output / ranges.path))
         except FileNotFoundError:
             if read_manifest(output) == manifest:
                 raise

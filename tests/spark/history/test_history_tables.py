@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable
@@ -24,6 +25,7 @@ from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch
 from kraftctl_protocol.uuids import ONE_UUID
 from kraftctl_spark import cli
+from kraftctl_spark.commands.history import RegularHistory
 from kraftctl_spark.history import history_tables, open_files
 from kraftctl_spark.history.history_manifest import MANIFEST, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
@@ -296,3 +298,46 @@ def test_a_damaged_manifest_is_refused(history: History, tmp_path: Path) -> None
         HistoryTables(raw, output).catch_up()
     HistoryTables(raw, output).rebuild()
     assert content(output) == expected
+
+
+def damage(path: Path, where: str) -> None:
+    """Of the same size as before."""
+    content = bytearray(path.read_bytes())
+    if where == "end":
+        content[-4:] = b"\0\0\0\0"
+    else:
+        content[4:200] = b"\xff" * 196
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("where", ["end", "data"])
+@pytest.mark.parametrize("kind", ["partitions/open-", "topics/open-", "known_ranges/open-", "events/0"])
+def test_a_damaged_file_is_refused_with_its_name(
+    history: History,
+    tmp_path: Path,
+    kind: str,
+    where: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """An export continues without it; `history --rebuild` computes it anew."""
+    raw, output = tmp_path / "raw", tmp_path / "history"
+    export(history, raw, [100], False, lambda end: None)
+    HistoryTables(raw, output).catch_up()
+    export(history, raw, [200], False, lambda end: None)
+    before = goes_up_to(output)
+    path = min(output.glob(f"{kind}*.parquet"))
+    damage(path, where)
+    refusal = f"{path} is damaged: kraftctl-export history --rebuild computes it anew"
+    if kind.endswith("open-"):
+        RegularHistory(HistoryTables(raw, output)).after_batch()
+        assert f"the history is not continued for now: {refusal}" in caplog.text
+        assert goes_up_to(output) == before
+    command = ["history", "--tables", str(raw), "--output", str(output)]
+    caplog.clear()
+    assert cli.main([*command, "--merge"]) == 2
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == [refusal]
+    with pytest.raises(ExportRefusedError, match=re.escape(refusal)):
+        read_versions(output, path.parent.name)
+    assert cli.main([*command, "--rebuild"]) == 0
+    HistoryTables(raw, tmp_path / "anew").rebuild()
+    assert content(output) == content(tmp_path / "anew")
