@@ -7,7 +7,7 @@ import logging
 import random
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from kraftctl.config.controller_config import ControllerConfig
@@ -88,7 +88,7 @@ async def run_controller(
         await server.accept(driver.requests, driver.has_rules, credentials)
         own_rights = OwnRights(asyncio.get_running_loop(), config, driver.authorizer)
         driver.start()
-        reloading = asyncio.ensure_future(_reload_ssl(server, driver, clock, reload or asyncio.Event()))
+        reloading = asyncio.ensure_future(_ssl_reloading(server, driver, clock, reload or asyncio.Event()))
         try:
             await _run_until(stop, driver)
         finally:
@@ -114,12 +114,18 @@ def peers_context(config: ControllerConfig) -> ssl.SSLContext | None:
     return client_context(found)
 
 
-async def _reload_ssl(server: SocketServer, driver: Driver, clock: Clock, requested: asyncio.Event) -> None:
-    """Until it is cancelled."""
-    if server.ssl_stores:
-        from kraftctl.server.ssl_reloading import SslReloading
+def _ssl_reloading(
+    server: SocketServer, driver: Driver, clock: Clock, requested: asyncio.Event
+) -> Coroutine[object, object, None]:
+    """Runs until it is cancelled. It is made here and not in the task, so that a failure ends the start."""
+    if not server.ssl_stores:
+        return _nothing_to_reload(requested)
+    from kraftctl.server.ssl_reloading import SslReloading
 
-        await SslReloading(server, driver, clock.wall_ms).run(requested)
+    return SslReloading(server, driver, clock.wall_ms).run(requested)
+
+
+async def _nothing_to_reload(requested: asyncio.Event) -> None:
     while await requested.wait():
         requested.clear()
         ssl_logger.info("No listener uses SSL: there are no keystores and truststores to read again")
