@@ -77,6 +77,22 @@ FAULTS = (
         "One damaged file of the history ends the whole export, at every start.",
     ),
     PlantedFault(
+        "a-damaged-typed-file-ends-the-export-by-its-history",
+        "spark/kraftctl_spark/commands/history.py",
+        "(ExportRefusedError, OSError, ArrowInvalid, AssertionError)",
+        "(ExportRefusedError, OSError, AssertionError)",
+        (f"{TABLES}::test_a_damaged_file_of_the_typed_tables_ends_no_export",),
+        "One damaged file ends the export at the next batch, although what follows a batch can wait.",
+    ),
+    PlantedFault(
+        "a-damaged-typed-file-ends-the-export-by-its-compaction",
+        "spark/kraftctl_spark/tables/compaction.py",
+        "            except (OSError, pa.ArrowInvalid) as error:\n",
+        "            except OSError as error:\n",
+        (f"{TABLES}::test_a_damaged_file_of_the_typed_tables_ends_no_export",),
+        "One damaged file ends the export when small files are merged.",
+    ),
+    PlantedFault(
         "files-of-others-are-deleted",
         f"{HISTORY}/history_manifest.py",
         "if OUR_NAMES.fullmatch(path.name) and",

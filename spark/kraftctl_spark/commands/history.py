@@ -56,10 +56,12 @@ class RegularHistory:
 
     def after_batch(self) -> None:
         """What fails here does not stop the export: the next batch, or `history`, continues it."""
+        from pyarrow import ArrowInvalid
+
         from kraftctl_spark.tables.manifest import ExportRefusedError
 
         try:
             manifest = self._tables.catch_up()
             log.info("the history goes up to offset %d", manifest.end)
-        except (ExportRefusedError, OSError, AssertionError) as error:
+        except (ExportRefusedError, OSError, ArrowInvalid, AssertionError) as error:
             log.warning("the history is not continued for now: %s", error)

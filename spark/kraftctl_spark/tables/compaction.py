@@ -210,7 +210,7 @@ class RegularCompaction:
         self._done = 0
 
     def after_batch(self) -> None:
-        """A full disk does not stop the export here: merging can wait, and needs more space than a batch."""
+        """A full disk, or a damaged file, does not stop the export here: merging can wait."""
         self._done += 1
         if not self._batches or self._done < self._batches:
             return
@@ -221,5 +221,5 @@ class RegularCompaction:
                 return
             try:
                 log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
-            except OSError as error:
+            except (OSError, pa.ArrowInvalid) as error:
                 log.warning("small files are not merged for now: %s", error)

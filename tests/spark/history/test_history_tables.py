@@ -31,7 +31,7 @@ from kraftctl_spark.history.history_manifest import MANIFEST, read_manifest
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.history.reader import read_versions
 from kraftctl_spark.history.schema import SCHEMAS
-from kraftctl_spark.tables.compaction import compact
+from kraftctl_spark.tables.compaction import RegularCompaction, compact
 from kraftctl_spark.tables.durable import no_hook
 from kraftctl_spark.tables.manifest import ExportRefusedError, Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
@@ -341,3 +341,18 @@ def test_a_damaged_file_is_refused_with_its_name(
     assert cli.main([*command, "--rebuild"]) == 0
     HistoryTables(raw, tmp_path / "anew").rebuild()
     assert content(output) == content(tmp_path / "anew")
+
+
+def test_a_damaged_file_of_the_typed_tables_ends_no_export(
+    history: History, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What follows a batch can wait: the next batches are written."""
+    raw = tmp_path / "raw"
+    for end in (100, 200):
+        export(history, raw, [end], False, lambda end: None)
+    for path in raw.glob("*/*.parquet"):
+        damage(path, "end")
+    RegularHistory(HistoryTables(raw, tmp_path / "history")).after_batch()
+    RegularCompaction(Output(raw), 1, 0).after_batch()
+    assert "the history is not continued for now" in caplog.text
+    assert "small files are not merged for now" in caplog.text
