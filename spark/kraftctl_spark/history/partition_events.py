@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kraftctl_spark.history.distinct import NUMBER
+from kraftctl_spark.history.event_columns import EventColumns, Numbered
 from kraftctl_spark.history.kinds import PARTITIONS
 from kraftctl_spark.history.partition_columns import (
-    BEGAN,
     DIRECTORIES,
     KEY,
     Columns,
@@ -23,7 +23,6 @@ from kraftctl_spark.history.partition_columns import (
 )
 from kraftctl_spark.history.partition_pass import EXISTED, POSITION, PartitionPass
 from kraftctl_spark.history.partition_records import ACT, OPEN_BEFORE, REMOVE
-from kraftctl_spark.history.schema import EVENTS_SCHEMA
 
 RECOVERING = 1
 _LEADER_KINDS = ["leader elected", "unclean election", "leader lost"]
@@ -38,18 +37,17 @@ _Part = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
 """Events of one kind, or a few: which row, and the numbers of the kind and of the texts before and after."""
 
 
-def partition_events(found: PartitionPass, meanings: Meanings, cluster_id: str) -> pa.Table:
-    """In the order of the log, those of one record in a fixed order."""
+def partition_events(found: PartitionPass, meanings: Meanings) -> EventColumns | None:
+    """In the order of the log, those of one record in a fixed order; None if there are none."""
     changes = _Changes(found.rows, meanings)
     parts = [part for part in changes.parts() if len(part[0])]
     if not parts:
-        return EVENTS_SCHEMA.empty_table()
+        return None
     rows, *words = (pa.concat_arrays(list(column)) for column in zip(*parts, strict=True))
     order = stable_order(found.rows[POSITION].take(rows))
-    texts = (changes.texts.take(numbers.take(order)) for numbers in words)
+    texts = (Numbered(changes.texts, numbers.take(order)) for numbers in words)
     columns = dict(zip(("kind", "before", "after"), texts, strict=True))
-    columns |= taken({name: found.rows[name] for name in (KEY, "topic", *BEGAN)}, rows.take(order))
-    return _table(columns, meanings, cluster_id)
+    return columns | _subjects(found.rows, rows.take(order), meanings)
 
 
 class _Changes:
@@ -192,23 +190,23 @@ def _has_more(one: pa.Array, other: pa.Array, lists: pa.Array) -> pa.Array:
     return more
 
 
-def _table(rows: Columns, meanings: Meanings, cluster_id: str) -> pa.Table:
-    count = len(rows[KEY])
-    keys = rows[KEY].dictionary_encode()
-    ids = partition_ids(keys.dictionary)
-    names = meanings.names.take(rows["topic"])
-    columns = {
-        "offset": rows["valid_from_offset"],
-        "time": rows["valid_from_time"],
-        "batch_offset": rows["batch_offset"],
-        "kind": rows["kind"],
-        "subject": pc.binary_join_element_wise(names, ids.cast(pa.string()).take(keys.indices), "-"),
-        "before": rows["before"],
-        "after": rows["after"],
-        "history_table": pa.repeat(PARTITIONS.name, count),
-        "topic_id": meanings.topic_ids.take(topic_numbers(keys.dictionary)).take(keys.indices),
-        "partition_id": ids.take(keys.indices),
+def _subjects(all_rows: Columns, rows: pa.Array, meanings: Meanings) -> dict[str, Numbered | pa.Array]:
+    """Where and of which partition: consecutive rows of a partition have the same values, which are made once."""
+    keys, topics = all_rows[KEY], all_rows["topic"]
+    begins = pc.or_(pc.not_equal(keys, shifted(keys)), pc.not_equal(topics, shifted(topics)))
+    numbers = pc.cumulative_sum(begins.cast(NUMBER)).take(rows)
+    first = pa.concat_arrays([pa.array([0], pa.uint64()), pc.indices_nonzero(begins)])
+    keys, names = keys.take(first), meanings.names.take(topics.take(first))
+    ids = partition_ids(keys)
+    subjects = pc.binary_join_element_wise(names, ids.cast(pa.string()), "-")
+    count = len(rows)
+    return {
+        "offset": all_rows["valid_from_offset"].take(rows),
+        "time": all_rows["valid_from_time"].take(rows),
+        "batch_offset": all_rows["batch_offset"].take(rows),
+        "subject": Numbered(subjects, numbers),
+        "history_table": Numbered(pa.array([PARTITIONS.name]), pa.repeat(pa.scalar(0, NUMBER), count)),
+        "topic_id": Numbered(meanings.topic_ids.take(topic_numbers(keys)), numbers),
+        "partition_id": ids.take(numbers),
         "broker_id": pa.nulls(count, pa.int32()),
-        "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
     }
-    return pa.Table.from_arrays([columns[name] for name in EVENTS_SCHEMA.names], schema=EVENTS_SCHEMA)

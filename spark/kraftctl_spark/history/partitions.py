@@ -7,12 +7,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kraftctl_spark.history.event_columns import EventColumns
 from kraftctl_spark.history.open_partitions import OpenPartitions
 from kraftctl_spark.history.partition_columns import Columns, Meanings
 from kraftctl_spark.history.partition_events import partition_events
 from kraftctl_spark.history.partition_pass import PartitionPass
 from kraftctl_spark.history.partition_records import PLACE, clearing, moments, operations
-from kraftctl_spark.history.schema import EVENTS_SCHEMA, TIME
+from kraftctl_spark.history.schema import TIME
 from kraftctl_spark.history.steps import Step
 from kraftctl_spark.history.versions import GAP, Versions
 
@@ -28,11 +29,9 @@ class PartitionRows(NamedTuple):
         """In the order in which they ended."""
         return self.meanings.decoded(*self.found.ended(), cluster_id)
 
-    def events(self, cluster_id: str) -> pa.Table:
+    def events(self) -> EventColumns | None:
         """In the order of the log; what a snapshot begins is none."""
-        if self.in_snapshot:
-            return EVENTS_SCHEMA.empty_table()
-        return partition_events(self.found, self.meanings, cluster_id)
+        return None if self.in_snapshot else partition_events(self.found, self.meanings)
 
 
 class Partitions:

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from kraftctl_spark.history import events
 from kraftctl_spark.history.brokers import Brokers
+from kraftctl_spark.history.event_columns import in_log_order, numbered
 from kraftctl_spark.history.keyed import Keyed
 from kraftctl_spark.history.kinds import KINDS, PARTITIONS
 from kraftctl_spark.history.open_partitions import OpenPartitions
-from kraftctl_spark.history.partition_columns import array, stable_order
 from kraftctl_spark.history.partitions import PartitionRows, Partitions
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import EVENTS, EVENTS_SCHEMA, SCHEMAS, encode_events, encode_versions
@@ -47,12 +47,9 @@ class DoneByStep(NamedTuple):
 
     def events(self) -> pa.Table:
         """Of a topic that is removed, first its partitions are deleted."""
-        of_partitions = [one.events(self.cluster_id) for one in self.passes]
+        of_partitions = [found for one in self.passes if (found := one.events()) is not None]
         others = encode_events(list(events.events_of(self.changes)), self.cluster_id)
-        together = pa.concat_tables([*of_partitions, others])
-        if others.num_rows in (0, together.num_rows):
-            return together
-        return together.take(stable_order(array(together.column("offset"))))
+        return in_log_order([*of_partitions, numbered(others)], self.cluster_id)
 
 
 class Marked(NamedTuple):

@@ -58,13 +58,13 @@ class _File:
 
 
 class VersionFiles:
-    """The files of one commit. A thread makes and writes rows while the next step is computed."""
+    """The files of one commit. A thread makes rows and another one writes them while the next step is computed."""
 
     def __init__(self, output: Path, hook: Hook) -> None:
         self._output = output
         self._hook = hook
         self._files: dict[Path, _File] = {}
-        self._writer = ThreadPoolExecutor(1)
+        self._maker, self._writer = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._unwritten: deque[Future[None]] = deque()
 
     def __enter__(self) -> VersionFiles:
@@ -72,7 +72,8 @@ class VersionFiles:
 
     def __exit__(self, *error: object) -> None:
         """Removes unfinished files."""
-        self._writer.shutdown(cancel_futures=True)
+        for pool in (self._maker, self._writer):
+            pool.shutdown(cancel_futures=True)
         for file in self._files.values():
             with suppress(OSError):
                 file.writer.close()
@@ -83,10 +84,11 @@ class VersionFiles:
         self._submit(partial(self._add, table, name, rows))
 
     def add_made(self, name: str, make: MakeRows) -> None:
-        """The same for the tables that have rows; the thread makes them."""
+        """The same for the tables that have rows; a thread makes them."""
+        made = self._maker.submit(make)
 
         def add() -> None:
-            for table, rows in make().items():
+            for table, rows in made.result().items():
                 if rows.num_rows:
                     self._add(table, name, rows)
 
