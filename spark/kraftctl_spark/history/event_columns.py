@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kraftctl_spark.history.distinct import NUMBER
-from kraftctl_spark.history.partition_columns import array, stable_order
+from kraftctl_spark.history.partition_columns import array, row_numbers, stable_order
 from kraftctl_spark.history.schema import EVENTS_SCHEMA
 
 _CLUSTER = "cluster_id"
@@ -31,7 +31,7 @@ EventColumns = Mapping[str, Numbered | pa.Array]
 
 def numbered(rows: pa.Table) -> EventColumns:
     """Events that are rows already."""
-    places = row_numbers(rows.num_rows)
+    places = row_numbers(rows.num_rows).cast(NUMBER)
     columns = {name: array(rows.column(name)) for name in rows.column_names if name != _CLUSTER}
     return {
         name: Numbered(column, places) if pa.types.is_string(column.type) else column
@@ -52,19 +52,14 @@ def in_log_order(parts: Sequence[EventColumns], cluster_id: str) -> pa.Table:
     return pa.Table.from_arrays([columns[name] for name in EVENTS_SCHEMA.names], schema=EVENTS_SCHEMA)
 
 
-def row_numbers(count: int) -> pa.Array:
-    return pa.array(range(count), NUMBER)
-
-
 def _joined(parts: Sequence[Numbered | pa.Array], order: pa.Array | None) -> pa.Array:
-    values: list[pa.Array] = []
+    if not isinstance(parts[0], Numbered):
+        together = pa.concat_arrays(parts)
+        return together if order is None else together.take(order)
     numbers: list[pa.Array] = []
     count = 0
     for part in parts:
-        if not isinstance(part, Numbered):
-            part = Numbered(part, row_numbers(len(part)))
-        values.append(part.values)
         numbers.append(pc.add(part.numbers, pa.scalar(count, NUMBER)))
         count += len(part.values)
     rows = pa.concat_arrays(numbers)
-    return pa.concat_arrays(values).take(rows if order is None else rows.take(order))
+    return pa.concat_arrays([part.values for part in parts]).take(rows if order is None else rows.take(order))

@@ -73,10 +73,11 @@ class OpenPartitions:
     def __len__(self) -> int:
         return int(self._open.true_count)
 
-    def of_keys(self, keys: pa.Array) -> tuple[pa.Array, Columns]:
-        """Which rows have the open versions of some keys, and those versions, in any order."""
-        which = self._of(self._column(KEY), keys)
-        return which, self._rows(which, VERSION)
+    def of_keys(self, keys: pa.Array) -> tuple[pa.Array, Columns, pa.Array]:
+        """Which rows have the open versions of some keys, those versions in any order, and whose each is."""
+        places = pc.index_in(self._column(KEY), value_set=keys)
+        which = pc.and_(self._open, places.is_valid())
+        return which, self._rows(which, VERSION), places.filter(which)
 
     def keys_of_topics(self, topics: pa.Array) -> pa.Array:
         """In any order."""

@@ -165,6 +165,10 @@ def none() -> Columns:
     return {name: pa.array([], TYPES[name]) for name in VERSION}
 
 
+def row_numbers(count: int) -> pa.Array:
+    return pc.indices_nonzero(pa.repeat(True, count))
+
+
 def shifted(column: pa.Array) -> pa.Array:
     """Each row has the value of the one before it; the first one has its own."""
     return pa.concat_arrays([column.slice(0, 1), column.slice(0, max(len(column) - 1, 0))])

@@ -191,7 +191,7 @@ def _has_more(one: pa.Array, other: pa.Array, lists: pa.Array) -> pa.Array:
 
 
 def _subjects(all_rows: Columns, rows: pa.Array, meanings: Meanings) -> dict[str, Numbered | pa.Array]:
-    """Where and of which partition: consecutive rows of a partition have the same values, which are made once."""
+    """Where and of which partition. Consecutive rows of a partition share values, which are made once."""
     keys, topics = all_rows[KEY], all_rows["topic"]
     begins = pc.or_(pc.not_equal(keys, shifted(keys)), pc.not_equal(topics, shifted(topics)))
     numbers = pc.cumulative_sum(begins.cast(NUMBER)).take(rows)

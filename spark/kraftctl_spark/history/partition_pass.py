@@ -19,11 +19,12 @@ from kraftctl_spark.history.partition_columns import (
     Columns,
     Numbering,
     joined,
+    row_numbers,
     shifted,
     stable_order,
     taken,
 )
-from kraftctl_spark.history.partition_records import ACT, CHANGE, OPEN_BEFORE, REMOVE, SET
+from kraftctl_spark.history.partition_records import ACT, CHANGE, OPEN_BEFORE, PLACE, REMOVE, SET
 from kraftctl_spark.history.versions import CHANGED, REMOVED
 
 MIGRATING = "AAAAAAAAAAAAAAAAAAAAAA"
@@ -38,8 +39,9 @@ class PartitionPass:
     """Of the operations of a step."""
 
     def __init__(self, operations: Columns, partitions: OpenPartitions) -> None:
-        self._open_before, before = partitions.of_keys(pc.unique(operations[KEY]))
-        rows = _sorted(before, operations)
+        keys = operations[KEY].dictionary_encode()
+        self._open_before, before, groups = partitions.of_keys(keys.dictionary)
+        rows = _sorted(before | {_GROUP: groups}, operations | {_GROUP: keys.indices})
         _check(rows)
         self.rows = _without_effectless(_filled(rows, partitions.numbering))
         """Each has the values after it; those of a removal are the last ones of the partition."""
@@ -72,11 +74,14 @@ class PartitionPass:
 
 
 def _sorted(before: Columns, operations: Columns) -> Columns:
-    before = before | {ACT: pa.repeat(pa.scalar(OPEN_BEFORE, pa.int8()), len(before[KEY]))}
-    rows = joined([before, operations], (*VERSION, ACT))
-    groups = rows[KEY].dictionary_encode().indices
-    order = stable_order(groups)
-    rows = taken(rows, order) | {_GROUP: groups.take(order), POSITION: order}
+    """By partition; what was open before it comes first, then the operations in the order of the log."""
+    count = len(before[KEY])
+    before = before | {ACT: pa.repeat(pa.scalar(OPEN_BEFORE, pa.int8()), count)}
+    rows = joined([before, operations], (*VERSION, ACT, _GROUP))
+    in_log = pc.add(stable_order(operations[PLACE]), pa.scalar(count, pa.uint64()))
+    in_log = pa.concat_arrays([row_numbers(count), in_log])
+    position = stable_order(rows[_GROUP].take(in_log))
+    rows = taken(rows, in_log.take(position)) | {POSITION: position}
     return rows | {EXISTED: _existed(rows)}
 
 

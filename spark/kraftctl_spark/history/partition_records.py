@@ -46,14 +46,13 @@ _UNKNOWN = -1
 
 
 def operations(step: Step, partitions: OpenPartitions, topics: Versions) -> Columns:
-    """In the order of the log. AssertionError for a partition of an unknown topic.
+    """In any order. AssertionError for a partition of an unknown topic.
 
     A removal is there for each partition that its topic may have then: it does nothing to one that is gone.
     """
     parts = [_changes(step, partitions), _sets(step, partitions, topics)]
     parts.append(_removals(step, partitions, parts[1][KEY]))
-    found = joined(parts, OPERATION)
-    return taken(found, stable_order(found[PLACE]))
+    return joined(parts, OPERATION)
 
 
 def clearing(partitions: OpenPartitions, name: str, at: Columns) -> Columns:

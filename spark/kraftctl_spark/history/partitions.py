@@ -49,10 +49,10 @@ class Partitions:
         found = []
         for number, name in enumerate(clears.column("topic_name").to_pylist()):
             of_clear = {column: values.slice(number, 1) for column, values in at.items()}
-            earlier = _count_before(done, of_clear[PLACE][0])
-            found.append(self._pass({column: values.slice(0, earlier) for column, values in done.items()}))
+            is_earlier = pc.less(done[PLACE], of_clear[PLACE][0])
+            found.append(self._pass(_filtered(done, is_earlier)))
             found.append(self._pass(clearing(self.open, name, of_clear)))
-            done = {column: values.slice(earlier) for column, values in done.items()}
+            done = _filtered(done, pc.invert(is_earlier))
         found.append(self._pass(done))
         meanings = self.open.numbering.meanings()
         return [PartitionRows(one, meanings, step.in_snapshot) for one in found if one is not None]
@@ -76,6 +76,5 @@ class Partitions:
         return found
 
 
-def _count_before(done: Columns, place: pa.Scalar) -> int:
-    count: int = pc.sum(pc.less(done[PLACE], place)).as_py() or 0
-    return count
+def _filtered(done: Columns, mask: pa.Array) -> Columns:
+    return {name: column.filter(mask) for name, column in done.items()}

@@ -17,8 +17,7 @@ from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
 from kraftctl_spark.tables.manifest import Manifest
 
-import os
-RECORDS_PER_STEP = int(os.environ.get('STEP','50000'))
+RECORDS_PER_STEP = 100_000
 """Of one type, in memory at a time."""
 
 _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
@@ -96,16 +95,15 @@ class _Rows:
         self._held = schema_of(name).empty_table()
 
     def fill(self) -> bool:
-        """Reads until there are rows; False after the last one."""
-        held = [self._held]
-        count = self._held.num_rows
+        """Reads until there are enough rows for a step; False after the last one."""
+        held, count = [self._held], self._held.num_rows
         while count < RECORDS_PER_STEP and self._next is not None:
             group, self._next = self._next, next(self._groups, None)
             held.append(self._read(group))
             count += held[-1].num_rows
         if len(held) > 1:
             self._held = pa.concat_tables(held).combine_chunks()
-        return bool(self._held.num_rows)
+        return bool(count)
 
     @property
     def last_place(self) -> int:

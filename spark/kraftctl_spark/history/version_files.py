@@ -17,7 +17,7 @@ from kraftctl_spark.tables.durable import Hook, fsync, make_directory, temporary
 from kraftctl_spark.tables.parquet_options import parquet_options
 from kraftctl_spark.tables.table_files import FSYNCS_AT_ONCE, ROWS_PER_GROUP, TableFile
 
-AHEAD = 2
+AHEAD = 3
 """How many steps, or tables, may wait in memory to be written."""
 
 MakeRows = Callable[[], Mapping[str, pa.Table]]
@@ -58,7 +58,7 @@ class _File:
 
 
 class VersionFiles:
-    """The files of one commit. A thread makes rows and another one writes them while the next step is computed."""
+    """The files of one commit. A thread makes rows, and one writes them, while the next step is computed."""
 
     def __init__(self, output: Path, hook: Hook) -> None:
         self._output = output
