@@ -102,7 +102,7 @@ class _Rows:
             held.append(self._read(group))
             count += held[-1].num_rows
         if len(held) > 1:
-            self._held = pa.concat_tables(held).combine_chunks()
+            self._held = pa.concat_tables(held)
         return bool(count)
 
     @property
