@@ -125,6 +125,22 @@ FAULTS = (
         "A topic that is created and removed twice in a step ends versions that had ended.",
     ),
     PlantedFault(
+        "operations-are-not-in-the-order-of-the-log",
+        f"{HISTORY}/partition_pass.py",
+        "pc.add(stable_order(operations[PLACE]), pa.scalar(count, pa.uint64()))",
+        "pc.add(row_numbers(len(operations[PLACE])), pa.scalar(count, pa.uint64()))",
+        (f"{PARTITIONS}::test_as_columns_it_is_what_it_is_one_by_one",),
+        "A partition that is created after a change of it in the same step begins with the change.",
+    ),
+    PlantedFault(
+        "events-of-other-kinds-follow-those-of-partitions",
+        f"{HISTORY}/event_columns.py",
+        "    if len(parts) > 1:\n",
+        "    if len(parts) > 2:\n",
+        ("tests/spark/history/test_events.py::test_what_happened_in_words",),
+        "The events are not in the order in which they happened.",
+    ),
+    PlantedFault(
         "a-step-goes-up-to-the-last-row-that-was-read",
         f"{HISTORY}/raw_records.py",
         "return _END if self._next is None else self._next.first_place - 1",

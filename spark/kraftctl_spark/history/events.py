@@ -44,9 +44,11 @@ def events_of(changes: Iterable[Change]) -> Iterator[Event]:
     for table, key, old, new, at in changes:
         if at.in_snapshot:
             continue
+        offset, time_us, _, batch_offset = at
         subject, ids = _SUBJECTS[table](key, old or new or ())
         for kind, before, after in _FOUND[table](key, old, new):
-            yield Event(*_place(at), kind, subject, _text(before), _text(after), table, *ids)
+            was, now = _text(before), _text(after)
+            yield Event(offset, time_us, batch_offset, kind, subject, was, now, table, *ids)
 
 
 def gap(offset: int, time_us: int | None) -> Event:
@@ -56,11 +58,7 @@ def gap(offset: int, time_us: int | None) -> Event:
 
 def snapshot(at: Moment, after: str) -> Event:
     """The log is known again."""
-    return Event(*_place(at), SNAPSHOT, "log", None, after, "known_ranges")
-
-
-def _place(at: Moment) -> tuple[int, int | None, int | None]:
-    return at.offset, at.time_us, at.batch_offset
+    return Event(at.offset, at.time_us, at.batch_offset, SNAPSHOT, "log", None, after, "known_ranges")
 
 
 def _text(value: Any) -> str | None:
@@ -109,19 +107,16 @@ def _quorum(key: Key, old: Values | None, new: Values | None) -> Iterator[Found]
             yield kind, one, other
 
 
-def _whole(name: str, before: Any, after: Any, began: str = "created", ended: str = "deleted") -> list[Found]:
-    what = began if before is None else ended if after is None else "changed"
-    return [(f"{name} {what}", before, after)]
-
-
 def _as_whole(
     name: str, began: str, ended: str, shown: Callable[[Values], Any]
 ) -> Callable[[Key, Values | None, Values | None], Iterable[Found]]:
     """For what one record sets and one removes."""
+    begins, ends, changes = (f"{name} {what}" for what in (began, ended, "changed"))
 
     def found(key: Key, old: Values | None, new: Values | None) -> Iterable[Found]:
-        before, after = (None if values is None else shown(values) for values in (old, new))
-        return _whole(name, before, after, began, ended)
+        before = None if old is None else shown(old)
+        after = None if new is None else shown(new)
+        return ((begins if before is None else ends if after is None else changes, before, after),)
 
     return found
 
