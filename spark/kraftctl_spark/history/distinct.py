@@ -21,7 +21,7 @@ class DistinctTexts:
 
     def numbers_of(self, column: pa.Array) -> pa.Array:
         """Of each row; a text that is new gets the next number. No row is null."""
-        encoded = column.dictionary_encode()
+        encoded = column.dictionary_encode()  # One that has a dictionary stays as it is.
         numbers = pa.array(map(self._numbers.get, found := encoded.dictionary.to_pylist()), NUMBER)
         if numbers.null_count:
             new = encoded.dictionary.filter(numbers.is_null())

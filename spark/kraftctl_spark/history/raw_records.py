@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import TIME
-from kraftctl_spark.history.steps import Step, schema_of
+from kraftctl_spark.history.steps import Step, schema_of, type_of
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
 from kraftctl_spark.tables.manifest import Manifest
@@ -86,9 +86,10 @@ class _Rows:
         self._end: tuple[int, int | None] | None = None
         if first.snapshot:
             self._end = first.end - 1, snapshot_time_us(directory, first)
-        self._schema = pa.schema(
-            [table_schemas()[name].field(column) for column in dict.fromkeys((*_PLACE, *COLUMNS[name]))]
-        )
+        columns = {column: table_schemas()[name].field(column).type for column in _PLACE}
+        columns |= {column: type_of(name, column) for column in COLUMNS[name]}
+        self._schema = pa.schema(list(columns.items()))
+        self._with_dictionary = [name for name, kind in columns.items() if pa.types.is_dictionary(kind)]
         files = (path for manifest in manifests for path in _files(directory, manifest, name))
         self._groups = self._unread(files)
         self._next = next(self._groups, None)
@@ -121,7 +122,7 @@ class _Rows:
 
     def _unread(self, paths: Iterable[Path]) -> Iterator[_Group]:
         for path in paths:
-            file = pq.ParquetFile(path)
+            file = pq.ParquetFile(path, read_dictionary=self._with_dictionary)
             for group in range(file.num_row_groups):
                 first, last = _places(file, group, self._place)
                 if self._end is not None or last >= self._start:

@@ -10,6 +10,8 @@ from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import TIME
 from kraftctl_spark.rows.tables import table_schemas
 
+PARTITION_CHANGES, TOPIC_ID = "partition_change_record", "topic_id"
+
 
 class Step(NamedTuple):
     """All records between two places in a log or in a snapshot. No record is of an aborted transaction."""
@@ -27,5 +29,11 @@ class Step(NamedTuple):
 
 def schema_of(table: str) -> pa.Schema:
     place = [("place", pa.int64()), ("offset", pa.int64()), ("time", TIME), ("batch_offset", pa.int64())]
-    fields = [table_schemas()[table].field(name) for name in COLUMNS[table]]
-    return pa.schema([pa.field(name, kind) for name, kind in place] + fields)
+    return pa.schema(place + [(name, type_of(table, name)) for name in COLUMNS[table]])
+
+
+def type_of(table: str, column: str) -> pa.DataType:
+    """As in the typed tables, except for one column of most rows: its few texts are not made for each row."""
+    if (table, column) == (PARTITION_CHANGES, TOPIC_ID):
+        return pa.dictionary(pa.int32(), pa.string())
+    return table_schemas()[table].field(column).type
