@@ -8,7 +8,7 @@ A kraftctl controller in another process loads a log of `--records` records. The
 * end to end: `kraftctl-export run --available-now` in a Spark session (local[2]) that has run one before. Its
   time is from the start of the command to its end: planning, starting the query, fetching (with the
   controller's work), decoding, redacting, writing, fsync, manifests; without the JVM's start and the driver's
-  imports;
+  imports; then the same with `--history`, compared with pyarrow alone writing the rows of both;
 * write step: Spark's tasks, run like those of an export, map the same Arrow files and write the same files
   and manifests. Its time is all of that: starting tasks, mapping, writing, fsync, commits. The JVM and its
   Python workers run by then, since they did the export just before;
@@ -16,8 +16,7 @@ A kraftctl controller in another process loads a log of `--records` records. The
   partitions as `--history-partitions`, then continues them with a small batch, and answers every question in
   plain SQL, in DuckDB and in a warm Spark, which also reads every view. Its time is that of the stage alone,
   in this process, with threads for two cores. It is compared with one more process of pyarrow alone, which
-  writes the rows of the history; together with the export, with pyarrow alone writing the rows of both, or of
-  the export;
+  writes the rows of the history;
 * report: the command `kraftctl-export report`, with the start of its process, of that history: of the whole
   log, and of one hour;
 * source: wide rows into Spark's noop sink, as Arrow batches and as tuples, ready ones (one batch again and
@@ -33,6 +32,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -47,6 +47,7 @@ from pyspark.sql import SparkSession
 from kraftctl.dev.nodes import KraftctlController
 from kraftctl.dev.settings import random_id
 from kraftctl_spark import cli
+from kraftctl_spark.commands.history import DIRECTORY as HISTORY_DIRECTORY
 from kraftctl_spark.commands.run import OFFSETS_PER_BATCH
 from kraftctl_spark.datasource.spark_home import light_spark_home
 from kraftctl_spark.datasource.spark_session import build_session
@@ -60,8 +61,10 @@ from tests.bench.export_measured import (
     DECODED_ARROW,
     DECODED_TUPLES,
     END_TO_END,
+    HISTORY_ALONE,
     READY_ARROW,
     READY_TUPLES,
+    WITH_HISTORY,
     WRITE,
     Measured,
     Sample,
@@ -123,15 +126,17 @@ class Bench:
         self._records = records
         self._measured = measured
         self._ready = scratch / "ready"
+        self._ready_history = scratch / "ready-history"
         self._batch_file = scratch / "batch.arrow"
 
     def prepare(self) -> None:
-        """One export that is not counted; its tables are the ready rows."""
+        """One export that is not counted; its tables and its history are the ready rows."""
         say("exporting once to warm up")
-        exported = self._export()
+        exported = self._export("--history")
         say("making ready rows of it")
         count = export_ready.make_ready(exported, self._ready)
         assert count >= self._records, f"{count} of {self._records} records are in the tables"
+        export_ready.make_ready(exported / HISTORY_DIRECTORY, self._ready_history)
         shutil.rmtree(exported)
         first = min(self._records // 2, self._records - READY_BATCH_ROWS)
         batch = export_sources.ready_batch(
@@ -146,9 +151,12 @@ class Bench:
             self._read_decoded(kind)
 
     def run(self, number: int, runs: int) -> None:
-        self._alone(ALONE, "files")
-        self._alone(ALONE_BY_TABLE, "tables")
+        self._alone(ALONE, "files", self._ready)
+        self._alone(ALONE_BY_TABLE, "tables", self._ready)
+        self._alone(HISTORY_ALONE, "tables", self._ready_history)
         self._measure(END_TO_END, self._export)
+        shutil.rmtree(self._scratch / "export")
+        self._measure(WITH_HISTORY, partial(self._export, "--history"))
         shutil.rmtree(self._scratch / "export")
         self._measure(WRITE, self._write)
         self._measure(READY_ARROW, lambda: self._read_ready("arrow"))
@@ -168,14 +176,14 @@ class Bench:
         self._measured.add(what, sample)
         say(f"{what}: {sample.wall_s:.2f} s, {sum(sample.cpu_s.values()):.2f} CPU s, load {sample.load:.1f}")
 
-    def _alone(self, what: str, way: str) -> None:
-        took = export_ready.alone(way, self._ready, self._scratch / "alone")
+    def _alone(self, what: str, way: str, ready: Path) -> None:
+        took = export_ready.alone(way, ready, self._scratch / "alone")
         self._took(what, Sample(took["wall_s"], {DRIVER: took["cpu_s"]}))
 
-    def _export(self) -> Path:
+    def _export(self, *flags: str) -> Path:
         """`kraftctl-export run` in this process and session."""
         output = self._scratch / "export"
-        arguments = ["run", "--bootstrap-controllers", self._node.address, "--output", str(output)]
+        arguments = ["run", "--bootstrap-controllers", self._node.address, "--output", str(output), *flags]
         with mock.patch.object(SparkSession, "stop"):
             status = cli.main([*arguments, "--available-now", "--master", "local[2]"])
         assert status == 0, f"the export ended with {status}"
@@ -285,7 +293,9 @@ def _only_history(options: argparse.Namespace) -> list[Row]:
 def _everything(options: argparse.Namespace) -> list[Row]:
     measured = Measured(
         {
-            **dict.fromkeys((ALONE, ALONE_BY_TABLE, END_TO_END, WRITE), options.records),
+            **dict.fromkeys(
+                (ALONE, ALONE_BY_TABLE, HISTORY_ALONE, END_TO_END, WITH_HISTORY, WRITE), options.records
+            ),
             **dict.fromkeys((READY_ARROW, READY_TUPLES), READY_RECORDS),
             **dict.fromkeys((DECODED_ARROW, DECODED_TUPLES), min(DECODED_RECORDS, options.records)),
         }
@@ -301,7 +311,7 @@ def _everything(options: argparse.Namespace) -> list[Row]:
         times = _history(options, spark, Path(scratch))
         spark.stop()
     print("\n".join(measured.lines()))
-    return [*measured.rows(), *measured.rows_with_history(times), *times.rows()]
+    return [*measured.rows(), *times.rows()]
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ import os
 import statistics
 from dataclasses import dataclass, field
 
-from tests.bench.export_history import HistoryTimes
 from tests.bench.processes import DRIVER, KINDS, WORKERS
 from tests.bench.table import Row
 
 ALONE, ALONE_BY_TABLE = "pyarrow alone", "pyarrow alone, 1 file per table"
+HISTORY_ALONE = "pyarrow alone, the history"
 END_TO_END, WRITE = "end to end", "write step"
+WITH_HISTORY = "end to end, with history"
 READY_ARROW, READY_TUPLES = "ready Arrow batches", "ready tuples"
 DECODED_ARROW, DECODED_TUPLES = "decoded to Arrow batches", "decoded to tuples"
 
@@ -52,6 +53,7 @@ class Measured:
     def rows(self) -> list[Row]:
         return [
             self._row(END_TO_END, "fetch, decode, write typed tables", ALONE, END_TO_END_AT_LEAST),
+            self._row_with_history(),
             self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE, WRITE_AT_LEAST),
             self._row(END_TO_END, "fetch, decode, write typed tables", ALONE_BY_TABLE, None),
             self._row(WRITE, "write ready rows, 2 Spark tasks at a time", ALONE_BY_TABLE, None),
@@ -61,20 +63,17 @@ class Measured:
             Row("memory of the driver's Python", self._peak_mb(DRIVER), "MB"),
         ]
 
-    def rows_with_history(self, history: HistoryTimes) -> list[Row]:
-        """The export and the history stage, one after the other, as `run --history` does it.
-
-        The same rows are those that were written: of the typed tables, and of the history. The second row is
-        about the typed tables alone: what their readers get later because of the history.
-        """
-        took = self.per_record_us(END_TO_END) + history.stage_us
-        typed = self.per_record_us(ALONE)
-        both = typed + history.alone_us
-        name = "the same, then the history stage"
-        return [
-            Row(name, took, "us/record", f"{ALONE}, all rows", both, at_least=END_TO_END_AT_LEAST),
-            Row(name, took, "us/record", f"{ALONE}, rows of the export", typed),
-        ]
+    def _row_with_history(self) -> Row:
+        """The rows that were written are those of the typed tables and those of the history."""
+        alone_us = self.per_record_us(ALONE) + self.per_record_us(HISTORY_ALONE)
+        return Row(
+            "the same and the history",
+            self.per_record_us(WITH_HISTORY),
+            "us/record",
+            f"{ALONE}, rows of both",
+            alone_us,
+            at_least=END_TO_END_AT_LEAST,
+        )
 
     def _row(self, what: str, shown: str, other: str, at_least: float | None) -> Row:
         return Row(
