@@ -46,10 +46,12 @@ class _File:
             self._held = [together.slice(ROWS_PER_GROUP)]
 
     def finish(self) -> None:
+        """Complete and durable, under its temporary name."""
         if any(one.num_rows for one in self._held):
             self._write(pa.concat_tables(self._held))
         with writing(self.path):
             self.writer.close()
+            fsync(self.temporary)
 
     def _write(self, rows: pa.Table) -> None:
         with writing(self.path):
@@ -108,10 +110,8 @@ class VersionFiles:
     def publish(self) -> list[TableFile]:
         """Durable files under their names."""
         self._wait(0)
-        for file in self._files.values():
-            file.finish()
-        with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
-            list(pool.map(fsync, [file.temporary for file in self._files.values()]))
+        with ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
+            list(pool.map(_File.finish, self._files.values()))
         self._hook("files-durable")
         published = [self._published(file) for file in self._files.values()]
         for directory in sorted({file.path.parent for file in self._files.values()}):
