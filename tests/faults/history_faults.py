@@ -6,6 +6,7 @@ from tests.faults.planted_fault import PlantedFault
 
 EXPORTER = "tests/spark/test_exporter.py"
 TABLES = "tests/spark/history/test_history_tables.py"
+PAGES = "tests/spark/test_damaged_pages.py"
 PARTITIONS = "tests/spark/history/test_partitions.py"
 HISTORY = "spark/kraftctl_spark/history"
 
@@ -26,6 +27,22 @@ FAULTS = (
         "",
         ("tests/spark/test_parquet_options.py::test_they_are_read_back_and_are_small",),
         "The tables are a third larger.",
+    ),
+    PlantedFault(
+        "pages-have-no-checksums",
+        "spark/kraftctl_spark/tables/parquet_options.py",
+        '        "write_page_checksum": True,\n',
+        "",
+        (f"{PAGES}::test_every_column_of_every_file_has_checksums",),
+        "A damaged byte is read as another value.",
+    ),
+    PlantedFault(
+        "checksums-of-pages-are-not-compared",
+        "spark/kraftctl_spark/tables/checked_file.py",
+        "page_checksum_verification=True",
+        "page_checksum_verification=False",
+        (f"{PAGES}::test_every_column_of_every_file_has_checksums",),
+        "Files have checksums, and a damaged byte is read as another value all the same.",
     ),
     PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
@@ -70,9 +87,9 @@ FAULTS = (
     ),
     PlantedFault(
         "what-cannot-be-read-ends-the-export",
-        f"{HISTORY}/damage.py",
-        "    except (pa.ArrowInvalid, OSError) as error:\n",
-        "    except OSError as error:\n",
+        "spark/kraftctl_spark/tables/checked_file.py",
+        "        except (pa.ArrowInvalid, OSError) as error:\n",
+        "        except OSError as error:\n",
         (f"{TABLES}::test_a_damaged_file_is_refused_with_its_name",),
         "One damaged file of the history ends the whole export, at every start.",
     ),
@@ -80,15 +97,15 @@ FAULTS = (
         "a-damaged-typed-file-ends-the-export-by-its-history",
         "spark/kraftctl_spark/commands/history.py",
         "(ExportRefusedError, OSError, ArrowInvalid, AssertionError)",
-        "(ExportRefusedError, OSError, AssertionError)",
+        "(OSError, ArrowInvalid, AssertionError)",
         (f"{TABLES}::test_a_damaged_file_of_the_typed_tables_ends_no_export",),
         "One damaged file ends the export at the next batch, although what follows a batch can wait.",
     ),
     PlantedFault(
         "a-damaged-typed-file-ends-the-export-by-its-compaction",
         "spark/kraftctl_spark/tables/compaction.py",
+        "            except (ExportRefusedError, OSError, pa.ArrowInvalid) as error:\n",
         "            except (OSError, pa.ArrowInvalid) as error:\n",
-        "            except OSError as error:\n",
         (f"{TABLES}::test_a_damaged_file_of_the_typed_tables_ends_no_export",),
         "One damaged file ends the export when small files are merged.",
     ),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from kraftctl_spark.history import DIRECTORY
@@ -20,6 +21,7 @@ from kraftctl_spark.views import HISTORY_VIEWS, STATE_VIEWS, diff, register_view
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, History, generate, time_of
 from tests.spark.oracle.views import Oracle
+from tests.spark.test_damaged_pages import flip, pages
 from tests.spark.test_views import FIRST_PART, SEED, export
 from tests.spark.typed_export import exporting
 from tests.spark.view_check import comparable, compare_rows, local_spark
@@ -182,3 +184,16 @@ def test_a_history_of_another_cluster_is_refused(spark: SparkSession, tmp_path: 
     manifest.write_text(manifest.read_text().replace('"cluster_id": "', '"cluster_id": "other-'))
     with pytest.raises(ExportRefusedError, match="is the history of cluster other-"):
         register_views(spark, tmp_path, prefix="other_")
+
+
+def test_a_damaged_page_fails_a_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Even where other values could be read."""
+    made = generate(7, 60, snapshots=())
+    export(made, tmp_path, [made.end])
+    register_views(spark, tmp_path, prefix="damaged_")
+    for view, files in (("topic_history", "history/topics"), ("records", "records")):
+        for path in (tmp_path / files).glob("*.parquet"):
+            for column in pages(path):
+                flip(path, column[-1], 1)
+        with pytest.raises(Py4JJavaError, match="CRC checksum verification failed"):
+            spark.table(f"damaged_{view}").collect()

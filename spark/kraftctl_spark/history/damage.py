@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.checked_file import CheckedFile
+
+REBUILD = "kraftctl-export history --rebuild computes it anew"
 
 
-@contextmanager
-def damage_refused(path: Path) -> Iterator[None]:
-    """Errors of the operating system, which have a number, stay as they are: the file may be fine."""
-    try:
-        yield
-    except (pa.ArrowInvalid, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise ExportRefusedError(
-            f"{path} is damaged: kraftctl-export history --rebuild computes it anew"
-        ) from error
+def open_file(path: Path) -> CheckedFile:
+    """Of a history."""
+    return CheckedFile(path, REBUILD)
 
 
 def read_file(path: Path) -> pa.Table:
     """Of a history."""
-    with damage_refused(path):
-        return pq.ParquetFile(path).read()
+    return open_file(path).read()

@@ -13,9 +13,8 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from kraftctl_spark.history.damage import damage_refused
+from kraftctl_spark.history.damage import open_file
 from kraftctl_spark.history.history_manifest import (
     OPEN_PREFIX,
     HistoryManifest,
@@ -221,11 +220,8 @@ def _together(batch: list[Manifest]) -> Iterator[list[Manifest]]:
 
 
 def _row_groups(path: Path) -> Iterator[pa.Table]:
-    with damage_refused(path):
-        file = pq.ParquetFile(path)
+    file = open_file(path)
     if not file.num_row_groups:
-        yield file.schema_arrow.empty_table()
+        yield file.schema.empty_table()
     for group in range(file.num_row_groups):
-        with damage_refused(path):
-            rows = file.read_row_group(group)
-        yield rows
+        yield file.read_row_group(group)

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from kraftctl_spark.history.record_columns import COLUMNS
 from kraftctl_spark.history.schema import TIME
 from kraftctl_spark.history.steps import Step, schema_of, type_of
 from kraftctl_spark.rows.columns import FIRST_DATE_MS, LAST_DATE_MS
 from kraftctl_spark.rows.tables import RECORDS, in_schema, table_schemas
+from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
 RECORDS_PER_STEP = 100_000
@@ -27,7 +27,7 @@ _END = 2**63 - 1
 def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> Iterator[Step]:
     """Of consecutive manifests from an offset on, or of one of a snapshot.
 
-    FileNotFoundError if a file was deleted.
+    FileNotFoundError if a file was deleted, ExportRefusedError if one is damaged.
     """
     tables = [_Rows(directory, manifests, table, start) for table in COLUMNS]
     while tables := [table for table in tables if table.fill()]:
@@ -39,7 +39,7 @@ def steps_of(directory: Path, manifests: Sequence[Manifest], start: int = 0) -> 
 def snapshot_time_us(directory: Path, manifest: Manifest) -> int | None:
     """Of the last record that the snapshot of this manifest contains; null for a time that is no date."""
     (path,) = _files(directory, manifest, "snapshot_header_record")
-    column = pq.ParquetFile(path).read(columns=["last_contained_log_timestamp"]).column(0)
+    column = CheckedFile(path).read(columns=["last_contained_log_timestamp"]).column(0)
     time_ms = int(column[0].as_py())
     return time_ms * 1000 if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else None
 
@@ -57,7 +57,7 @@ def last_time_us(directory: Path, manifest: Manifest) -> int | None:
 
 
 def _record_time(directory: Path, manifest: Manifest, index: int) -> int | None:
-    file = pq.ParquetFile(_files(directory, manifest, RECORDS)[index])
+    file = CheckedFile(_files(directory, manifest, RECORDS)[index])
     group = index % file.num_row_groups
     times = file.read_row_group(group, columns=["timestamp"]).column(0).cast(pa.int64()).drop_null()
     return int(times[index].as_py()) if len(times) else None
@@ -70,7 +70,7 @@ def _files(directory: Path, manifest: Manifest, table: str) -> list[Path]:
 class _Group(NamedTuple):
     """A row group that is not read yet."""
 
-    file: pq.ParquetFile
+    file: CheckedFile
     number: int
     first_place: int
 
@@ -122,14 +122,14 @@ class _Rows:
 
     def _unread(self, paths: Iterable[Path]) -> Iterator[_Group]:
         for path in paths:
-            file = pq.ParquetFile(path, read_dictionary=self._with_dictionary)
+            file = CheckedFile(path, with_dictionary=self._with_dictionary)
             for group in range(file.num_row_groups):
                 first, last = _places(file, group, self._place)
                 if self._end is not None or last >= self._start:
                     yield _Group(file, group, first)
 
     def _read(self, group: _Group) -> pa.Table:
-        present = [name for name in self._schema.names if name in group.file.schema_arrow.names]
+        present = [name for name in self._schema.names if name in group.file.schema.names]
         found = in_schema(group.file.read_row_group(group.number, columns=present), self._schema)
         if pc.any(found.column("aborted")).as_py():
             found = found.filter(pc.invert(pc.fill_null(found.column("aborted"), False)))
@@ -146,9 +146,9 @@ class _Rows:
         return pa.Table.from_arrays(columns, schema=schema_of(self.name))
 
 
-def _places(file: pq.ParquetFile, group: int, name: str) -> tuple[int, int]:
+def _places(file: CheckedFile, group: int, name: str) -> tuple[int, int]:
     """The first and the last place of a row group, so that reading the rest of a file costs only the rest."""
-    column = file.schema_arrow.names.index(name)  # Before the first column that has several in Parquet.
+    column = file.schema.names.index(name)  # Before the first column that has several in Parquet.
     statistics = file.metadata.row_group(group).column(column).statistics
     if statistics is not None and statistics.has_min_max:
         return statistics.min, statistics.max

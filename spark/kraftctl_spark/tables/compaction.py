@@ -18,11 +18,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kraftctl_spark.rows.tables import in_schema, table_schemas
+from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.export_tasks import SNAPSHOT_PREFIX
-from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
+from kraftctl_spark.tables.manifest import HOUR_MS, ExportRefusedError, Manifest, Output
 from kraftctl_spark.tables.table_files import (
     ROWS_PER_GROUP,
     RangeWriter,
@@ -115,7 +115,7 @@ def _small(run: list[Manifest]) -> list[Manifest]:
 
 def _has(output: Output, manifest: Manifest, what: Callable[[pa.Schema, str], bool]) -> bool:
     """Whether one of its files is so."""
-    return any(what(pq.read_schema(output.directory / file.path), file.table) for file in manifest.files)
+    return any(what(CheckedFile(output.directory / file.path).schema, file.table) for file in manifest.files)
 
 
 def _is_old(found: pa.Schema, table: str) -> bool:
@@ -189,7 +189,7 @@ def _row_groups(output: Output, files: list[TableFile], schema: pa.Schema) -> It
     held: list[pa.Table] = []
     rows = 0
     for file in files:
-        source = pq.ParquetFile(output.directory / file.path)
+        source = CheckedFile(output.directory / file.path)
         for index in range(source.num_row_groups):
             held.append(in_schema(source.read_row_group(index), schema))
             rows += held[-1].num_rows
@@ -221,5 +221,5 @@ class RegularCompaction:
                 return
             try:
                 log.info("%s", compact(self._output, self._grace_ms, spare_large=True))
-            except (OSError, pa.ArrowInvalid) as error:
+            except (ExportRefusedError, OSError, pa.ArrowInvalid) as error:
                 log.warning("small files are not merged for now: %s", error)

@@ -29,6 +29,8 @@ from kraftctl_spark.tables.table_files import TableFile, range_name
 MANIFESTS = "_manifests"
 LOCK = "_lock"
 COMPACTION_LOCK = "_compaction_lock"
+RESTORE = "restore it from a backup, or export to a new directory"
+"""What to do about a file that is damaged or missing."""
 FORMAT = 1
 HOUR_MS = 3_600_000
 _RANGE = re.compile(r"^(?:snapshot-)?\d{20}-(\d{20})(?:-\d+)?$")
@@ -319,7 +321,7 @@ class Output:
             if manifest in self.manifests():
                 raise ExportRefusedError(
                     f"{self.directory / file.path} was committed with {file.bytes} bytes and is missing "
-                    "or has another size: restore it from a backup, or export to a new directory"
+                    f"or has another size: {RESTORE}"
                 )
             damaged = self._damaged_file()  # A compaction had replaced that manifest.
 

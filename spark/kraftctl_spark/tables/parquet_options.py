@@ -28,6 +28,7 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
         "use_dictionary": [path for path in _leaves(schema) if path not in rising],
         "column_encoding": dict.fromkeys(rising, "DELTA_BINARY_PACKED"),
         "write_page_index": True,
+        "write_page_checksum": True,
     }
 
 

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kraftctl_protocol.generated.index import record_class
 from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, UNKNOWN_TYPE
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import HOUR_MS, Manifest, Output
 
 MICROS_PER_MS = 1_000
@@ -141,7 +141,7 @@ def _last_timestamp_ms(output: Output, live: list[Manifest]) -> int | None:
     paths = [file.path for one in live for file in one.files if file.table == RECORDS]
     if not paths:
         return None
-    source = pq.ParquetFile(output.directory / paths[-1])
+    source = CheckedFile(output.directory / paths[-1])
     stamps = source.read_row_group(source.num_row_groups - 1, columns=["timestamp"]).column("timestamp")
     micros: int | None = stamps[-1].cast(pa.int64()).as_py()
     return None if micros is None else micros // MICROS_PER_MS
@@ -155,7 +155,7 @@ def _unknown_types(output: Output, live: list[Manifest]) -> dict[str, int]:
             continue
         for file in manifest.files:
             if file.table == RECORDS:
-                rows = pq.ParquetFile(output.directory / file.path).read(columns=columns)
+                rows = CheckedFile(output.directory / file.path).read(columns=columns)
                 kinds = rows.group_by(columns).aggregate([([], "count_all")]).to_pylist()
                 found.update({_name(kind): kind["count_all"] for kind in kinds if not _is_understood(kind)})
     return dict(sorted(found.items()))

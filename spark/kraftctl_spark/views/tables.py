@@ -26,6 +26,9 @@ from kraftctl_spark.views.registered_views import RegisteredViews
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+VERIFY_CHECKSUMS = "parquet.page.verify-checksum.enabled"
+"""Otherwise Spark reads most damaged pages as other values."""
+
 log = logging.getLogger(__name__)
 
 
@@ -143,7 +146,7 @@ def _frames(
 def _table(spark: SparkSession, schema: pa.Schema, paths: list[str]) -> DataFrame:
     if paths:
         columns = ", ".join(f"`{field.name}` {sql_type(field.type)}" for field in schema)
-        return spark.read.schema(columns).parquet(*paths)
+        return spark.read.schema(columns).option(VERIFY_CHECKSUMS, True).parquet(*paths)
     nulls = ", ".join(f"CAST(NULL AS {sql_type(field.type)}) AS `{field.name}`" for field in schema)
     return spark.sql(f"SELECT {nulls} WHERE false")
 
