@@ -1,4 +1,4 @@
-"""Planted faults in the tables of versions, and in what they are made from."""
+"""Planted faults in the tables of versions, in what they are made from, and in the views that they make."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ TABLES = "tests/spark/history/test_history_tables.py"
 PAGES = "tests/spark/test_damaged_pages.py"
 PARTITIONS = "tests/spark/history/test_partitions.py"
 HISTORY = "spark/kraftctl_spark/history"
+VIEWS = "spark/kraftctl_spark/views"
+REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_shows_something_else"
 
 FAULTS = (
     PlantedFault(
@@ -184,7 +186,7 @@ FAULTS = (
     ),
     PlantedFault(
         "views-read-records-that-the-history-lacks",
-        "spark/kraftctl_spark/views/log.py",
+        f"{VIEWS}/log.py",
         "        last = self.last.end - 1 if self.as_of is None else self.as_of\n",
         "        last = 2**62 if self.as_of is None else self.as_of\n",
         ("tests/spark/test_views_on_history.py::test_views_end_where_the_history_ends",),
@@ -192,11 +194,59 @@ FAULTS = (
     ),
     PlantedFault(
         "views-of-a-history-of-another-cluster",
-        "spark/kraftctl_spark/views/tables.py",
+        f"{VIEWS}/tables.py",
         "    if versions.cluster_id != last.cluster_id or versions.end > last.end:\n",
         "    if versions.end > last.end:\n",
         ("tests/spark/test_views_on_history.py::test_a_history_of_another_cluster_is_refused",),
         "With a wrong `history`, views mix two clusters.",
+    ),
+    PlantedFault(
+        "spark-does-not-compare-checksums",
+        f"{VIEWS}/tables.py",
+        ".option(VERIFY_CHECKSUMS, True)",
+        "",
+        ("tests/spark/test_views_on_history.py::test_a_damaged_page_fails_a_query",),
+        "A view shows other values where a file is damaged.",
+    ),
+    PlantedFault(
+        "a-time-that-is-not-known-yet-is-the-end",
+        f"{VIEWS}/registration.py",
+        "    if known_until_us is not None and micros > known_until_us:\n",
+        "    if known_until_us is None:\n",
+        ("tests/spark/test_views.py::test_a_time_means_the_last_offset_that_is_not_later",),
+        "A state at a time after the last record is shown as if nothing could have changed since.",
+    ),
+    PlantedFault(
+        "a-time-in-a-gap-has-the-state-before-it",
+        f"{VIEWS}/registration.py",
+        "    if known[0] != log.last and micros > known[0].end_ms * 1000:\n",
+        "    if False:\n",
+        ("tests/spark/test_views.py::test_points_that_are_refused[time-in-a-gap]",),
+        "What was so before a part of the log was deleted is shown for the time after it.",
+    ),
+    PlantedFault(
+        "views-replace-those-of-the-user",
+        f"{VIEWS}/registered_views.py",
+        "            if mark != self._mark(wanted[full_name]):\n",
+        "            if mark is not None and mark != self._mark(wanted[full_name]):\n",
+        (REGISTERED,),
+        "A view named `records` that somebody made is gone.",
+    ),
+    PlantedFault(
+        "views-of-a-point-replace-those-of-the-end",
+        f"{VIEWS}/registered_views.py",
+        "{'at a point' if self.at_point else 'at the end'} of",
+        "of",
+        (REGISTERED,),
+        "After a `state_at` without a prefix, `partitions` shows the past.",
+    ),
+    PlantedFault(
+        "views-of-one-cluster-replace-those-of-another",
+        f"{VIEWS}/registered_views.py",
+        " of cluster {self.cluster_id}",
+        "",
+        (REGISTERED,),
+        "Queries of the first cluster show the second one.",
     ),
     PlantedFault(
         "trino-is-asked-with-functions-of-spark",

@@ -8,6 +8,7 @@ REPORT = "spark/kraftctl_spark/report"
 QUERIES = "tests/spark/test_report_queries.py"
 ANSWERS = "tests/spark/test_report_answers.py"
 PAGE = "tests/spark/test_report_page.py"
+COMMAND = "tests/spark/test_report_command.py"
 
 FAULTS = (
     PlantedFault(
@@ -89,5 +90,53 @@ FAULTS = (
         "",
         (f"{QUERIES}::test_a_path_that_looks_like_a_pattern_is_a_path",),
         "Below end_offset=77 the log ends at 77, and below env=prod there is no report.",
+    ),
+    PlantedFault(
+        "ticks-of-small-counts-are-fractions",
+        f"{REPORT}/section.py",
+        "max(1, -(-most // SMALL_COUNT_TICKS))",
+        "max(1, most) / SMALL_COUNT_TICKS",
+        (f"{PAGE}::test_ticks_of_small_counts_are_whole_numbers",),
+        "An axis of two elections has the labels 0, 0, 1, 1, 2.",
+    ),
+    PlantedFault(
+        "states-that-were-cut-look-like-no-registration",
+        f"{REPORT}/sections/broker_states.py",
+        "return [(NOT_SHOWN, start_ms, end_ms)] if followed or preceded else []",
+        "return []",
+        (f"{PAGE}::test_only_a_broker_that_is_not_registered_has_no_color[between-listed-ones]",),
+        "A broker with many short states looks as if it had been gone between the longest of them.",
+    ),
+    PlantedFault(
+        "a-gap-of-the-log-looks-like-no-registration",
+        f"{REPORT}/sections/broker_states.py",
+        '(ended_by == "gap" or started_by == "snapshot")',
+        '(ended_by == "gap" and started_by != "snapshot")',
+        (f"{PAGE}::test_only_a_broker_that_is_not_registered_has_no_color[gap-of-the-log]",),
+        "All brokers look as if they had been gone where the log is not known.",
+    ),
+    PlantedFault(
+        "damaged-pages-of-the-history-are-shown",
+        f"{REPORT}/database.py",
+        "                open_file(file).check()\n",
+        "                open_file(file)\n",
+        (f"{COMMAND}::test_a_damaged_file_is_an_error_of_one_line",),
+        "DuckDB compares no page with its checksum: the page shows other values.",
+    ),
+    PlantedFault(
+        "damaged-pages-of-typed-tables-are-shown",
+        f"{REPORT}/database.py",
+        "                CheckedFile(file).check()\n",
+        "                CheckedFile(file)\n",
+        (f"{COMMAND}::test_a_damaged_file_is_an_error_of_one_line",),
+        "The same for the records by type, and configurations.",
+    ),
+    PlantedFault(
+        "the-report-waits-without-a-word",
+        "spark/kraftctl_spark/history/history_manifest.py",
+        "    if wait_s:\n",
+        "    if wait_s < 0:\n",
+        (f"{COMMAND}::test_it_says_at_once_which_process_it_waits_for",),
+        "For a minute, nobody can see why nothing happens.",
     ),
 )

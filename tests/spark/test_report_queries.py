@@ -205,10 +205,10 @@ def test_where_nothing_can_be_written_it_is_computed_elsewhere(
     scratch.mkdir()
 
     @contextmanager
-    def read_only(output: Path) -> Iterator[None]:
+    def read_only(output: Path, wait_s: float) -> Iterator[None]:
         if output.is_relative_to(tables):
             raise PermissionError(errno.EROFS, "Read-only file system")
-        with locked(output):
+        with locked(output, wait_s):
             yield
 
     monkeypatch.setattr("kraftctl_spark.history.history_tables.locked", read_only)
@@ -230,7 +230,7 @@ def test_while_another_process_continues_it_the_report_shows_what_it_has(
     made_tables(tables, KILLED)
     with locked(place):
         assert current_history(tables, place, tmp_path) == place
-    assert "the report shows what it has so far" in caplog.text
+    assert "start again when it has ended; the report ends at offset 1" in caplog.text
     contents = fetch(tables, place, None, None)
     assert contents.header.end_offset == 2
     assert sum(row.records for row in contents.record_types) == 2
@@ -247,15 +247,6 @@ def test_a_history_that_is_continued_while_it_is_read_is_read_again(
     read = iter([gone, good, good])
     monkeypatch.setattr("kraftctl_spark.report.queries.fetch.read_manifest", lambda output: next(read))
     assert fetch(tables, place, None, None).header.brokers == 1
-
-
-def test_a_damaged_file_is_an_error_of_one_line(tmp_path: Path) -> None:
-    tables = made_tables(tmp_path / "tables", KILLED)
-    place = current_history(tables, tables / "history", tmp_path)
-    (file,) = (place / "brokers").glob("open-*")
-    file.write_bytes(b"PAR1 no more")
-    with pytest.raises(OSError, match="open-"):
-        fetch(tables, place, None, None)
 
 
 def test_sizes_are_what_has_begun_and_not_ended() -> None:

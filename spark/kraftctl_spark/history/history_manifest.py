@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import logging
+import os
 import re
+import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +21,9 @@ from kraftctl_spark.tables.table_files import TableFile
 
 MANIFEST = "_history.json"
 LOCK = "_history_lock"
+PAUSE_S = 0.2
+"""Between two attempts to take the lock: flock has no time limit."""
+HOLDER_BYTES_MAX = 300
 FORMAT = 2
 OPEN_PREFIX = "open-"
 _FILE = rf"(?:{OPEN_PREFIX})?\d{{20}}-\d{{20}}(?:-\d{{5,}})?\.parquet"
@@ -93,12 +99,51 @@ def remove_unnamed(output: Path, manifest: HistoryManifest | None, hook: Hook) -
 
 
 @contextmanager
-def locked(output: Path) -> Iterator[None]:
-    """HistoryBusyError while another process writes this history."""
+def locked(output: Path, wait_s: float = 0) -> Iterator[None]:
+    """HistoryBusyError while another process writes this history, after waiting that long for it.
+
+    The lock ends with its process; while it is held, its file says which process that is.
+    """
     make_directory(output)
-    with (output / LOCK).open("w") as lock:
+    descriptor = os.open(output / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if not _taken(descriptor):
+            _wait(descriptor, output, wait_s)
+        _name_holder(descriptor, f"process {os.getpid()} on {socket.gethostname()}")
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise HistoryBusyError(f"another process writes the history in {output}") from None
-        yield
+            yield
+        finally:
+            _name_holder(descriptor, "")
+    finally:
+        os.close(descriptor)
+
+
+def _taken(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _name_holder(descriptor: int, holder: str) -> None:
+    """The lock needs no name: a full disk is no reason to end."""
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, holder.encode(), 0)
+
+
+def _wait(descriptor: int, output: Path, wait_s: float) -> None:
+    """Until the lock is taken."""
+    deadline = time.monotonic() + wait_s
+    if wait_s:
+        log.info("%s: waiting for it, %.0f s at most", _busy(descriptor, output), wait_s)
+    while not _taken(descriptor):
+        if time.monotonic() >= deadline:
+            raise HistoryBusyError(f"{_busy(descriptor, output)}: start again when it has ended")
+        time.sleep(PAUSE_S)
+
+
+def _busy(descriptor: int, output: Path) -> str:
+    holder = os.pread(descriptor, HOLDER_BYTES_MAX, 0).decode(errors="replace")
+    return f"another process writes the history in {output}" + (f" ({holder})" if holder else "")

@@ -52,14 +52,14 @@ class HistoryTables:
         self._known: tuple[HistoryManifest, HistoryState] | None = None
         """As this process has committed it."""
 
-    def catch_up(self) -> HistoryManifest:
+    def catch_up(self, wait_s: float = 0) -> HistoryManifest:
         """Adds what the typed tables have more; without a history, everything.
 
-        ExportRefusedError without typed tables, while another process writes the history, or when it does not
-        belong to these tables.
+        ExportRefusedError without typed tables, when the history does not belong to these, or while another
+        process writes it: HistoryBusyError, after waiting that long.
         """
         self._raw.check_exists()
-        with locked(self._output), self._raw.undisturbed():
+        with locked(self._output, wait_s), self._raw.undisturbed():
             return self._raw.read(self._caught_up)
 
     def rebuild(self) -> HistoryManifest:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import time
 from pathlib import Path
 
 from kraftctl_spark.history.history_manifest import HistoryBusyError, HistoryManifest, read_manifest
@@ -16,7 +15,6 @@ NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 BUSY_WAIT_S = 60.0
 """How long another process may write it before a report is made without its last batch."""
-BUSY_PAUSE_S = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -52,18 +50,14 @@ def _is_complete(history: Path, manifest: HistoryManifest, batches: list[Manifes
 
 
 def _continued(tables: Path, history: Path, hook: Hook) -> Path:
-    """Waits for another process that continues it, but not for ever."""
-    deadline = time.monotonic() + BUSY_WAIT_S
-    while True:
-        try:
-            manifest = HistoryTables(tables, history, hook).catch_up()
-        except HistoryBusyError as error:
-            if time.monotonic() < deadline:
-                time.sleep(BUSY_PAUSE_S)
-                continue
-            if read_manifest(history) is None:
-                raise
-            log.warning("%s: the report shows what it has so far", error)
-        else:
-            log.info("the history goes up to offset %d", manifest.end)
-        return history
+    """Waits for another process that writes it, but not for ever."""
+    try:
+        manifest = HistoryTables(tables, history, hook).catch_up(BUSY_WAIT_S)
+    except HistoryBusyError as error:
+        so_far = read_manifest(history)
+        if so_far is None:
+            raise
+        log.warning("%s; the report ends at offset %d", error, so_far.end - 1)
+    else:
+        log.info("the history goes up to offset %d", manifest.end)
+    return history

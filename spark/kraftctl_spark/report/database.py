@@ -12,10 +12,12 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
+from kraftctl_spark.history.damage import open_file
 from kraftctl_spark.history.history_manifest import HistoryManifest
 from kraftctl_spark.history.schema import SCHEMAS
 from kraftctl_spark.report.contents import Listed
 from kraftctl_spark.rows.tables import RECORDS, table_schemas
+from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
 RAW_TABLES = (RECORDS, "config_record", "user_scram_credential_record")
@@ -64,17 +66,25 @@ class Database:
 def opened(
     history: Path, manifest: HistoryManifest, tables: Path, batches: Sequence[Manifest]
 ) -> Iterator[Database]:
-    """A table for each of a history, and `raw_...` for those of `RAW_TABLES`."""
+    """A table for each of a history, and `raw_...` for those of `RAW_TABLES`.
+
+    ExportRefusedError for a damaged file, which DuckDB reads as other values or names in its own words;
+    FileNotFoundError for one that was replaced meanwhile.
+    """
     with TemporaryDirectory(prefix="kraftctl-report-") as spill, duckdb.connect() as connection:
         connection.execute("SET autoinstall_known_extensions = false")
         connection.execute(f"SET temp_directory = {_quoted(spill)}")
         connection.execute("SET TimeZone = 'UTC'")
         for table in SCHEMAS:
             files = [history / file.path for file in manifest.files if file.table == table]
+            for file in files:
+                open_file(file).check()
             connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_parquet(files)}")
         for table in RAW_TABLES:
             files = [tables / file.path for one in batches for file in one.files if file.table == table]
             name = f"{RAW_PREFIX}{table}"
+            for file in files:
+                CheckedFile(file).check()
             if files:
                 found = f'SELECT * FROM {_parquet(files)} WHERE "offset" < {manifest.end}'
                 connection.execute(f"CREATE VIEW {name} AS {found}")

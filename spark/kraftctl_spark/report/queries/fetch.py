@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None) -> Contents:
     """The contents of a report on typed tables and their history.
 
-    ExportRefusedError when there is nothing to show, OSError when a file cannot be read.
+    ExportRefusedError when there is nothing to show, or a file is damaged; OSError when one is missing.
     """
     while True:
         manifest = read_manifest(history)
@@ -47,7 +47,7 @@ def fetch(tables: Path, history: Path, from_ms: int | None, until_ms: int | None
         try:
             with opened(history, manifest, tables, batches) as db:
                 return _contents(db, manifest, batches, from_ms, until_ms)
-        except duckdb.Error as error:
+        except (duckdb.Error, FileNotFoundError) as error:
             if read_manifest(history) == manifest:
                 raise OSError(str(error)) from error
             log.info("the history was continued meanwhile: reading it again")
