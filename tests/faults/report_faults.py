@@ -137,6 +137,6 @@ FAULTS = (
         "    if wait_s:\n",
         "    if wait_s < 0:\n",
         (f"{COMMAND}::test_it_says_at_once_which_process_it_waits_for",),
-        "For a minute, nobody can see why nothing happens.",
+        "For a minute, nothing happens, and no line says why.",
     ),
 )

@@ -90,7 +90,7 @@ def test_it_writes_a_page_without_java_and_says_how_long_it_took(
 def test_a_damaged_file_is_an_error_of_one_line(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, table: str, what_to_do: str, damage: str
 ):
-    """DuckDB would read most damaged pages as other values."""
+    """DuckDB would read many damaged pages as other values."""
     tables = made_tables(tmp_path / "tables", [REGISTERED, until(9)])
     command = ["report", "--output", str(tables), "--to", str(tmp_path / "report.html")]
     assert main(command) == 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 VERIFY_CHECKSUMS = "parquet.page.verify-checksum.enabled"
-"""Otherwise Spark reads most damaged pages as other values."""
+"""Otherwise Spark reads many damaged pages as other values."""
 
 log = logging.getLogger(__name__)
 
