@@ -47,6 +47,14 @@ FAULTS = (
         "Files have checksums, and a damaged byte is read as another value all the same.",
     ),
     PlantedFault(
+        "a-damaged-name-is-a-column-of-another-release",
+        "spark/kraftctl_spark/tables/checked_file.py",
+        "            if again and not ",
+        "            if False and not ",
+        (f"{PAGES}::test_a_damaged_name_is_no_column_of_another_release",),
+        "One damaged byte, and a column of a file has no values.",
+    ),
+    PlantedFault(
         "a-merged-batch-is-applied-from-its-start",
         f"{HISTORY}/history_state.py",
         "steps_of(tables, manifests, self.end)",
@@ -90,7 +98,7 @@ FAULTS = (
     PlantedFault(
         "what-cannot-be-read-ends-the-export",
         "spark/kraftctl_spark/tables/checked_file.py",
-        "        except (pa.ArrowInvalid, OSError) as error:\n",
+        "        except (pa.ArrowException, ValueError, OSError) as error:\n",
         "        except OSError as error:\n",
         (f"{TABLES}::test_a_damaged_file_is_refused_with_its_name",),
         "One damaged file of the history ends the whole export, at every start.",

@@ -6,6 +6,7 @@ none are read as they are.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +16,14 @@ import pyarrow.parquet as pq
 
 from kraftctl_spark.tables.manifest import RESTORE, ExportRefusedError
 
+AGAIN = b"ARROW:schema"
+
 
 class CheckedFile:
     """One that is open. ExportRefusedError, with its name and `what_to_do`, if it is damaged.
+
+    Names and types of columns have no checksum, but pyarrow writes them twice: both have to be the same.
+    Otherwise a damaged name would look like a column that an older release did not write.
 
     The columns named `with_dictionary` are read as dictionaries and numbers.
     """
@@ -33,6 +39,11 @@ class CheckedFile:
             )
             self.metadata: pq.FileMetaData = self._file.metadata
             self.schema: pa.Schema = self._file.schema_arrow
+            again = (self.metadata.metadata or {}).get(AGAIN)
+            if again and not pa.ipc.read_schema(pa.py_buffer(b64decode(again))).equals(
+                _as_written(self.schema)
+            ):
+                raise ValueError("two schemas")
 
     @property
     def num_row_groups(self) -> int:
@@ -53,10 +64,21 @@ class CheckedFile:
 
     @contextmanager
     def _damage_refused(self) -> Iterator[None]:
-        """Errors of the operating system, which have a number, stay as they are: the file may be fine."""
+        """Errors of the operating system, which have a number, and too little memory stay as they are.
+
+        The file may be fine then.
+        """
         try:
             yield
-        except (pa.ArrowInvalid, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
+        except (pa.ArrowException, ValueError, OSError) as error:
+            if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None):
                 raise
             raise ExportRefusedError(f"{self._path} is damaged: {self._what_to_do}") from error
+
+
+def _as_written(schema: pa.Schema) -> pa.Schema:
+    """Without the dictionaries that only reading makes."""
+    kinds = ((field.name, field.type) for field in schema)
+    return pa.schema(
+        [(name, kind.value_type if pa.types.is_dictionary(kind) else kind) for name, kind in kinds]
+    )

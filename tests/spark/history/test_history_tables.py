@@ -309,12 +309,14 @@ def damage(path: Path, where: str) -> None:
     content = bytearray(path.read_bytes())
     if where == "end":
         content[-4:] = b"\0\0\0\0"
+    elif where == "names":
+        content = content.replace(b"cluster_id", b"cluster-id")
     else:
         content[4:200] = b"\xff" * 196
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("where", ["end", "data"])
+@pytest.mark.parametrize("where", ["end", "names", "data"])
 @pytest.mark.parametrize("kind", ["partitions/open-", "topics/open-", "known_ranges/open-", "events/0"])
 def test_a_damaged_file_is_refused_with_its_name(
     history: History,
