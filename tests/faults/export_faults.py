@@ -6,8 +6,10 @@ from tests.faults.planted_fault import PlantedFault
 
 SOURCE = "spark/kraftctl_spark/datasource"
 TABLES = "spark/kraftctl_spark/tables"
+ROWS = "spark/kraftctl_spark/rows"
 ENGINES = "tests/spark/test_other_engines.py"
 PUSHED = "tests/spark/test_pushed_filters.py"
+COLUMNS = "tests/spark/test_columns.py"
 
 FAULTS = (
     PlantedFault(
@@ -101,13 +103,37 @@ FAULTS = (
     PlantedFault(
         "rows-do-not-say-of-which-cluster-they-are",
         "spark/kraftctl_spark/rows/columns.py",
-        "pa.repeat(pa.scalar(cluster_id, pa.string()), count)",
-        "pa.nulls(count, pa.string())",
+        "_one_value(cluster_id, pa.string(), count)",
+        "_one_value(None, pa.string(), count)",
         (
             "tests/spark/test_schema.py::test_rows_come_back_as_they_were",
             "tests/spark/test_exporter.py::test_every_row_has_its_cluster_and_the_first_offset_of_its_batch",
         ),
         "Rows of two clusters that are read together are mixed up.",
+    ),
+    PlantedFault(
+        "a-batch-has-one-timestamp",
+        f"{ROWS}/runs.py",
+        "if times_ms.count(times_ms[0]) == len(times_ms):",
+        "if True:",
+        (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
+        "Records of a batch that have times of their own get that of the first one.",
+    ),
+    PlantedFault(
+        "offsets-have-no-gaps",
+        f"{ROWS}/columns.py",
+        "if len(set(before_places)) == 1:",
+        "if True:",
+        (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
+        "After a gap, rows have offsets of other records.",
+    ),
+    PlantedFault(
+        "an-aborted-transaction-begins-with-its-batch",
+        f"{ROWS}/runs.py",
+        "range(start + max(first - offset, 0),",
+        "range(start,",
+        (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
+        "Records before a transaction that is aborted have no effect in the tables.",
     ),
     PlantedFault(
         "one-exact-pyspark-is-needed",

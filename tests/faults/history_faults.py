@@ -15,9 +15,9 @@ REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_s
 FAULTS = (
     PlantedFault(
         "every-record-begins-a-batch",
-        "spark/kraftctl_spark/rows/metadata_rows.py",
-        "        self.batch_offsets += [batch.header.base_offset] * len(records)\n",
-        "        self.batch_offsets += [record.offset for record in records]\n",
+        "spark/kraftctl_spark/rows/runs.py",
+        "        self.batch_offsets.append(header.base_offset)\n",
+        "        self.batch_offsets.append(first_offset)\n",
         (f"{EXPORTER}::test_every_row_has_its_cluster_and_the_first_offset_of_its_batch",),
         "What one request changed looks like many changes.",
     ),

@@ -26,6 +26,7 @@ from tests.spark.busy_cluster import RECORD_TYPES, change_much, lose_a_broker
 from tests.spark.typed_check import compare_tables_with_dump
 from tests.spark.typed_export import exporting
 from tests.support.certificates import Authority, properties_of
+from tests.support.metadata_row import row_list
 from tests.support.parquet_check import compare_with_dump, read_export
 from tests.support.processes.kafka import (
     Cluster,
@@ -272,15 +273,15 @@ def test_a_whole_log_and_a_snapshot_of_a_real_leader(tmp_path: Path) -> None:
         end = position.high_watermark
         assert position.snapshot is None
         batches = observer.read(0, position.leader_epoch, end)
-        offsets = [offset for rows in rows_of_log(batches, 0, end) for offset in rows.offsets]
+        offsets = [row.offset for rows in rows_of_log(batches, 0, end) for row in row_list(rows)]
         assert offsets == list(range(end)), "it offers a snapshot, but has the whole log"
         newest = _newest_snapshot(node)
         assert newest is not None
         snapshot, path = newest
         (fetched,) = rows_of_snapshot(observer.read_snapshot(snapshot), end)
         (local,) = rows_of_snapshot(read_batches(path.read_bytes()), end)
-        assert (fetched.types, fetched.payloads) == (local.types, local.payloads)
-        assert fetched.types[-1] == "SnapshotFooterRecord"
+        assert row_list(fetched) == row_list(local)
+        assert row_list(fetched)[-1].type == "SnapshotFooterRecord"
     finally:
         observer.close()
         node.kill()

@@ -41,20 +41,22 @@ def row_list(rows: MetadataRows) -> list[MetadataRow]:
 
 def _row(rows: MetadataRows, place: int) -> MetadataRow:
     of_snapshot = rows.snapshot_end_offset is not None
-    kind = rows.kinds[place]
+    kind = rows.kind(place)
+    offset = rows.runs.offset(place)
+    run = rows.runs.run_of(place)
     message = kind.message if kind.message is not None and kind.message.FIELDS else None
     return MetadataRow(
-        offset=None if of_snapshot else rows.offsets[place],
-        epoch=rows.epochs[place],
-        timestamp_ms=rows.timestamps_ms[place],
+        offset=None if of_snapshot else offset,
+        epoch=rows.runs.epochs[run],
+        timestamp_ms=rows.runs.timestamps_ms[run],
         type=kind.type,
         type_id=kind.type_id,
         version=kind.version,
         is_control=kind.is_control,
         payload=rows.payloads[place],
         snapshot_end_offset=rows.snapshot_end_offset,
-        snapshot_index=rows.offsets[place] if of_snapshot else None,
-        batch_offset=None if of_snapshot else rows.batch_offsets[place],
+        snapshot_index=offset if of_snapshot else None,
+        batch_offset=None if of_snapshot else rows.runs.batch_offsets[run],
         aborted=place in rows.aborted,
         redacted=place in rows.redacted,
         understood=kind.message is not None,
@@ -65,9 +67,9 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
 
 def _message(rows: MetadataRows, place: int) -> object:
     """The decoded record; decoded again from the payload when it went directly into columns."""
-    if rows.kinds[place].in_columns:
+    if rows.kind(place).in_columns:
         return decode_metadata_record(rows.payloads[place] or b"").record
-    return rows.messages[place]
+    return rows.messages.get(place)
 
 
 def struct_value(kind: type[Message], message: Any, version: int) -> dict[str, Any]:

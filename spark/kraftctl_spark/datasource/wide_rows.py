@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from kraftctl_spark.rows.columns import TypedColumns, common_columns, typed_columns_of
+from kraftctl_spark.rows.columns import RowKinds, TypedColumns, common_columns, typed_columns_of
 from kraftctl_spark.rows.metadata_rows import MetadataRows
 from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, typed_columns
 
@@ -12,9 +12,10 @@ from kraftctl_spark.rows.schema import COMMON_FIELDS, arrow_schema, typed_column
 def encode_wide_rows(rows: MetadataRows, cluster_id: str) -> pa.RecordBatch:
     """One record batch with one row for each of `rows`."""
     schema = arrow_schema()
-    common = common_columns(rows, cluster_id)
-    typed = typed_columns_of(rows)
-    arrays = [common[name] for name, _, _ in COMMON_FIELDS]
+    kinds = RowKinds(rows)
+    common = common_columns(rows, kinds, cluster_id)
+    typed = typed_columns_of(rows, kinds)
+    arrays = [common[name].values for name, _, _ in COMMON_FIELDS]
     for field, message in zip(list(schema)[len(COMMON_FIELDS) :], typed_columns(), strict=True):
         columns = typed.get(message)
         if columns is None:

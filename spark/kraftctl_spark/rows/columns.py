@@ -11,59 +11,121 @@ import pyarrow.compute as pc
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
-from kraftctl_spark.rows.decoded_columns import decoded_columns
-from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, field_name
+from kraftctl_spark.rows.decoded_columns import bits, decoded_columns
+from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, field_name
+from kraftctl_spark.rows.runs import Runs
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
 FIRST_DATE_MS = -62_135_596_800_000
 LAST_DATE_MS = 253_402_300_799_999
 
 
-def common_columns(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Array]:
+class RowKinds:
+    """The kinds of all rows, as Arrow finds them."""
+
+    def __init__(self, rows: MetadataRows) -> None:
+        numbers = list(rows.column_kinds)
+        others: dict[RecordKind, int] = {}
+        for place, kind in rows.other_kinds.items():
+            numbers[place] = others.setdefault(kind, -1 - len(others))
+        by_number = {number: kind for kind, number in others.items()}
+        encoded = pa.array(numbers, pa.int32()).dictionary_encode()
+        self.kinds = [by_number.get(one) or column_kind(one) for one in encoded.dictionary.to_pylist()]
+        """Each kind once."""
+        self.of_rows: pa.Array = encoded.indices
+        """For each row, where its kind is in `kinds`."""
+
+    def column(self, values: list[object], type: pa.DataType) -> pa.Array:
+        """What is the same for all rows of a kind, given for each of `kinds`."""
+        return pa.array(values, type).take(self.of_rows)
+
+    def places(self) -> dict[RecordKind, pa.Array]:
+        """The places of all rows of a kind, in order."""
+        in_order = pc.array_sort_indices(self.of_rows)
+        places: dict[RecordKind, pa.Array] = {}
+        first = 0
+        counts = pc.value_counts(self.of_rows)
+        for number, count in zip(
+            counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True
+        ):
+            places[self.kinds[number]] = in_order.slice(first, count)
+            first += count
+        return places
+
+
+def common_columns(rows: MetadataRows, kinds: RowKinds, cluster_id: str) -> dict[str, CommonColumn]:
     """The columns that every row has, by their names in the wide table."""
-    count = len(rows)
-    of_snapshot = rows.snapshot_end_offset is not None
-    places = pa.array(rows.offsets, pa.int64())
-    kinds = list(rows.by_kind())
-    numbers = {kind: number for number, kind in enumerate(kinds)}
-    kind_of_row = pa.array([numbers[kind] for kind in rows.kinds], pa.int32())
-
-    def of_kind(values: list[object], type: pa.DataType) -> pa.Array:
-        return pa.array(values, type).take(kind_of_row)
-
+    runs, count, types = rows.runs, len(rows), kinds.kinds
+    nulls = _one_value(None, pa.int64(), count)
+    snapshot, places = nulls, _offsets(runs)
+    if rows.snapshot_end_offset is not None:
+        snapshot = _one_value(rows.snapshot_end_offset, pa.int64(), count)
     return {
-        "offset": pa.nulls(count, pa.int64()) if of_snapshot else places,
-        "batch_offset": pa.nulls(count, pa.int64())
-        if of_snapshot
-        else pa.array(rows.batch_offsets, pa.int64()),
-        "epoch": pa.array(rows.epochs, pa.int32()),
-        "timestamp": _microseconds(rows.timestamps_ms),
-        "type": of_kind([kind.type for kind in kinds], pa.string()),
-        "type_id": of_kind([kind.type_id for kind in kinds], pa.int32()),
-        "version": of_kind([kind.version for kind in kinds], pa.int32()),
-        "is_control": of_kind([kind.is_control for kind in kinds], pa.bool_()),
-        "payload": pa.array(rows.payloads, pa.binary()),
-        "snapshot_end_offset": pa.repeat(pa.scalar(rows.snapshot_end_offset, pa.int64()), count),
-        "snapshot_index": places if of_snapshot else pa.nulls(count, pa.int64()),
+        "offset": places if rows.snapshot_end_offset is None else nulls,
+        "batch_offset": _of_runs(runs, runs.batch_offsets, pa.int64())
+        if rows.snapshot_end_offset is None
+        else nulls,
+        "epoch": _of_runs(runs, runs.epochs, pa.int32()),
+        "timestamp": _of_runs(runs, _microseconds(runs.timestamps_ms), pa.timestamp("us", tz="UTC")),
+        "type": CommonColumn(kinds.column([kind.type for kind in types], pa.string())),
+        "type_id": CommonColumn(kinds.column([kind.type_id for kind in types], pa.int32())),
+        "version": CommonColumn(kinds.column([kind.version for kind in types], pa.int32())),
+        "is_control": CommonColumn(kinds.column([kind.is_control for kind in types], pa.bool_())),
+        "payload": CommonColumn(pa.array(rows.payloads, pa.binary())),
+        "snapshot_end_offset": snapshot,
+        "snapshot_index": nulls if rows.snapshot_end_offset is None else places,
         "aborted": _flags(rows.aborted, count),
         "redacted": _flags(rows.redacted, count),
-        "cluster_id": pa.repeat(pa.scalar(cluster_id, pa.string()), count),
+        "cluster_id": _one_value(cluster_id, pa.string(), count),
     }
 
 
-def _flags(places: Collection[int], count: int) -> pa.Array:
+class CommonColumn:
+    """A column of all rows."""
+
+    def __init__(self, values: pa.Array, *, one_value: bool = False) -> None:
+        self.values = values
+        self._one_value = one_value
+
+    def take(self, places: pa.Array) -> pa.Array:
+        """The values at some places."""
+        return self.values.slice(0, len(places)) if self._one_value else self.values.take(places)
+
+
+def _one_value(value: object, type: pa.DataType, count: int) -> CommonColumn:
+    return CommonColumn(pa.repeat(pa.scalar(value, type), count), one_value=True)
+
+
+def _of_runs(runs: Runs, values: Sequence[int | None], type: pa.DataType) -> CommonColumn:
+    """A column with the same value in all rows of a run."""
+    if len(set(values)) == 1:
+        return _one_value(values[0], type, runs.rows)
+    encoded = pa.RunEndEncodedArray.from_arrays(pa.array(runs.ends, pa.int32()), pa.array(values, type))
+    return CommonColumn(pc.run_end_decode(encoded))
+
+
+def _offsets(runs: Runs) -> CommonColumn:
+    """Offsets rise by 1 from row to row, except where records are missing."""
+    before_places = [offset - runs.start(run) for run, offset in enumerate(runs.first_offsets)]
+    if len(set(before_places)) == 1:
+        return CommonColumn(pa.arange(before_places[0], before_places[0] + runs.rows))
+    shifts = _of_runs(runs, before_places, pa.int64()).values
+    return CommonColumn(pc.add_checked(shifts, pa.arange(0, runs.rows)))
+
+
+def _flags(places: Collection[int], count: int) -> CommonColumn:
+    """True at some places."""
     if not places:
-        return pa.repeat(False, count)
-    return pa.array([place in places for place in range(count)], pa.bool_())
+        return _one_value(False, pa.bool_(), count)
+    flags = bytearray(count)
+    for place in places:
+        flags[place] = 1
+    return CommonColumn(bits(pa.py_buffer(flags), count))
 
 
-def _microseconds(timestamps_ms: list[int]) -> pa.Array:
+def _microseconds(timestamps_ms: list[int]) -> list[int | None]:
     """Null for what is no date: Spark and Python know none beyond the year 9999."""
-    known: Sequence[int | None] = timestamps_ms
-    if min(timestamps_ms, default=0) < FIRST_DATE_MS or max(timestamps_ms, default=0) > LAST_DATE_MS:
-        known = [time if FIRST_DATE_MS <= time <= LAST_DATE_MS else None for time in timestamps_ms]
-    times = pc.multiply_checked(pa.array(known, pa.int64()), 1000)
-    return times.cast(pa.timestamp("us", tz="UTC"))
+    return [time_ms * 1000 if FIRST_DATE_MS <= time_ms <= LAST_DATE_MS else None for time_ms in timestamps_ms]
 
 
 class TypedColumns:
@@ -74,18 +136,17 @@ class TypedColumns:
         self.columns = columns
 
 
-def typed_columns_of(rows: MetadataRows) -> dict[type[Message], TypedColumns]:
+def typed_columns_of(rows: MetadataRows, kinds: RowKinds) -> dict[type[Message], TypedColumns]:
     """The columns of every record type that has fields and a row, in the order of the tables."""
-    by_class: dict[type[Message], list[RecordKind]] = {}
-    for kind in rows.by_kind():
-        if kind.message is not None:
-            by_class.setdefault(kind.message, []).append(kind)
-    return {message: _merged(rows, by_class[message]) for message in typed_columns() if message in by_class}
+    by_class: dict[type[Message], list[TypedColumns]] = {}
+    for kind, places in kinds.places().items():
+        if kind.message is not None and kind.message.FIELDS:
+            by_class.setdefault(kind.message, []).append(_of_kind(rows, kind, places))
+    return {message: _merged(by_class[message]) for message in typed_columns() if message in by_class}
 
 
-def _merged(rows: MetadataRows, kinds: list[RecordKind]) -> TypedColumns:
+def _merged(parts: list[TypedColumns]) -> TypedColumns:
     """Merges the columns of all versions of one type, in the order of the rows."""
-    parts = [_of_kind(rows, kind) for kind in kinds]
     if len(parts) == 1:
         return parts[0]
     places = pa.concat_arrays([part.places for part in parts])
@@ -97,14 +158,13 @@ def _merged(rows: MetadataRows, kinds: list[RecordKind]) -> TypedColumns:
     return TypedColumns(places.take(order), columns)
 
 
-def _of_kind(rows: MetadataRows, kind: RecordKind) -> TypedColumns:
+def _of_kind(rows: MetadataRows, kind: RecordKind, places: pa.Array) -> TypedColumns:
     assert kind.message is not None
     assert kind.version is not None
-    places = rows.by_kind()[kind]
     if kind.in_columns:
-        return TypedColumns(pa.array(places, pa.int32()), decoded_columns(rows.columns, kind))
-    messages = [rows.messages[place] for place in places]
-    return TypedColumns(pa.array(places, pa.int32()), field_columns(kind.message, messages, kind.version))
+        return TypedColumns(places, decoded_columns(rows.columns, kind))
+    messages = [rows.messages[place] for place in places.to_pylist()]
+    return TypedColumns(places, field_columns(kind.message, messages, kind.version))
 
 
 def field_columns(message: type[Message], messages: Sequence[Any], version: int) -> list[pa.Array]:

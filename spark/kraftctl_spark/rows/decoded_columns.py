@@ -31,10 +31,10 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
     count = int(column.count)
     data = pa.py_buffer(column.data.getvalue())
     if pa.types.is_boolean(kind):
-        return _bits(data, count)
+        return bits(data, count)
     valid = None
     if column.valid is not None:
-        valid = _bits(pa.py_buffer(column.valid.getvalue()), count).buffers()[1]
+        valid = bits(pa.py_buffer(column.valid.getvalue()), count).buffers()[1]
     if column.ends is None:
         return pa.Array.from_buffers(kind, count, [valid, data])
     ends = pa.py_buffer(_FIRST_OFFSET + column.ends.getvalue())
@@ -47,6 +47,6 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
 _FIRST_OFFSET = bytes(4)
 
 
-def _bits(data: pa.Buffer, count: int) -> pa.Array:
+def bits(data: pa.Buffer, count: int) -> pa.Array:
     """Converts one byte per value into Arrow's bits."""
     return pa.Array.from_buffers(pa.uint8(), count, [None, data]).cast(pa.bool_())

@@ -1,4 +1,4 @@
-"""Decoded records as rows: plain values in parallel lists, without Spark and Arrow.
+"""Decoded records as rows: plain values, without Spark and Arrow.
 
 Every offset gives exactly one row. A record that cannot be decoded keeps its raw bytes and has no message: a
 newer controller may write records that this release does not know, and they must neither stop the export nor
@@ -7,7 +7,7 @@ get lost.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Collection
 from functools import lru_cache
 
 from kraftctl_protocol.control_record import (
@@ -27,6 +27,7 @@ from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
 from kraftctl_protocol.record_columns import NOT_TAKEN, RecordsByKind, type_and_version
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
+from kraftctl_spark.rows.runs import Runs
 
 RECORD_TYPE_IDS = range(256)
 """Where record types are looked for; Kafka numbers them from 0."""
@@ -121,42 +122,51 @@ class _ColumnKinds(dict[int, RecordKind]):
 
 _DATA_KINDS = _DataKinds()
 _COLUMN_KINDS = _ColumnKinds()
-_COLUMN_KINDS[NOT_TAKEN] = _DATA_KINDS[Message, 0]  # A placeholder until the record is decoded by itself.
-_UNKNOWN_KINDS_REMEMBERED = 1_000
+_CONTROL_CLASSES = {message.NAME: message for message in CONTROL_RECORD_CLASSES}
+_KINDS_REMEMBERED = 1_000
 
 
-@lru_cache(maxsize=_UNKNOWN_KINDS_REMEMBERED)
+def column_kind(number: int) -> RecordKind:
+    """The kind of the records that have this number in `MetadataRows.columns`."""
+    return _COLUMN_KINDS[number]
+
+
+@lru_cache(maxsize=_KINDS_REMEMBERED)
+def _control_kind(name: str, type_id: int, version: int) -> RecordKind:
+    return RecordKind(name, type_id, version, is_control=True, message=_CONTROL_CLASSES[name])
+
+
+@lru_cache(maxsize=_KINDS_REMEMBERED)
 def _not_understood(type: str, type_id: int | None, version: int | None, is_control: bool) -> RecordKind:
     return RecordKind(type, type_id, version, is_control=is_control)
 
 
 class MetadataRows:
-    """Rows of a log, or of one snapshot, in its order: a list per column, all of the same length."""
+    """Rows of a log, or of one snapshot, in its order: a place per record, counted from 0."""
 
     def __init__(self, snapshot_end_offset: int | None = None) -> None:
         self.snapshot_end_offset = snapshot_end_offset
         """The first offset that the snapshot does not contain; None for rows of a log."""
-        self.offsets: list[int] = []
-        """Offsets in the log; in a snapshot, whose records have no offset of their own, positions in it."""
-        self.batch_offsets: list[int] = []
-        """First offset of the batch that each record came in."""
-        self.epochs: list[int] = []
-        self.timestamps_ms: list[int] = []
+        self.runs = Runs()
+        """Offsets, epochs and timestamps. In a snapshot, whose records have no offset of their own, the
+        offsets are positions in it."""
         self.payloads: list[bytes | None] = []
-        self.kinds: list[RecordKind] = []
-        self.messages: list[object] = []
-        """Messages, or objects with their attributes; None for records in `columns` or not decoded."""
         self.columns = RecordsByKind(TYPES_WITH_SECRETS)
         """Fields of records decoded directly into columns, except of types with secrets, which may change."""
+        self.column_kinds: list[int] = []
+        """Per row, the number of its kind in `columns`; `NOT_TAKEN` for all others."""
+        self.other_kinds: dict[int, RecordKind] = {}
+        """By place, the kinds of all rows that are not in `columns`."""
+        self.messages: dict[int, object] = {}
+        """By place, messages, or objects with their attributes, of rows that are not in `columns`."""
         self.aborted: set[int] = set()
         """Places of rows in aborted transactions, set by `mark_aborted`."""
         self.redacted: set[int] = set()
         """Places of rows whose secrets were removed from `payloads` and `messages`, set by `redact`."""
         self._newer = 0
-        self._by_kind: dict[RecordKind, list[int]] | None = None
 
     def __len__(self) -> int:
-        return len(self.kinds)
+        return len(self.column_kinds)
 
     @property
     def newer_fields(self) -> int:
@@ -164,43 +174,47 @@ class MetadataRows:
         decoded = self.columns.by_kind.values()
         return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
 
-    @property
-    def types(self) -> list[str]:
-        return [kind.type for kind in self.kinds]
+    def kind(self, place: int) -> RecordKind:
+        """The kind of the row at `place`."""
+        other = self.other_kinds.get(place)
+        return column_kind(self.column_kinds[place]) if other is None else other
 
-    def by_kind(self) -> dict[RecordKind, list[int]]:
-        """The places of all rows of a kind."""
-        if self._by_kind is None:
-            places: defaultdict[RecordKind, list[int]] = defaultdict(list)
-            for place, kind in enumerate(self.kinds):
-                places[kind].append(place)
-            self._by_kind = dict(places)
-        return self._by_kind
+    def places_of(self, types: Collection[str]) -> list[int]:
+        """The places of all rows of some types, in no particular order. Meant for types that are rare."""
+        numbers = {number for number, found in self.columns.by_kind.items() if found is not None}
+        wanted = {number for number in numbers if column_kind(number).type in types}
+        places = [place for place, kind in self.other_kinds.items() if kind.type in types]
+        if wanted:
+            places += [place for place, number in enumerate(self.column_kinds) if number in wanted]
+        return places
 
     def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
         """Adds the records of a batch in [first_offset, end_offset)."""
         records = batch.records
         if batch.header.base_offset < first_offset or batch.header.last_offset >= end_offset:
             records = [record for record in records if first_offset <= record.offset < end_offset]
-        values = [record.value for record in records]
-        self.offsets += [record.offset for record in records]
-        self.batch_offsets += [batch.header.base_offset] * len(records)
-        self.epochs += [batch.header.partition_leader_epoch] * len(records)
-        self.timestamps_ms += [record.timestamp_ms for record in records]
-        self.payloads += values
-        self._by_kind = None
-        if batch.header.is_control:
-            for record in records:
-                self._decode_control(record)
+        if not records:
             return
-        first = len(self.kinds)
+        self.runs.add(batch.header, records)
+        values = [record.value for record in records]
+        self.payloads += values
+        first = len(self)
+        if batch.header.is_control:
+            self.column_kinds += [NOT_TAKEN] * len(records)
+            for place, record in enumerate(records, first):
+                self._keep(place, *self._decoded_control(record))
+            return
         numbers = self.columns.add(values)
-        self.kinds += map(_COLUMN_KINDS.__getitem__, numbers)
-        self.messages += [None] * len(numbers)
+        self.column_kinds += numbers
         place = -1
         for _ in range(numbers.count(NOT_TAKEN)):
             place = numbers.index(NOT_TAKEN, place + 1)
-            self.kinds[first + place], self.messages[first + place] = self._decoded(values[place] or b"")
+            self._keep(first + place, *self._decoded(values[place] or b""))
+
+    def _keep(self, place: int, kind: RecordKind, message: Message | None) -> None:
+        self.other_kinds[place] = kind
+        if message is not None:
+            self.messages[place] = message
 
     def _decoded(self, value: bytes) -> tuple[RecordKind, Message | None]:
         message: Message | None = None
@@ -217,22 +231,19 @@ class MetadataRows:
             kind = _not_understood(UNDECODABLE_TYPE, None, None, False)
         return kind, message
 
-    def _decode_control(self, record: Record) -> None:
+    def _decoded_control(self, record: Record) -> tuple[RecordKind, Message | None]:
         type_id: int | None = None
         message: Message | None = None
         try:
             type_id = decode_control_key(record.key)
             message = decode_control_value(type_id, record.value)
             self._newer += message.unknown_tagged_fields is not None
-            kind = RecordKind(
-                message.NAME, type_id, _own_version(message), is_control=True, message=type(message)
-            )
+            kind = _control_kind(message.NAME, type_id, _own_version(message))
         except UnknownControlRecordError:
             kind = _not_understood(UNKNOWN_TYPE, type_id, None, True)
         except DecodeError:
             kind = _not_understood(UNDECODABLE_TYPE, type_id, None, True)
-        self.kinds.append(kind)
-        self.messages.append(message)
+        return kind, message
 
 
 def _own_version(message: Message) -> int:

@@ -28,15 +28,13 @@ def redact(rows: MetadataRows) -> None:
 
     Bytes that cannot be decoded are removed when they are, or may be, of a type that has secrets.
     """
-    for kind, places in rows.by_kind().items():
+    for place, kind in rows.other_kinds.items():
         if kind.is_control:
             continue
         if kind.message is None:
-            for place in places:
-                _withhold(rows, place)
+            _withhold(rows, place)
         elif kind.message.API_KEY in TYPES_WITH_SECRETS:
-            for place in places:
-                _redact(rows, place)
+            _redact(rows, place)
 
 
 def _withhold(rows: MetadataRows, place: int) -> None:
@@ -64,7 +62,7 @@ def _redact(rows: MetadataRows, place: int) -> None:
 
 
 def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
-    version = rows.kinds[place].version
+    version = rows.other_kinds[place].version
     assert version is not None
     rows.payloads[place] = encode_metadata_record(record, version)
     rows.redacted.add(place)

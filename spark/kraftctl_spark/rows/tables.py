@@ -11,7 +11,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from kraftctl_spark.rows.columns import common_columns, typed_columns_of
+from kraftctl_spark.rows.columns import RowKinds, common_columns, typed_columns_of
 from kraftctl_spark.rows.metadata_rows import UNDECODABLE_TYPE, MetadataRows, column_name, field_name
 from kraftctl_spark.rows.schema import field_type, typed_columns
 
@@ -57,11 +57,12 @@ def encode_tables(rows: MetadataRows, cluster_id: str) -> dict[str, pa.Table]:
     """The rows as tables, in the order of `rows`; empty tables are omitted."""
     if not len(rows):
         return {}
-    common = common_columns(rows, cluster_id)
+    kinds = RowKinds(rows)
+    common = common_columns(rows, kinds, cluster_id)
     place = [common[_SOURCES.get(name, name)] for name, _ in _PLACE]
-    records = place + [common[name] for name, _ in _RECORD]
+    records = [column.values for column in place] + [common[name].values for name, _ in _RECORD]
     tables = {RECORDS: pa.Table.from_arrays(records, schema=table_schemas()[RECORDS])}
-    for message, typed in typed_columns_of(rows).items():
+    for message, typed in typed_columns_of(rows, kinds).items():
         columns = [column.take(typed.places) for column in place] + typed.columns
         name = column_name(message)
         tables[name] = pa.Table.from_arrays(columns, schema=table_schemas()[name])
@@ -86,11 +87,11 @@ class RowCounts:
         self.newer_fields += rows.newer_fields
         self.redacted += len(rows.redacted)
         self.aborted += len(rows.aborted)
-        for kind, places in rows.by_kind().items():
+        for kind in rows.other_kinds.values():
             if kind.type == UNDECODABLE_TYPE:
-                self.undecodable += len(places)
+                self.undecodable += 1
             elif kind.message is None:
-                self.unknown += len(places)
+                self.unknown += 1
 
     def to_dict(self) -> dict[str, int]:
         return dict(vars(self))

@@ -56,20 +56,9 @@ def markers_of(rows: MetadataRows) -> list[Marker]:
     """
     if rows.snapshot_end_offset is not None:
         return []
-    return [
-        (rows.offsets[place], kind.type)
-        for kind, places in rows.by_kind().items()
-        if kind.type in MARKERS
-        for place in places
-    ]
+    return [(rows.runs.offset(place), rows.kind(place).type) for place in rows.places_of(MARKERS)]
 
 
 def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
     """Control records belong to no transaction."""
-    if not aborted:
-        return
-    rows.aborted = {
-        place
-        for place, (offset, kind) in enumerate(zip(rows.offsets, rows.kinds, strict=True))
-        if not kind.is_control and any(first <= offset <= last for first, last in aborted)
-    }
+    rows.aborted = {place for first, last in aborted for place in rows.runs.places_between(first, last)}

@@ -88,7 +88,7 @@ def write_range(settings: TaskSettings, task: ExportTask, chunks: Iterator[Metad
             if not settings.include_secrets:
                 redact(rows)
             counts.add(rows)
-            epoch, timestamp_ms = rows.epochs[-1], rows.timestamps_ms[-1]
+            epoch, timestamp_ms = rows.runs.epochs[-1], rows.runs.timestamps_ms[-1]
             writer.add(encode_tables(rows, settings.cluster_id))
         missing = _missing(task.range, counts.records)
         files = writer.finish()
