@@ -108,6 +108,14 @@ class Record:
         return f"Record({self.offset}, {self.timestamp_ms}, key={self.key!r}, value={self.value!r})"
 
 
+def have_one_timestamp(records: list[Record]) -> bool:
+    """Whether all of them have the same, as in every batch of a controller. Compiled, it makes no objects."""
+    if not records:
+        return True
+    timestamp_ms = records[0].timestamp_ms
+    return all(record.timestamp_ms == timestamp_ms for record in records)
+
+
 class RecordBatch:
     """A decoded batch."""
 

@@ -16,6 +16,7 @@ from kraftctl_protocol.generated.index import record_class
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import FRAME_VERSION
 from kraftctl_protocol.primitives import DecodeError, Reader, null_decoded
+from kraftctl_protocol.record_batch import Record
 from kraftctl_protocol.uuids import uuid_to_string
 
 NOT_TAKEN: Final = -1
@@ -26,9 +27,9 @@ _UUIDS_REMEMBERED: Final = 65_536
 
 
 class Column:
-    """One field of all records so far. `read` and `add_default` add a value each."""
+    """One field of all records so far. `read` adds a value, `add_defaults` some."""
 
-    def __init__(self) -> None:
+    def __init__(self, default: bytes = b"") -> None:
         self.count: i64 = 0
         self.data = BytesWriter()
         self.ends: BytesWriter | None = None
@@ -36,27 +37,23 @@ class Column:
         self.valid: BytesWriter | None = None
         """1 for a value, 0 for null; None where null is not possible."""
         self.items: Column | None = None
+        self.default = default
+        """As it is in `data`."""
 
     def read(self, reader: Reader) -> None:
         raise AssertionError("overridden by every column")
 
-    def add_default(self) -> None:
-        raise AssertionError("overridden by every column")
+    def add_defaults(self, count: i64) -> None:
+        """Much cheaper than one by one: many fields are in few records."""
+        self.data.write(self.default * int(count))
+        self.count += count
 
 
 class Int32Column(Column):
     """All integer types that fit; one subclass per size on the wire."""
 
-    def __init__(self, default: i64) -> None:
-        super().__init__()
-        self.default: i32 = i32(default)
-
     def read(self, reader: Reader) -> None:
         write_i32_le(self.data, reader.read_int32())
-        self.count += 1
-
-    def add_default(self) -> None:
-        write_i32_le(self.data, self.default)
         self.count += 1
 
 
@@ -79,16 +76,8 @@ class Uint16Column(Int32Column):
 
 
 class Int64Column(Column):
-    def __init__(self, default: i64) -> None:
-        super().__init__()
-        self.default: i64 = default
-
     def read(self, reader: Reader) -> None:
         write_i64_le(self.data, reader.read_int64())
-        self.count += 1
-
-    def add_default(self) -> None:
-        write_i64_le(self.data, self.default)
         self.count += 1
 
 
@@ -101,30 +90,14 @@ class Uint32Column(Int64Column):
 class BoolColumn(Column):
     """A byte per value, 0 or 1."""
 
-    def __init__(self, default: bool) -> None:
-        super().__init__()
-        self.default = default
-
     def read(self, reader: Reader) -> None:
         self.data.append(1 if reader.read_bool() else 0)
         self.count += 1
 
-    def add_default(self) -> None:
-        self.data.append(1 if self.default else 0)
-        self.count += 1
-
 
 class Float64Column(Column):
-    def __init__(self, default: float) -> None:
-        super().__init__()
-        self.default = default
-
     def read(self, reader: Reader) -> None:
         write_f64_le(self.data, reader.read_float64())
-        self.count += 1
-
-    def add_default(self) -> None:
-        write_f64_le(self.data, self.default)
         self.count += 1
 
 
@@ -132,10 +105,10 @@ class VariableColumn(Column):
     """Strings and bytes."""
 
     def __init__(self, nullable: bool, default: bytes | None) -> None:
-        super().__init__()
+        super().__init__(default or b"")
         self.ends = BytesWriter()
         self.valid = BytesWriter() if nullable else None
-        self.default = default
+        self.default_is_null = default is None
 
     def add(self, value: bytes | None) -> None:
         ends = self.ends
@@ -149,8 +122,19 @@ class VariableColumn(Column):
         write_i32_le(ends, i32(len(self.data)))
         self.count += 1
 
-    def add_default(self) -> None:
-        self.add(self.default)
+    def add_defaults(self, count: i64) -> None:
+        ends = self.ends
+        assert ends is not None
+        if self.valid is not None:
+            self.valid.write(_flag(not self.default_is_null) * int(count))
+        self.count += count
+        if not self.default:
+            ends.write(_int32(len(self.data)) * int(count))
+            return
+        while count > 0:
+            self.data.write(self.default)
+            write_i32_le(ends, i32(len(self.data)))
+            count -= 1
 
 
 class BytesColumn(VariableColumn):
@@ -208,8 +192,16 @@ class ListColumn(Column):
             rest -= 1
         self._end(length < 0)
 
-    def add_default(self) -> None:
-        self._end(self.default_is_null)
+    def add_defaults(self, count: i64) -> None:
+        ends, items = self.ends, self.items
+        assert ends is not None
+        assert items is not None
+        if self.valid is not None:
+            self.valid.write(_flag(not self.default_is_null) * int(count))
+        elif self.default_is_null:
+            raise null_decoded()
+        ends.write(_int32(items.count) * int(count))
+        self.count += count
 
     def _end(self, null: bool) -> None:
         ends, items = self.ends, self.items
@@ -221,6 +213,24 @@ class ListColumn(Column):
             raise null_decoded()
         write_i32_le(ends, i32(items.count))
         self.count += 1
+
+
+def _flag(value: bool) -> bytes:
+    return b"\1" if value else b"\0"
+
+
+def _int32(value: i64) -> bytes:
+    return int(value).to_bytes(4, "little", signed=True)
+
+
+def _int64(value: i64) -> bytes:
+    return int(value).to_bytes(8, "little", signed=True)
+
+
+def _float64(value: float) -> bytes:
+    writer = BytesWriter()
+    write_f64_le(writer, value)
+    return writer.getvalue()
 
 
 class RecordColumns:
@@ -272,23 +282,23 @@ class RecordColumns:
                 tags -= 1
             reader.expect_end()
         except DecodeError:
-            self._fill_up()
-            self.dropped.append(self.count - 1)
+            self.dropped.append(self.count)
+            self.count += 1
+            for column in self._plain:
+                self._fill(column)
             raise
-        self._fill_up()
+        self.count += 1
         if self._unknown_tags > 0:
             self.newer += 1
 
-    def _fill_up(self) -> None:
-        self.count += 1
-        count = self.count
+    def fill_up(self) -> None:
+        """Adds the defaults of fields that the last records lack. Call it before the columns are used."""
         for column in self._tagged:
-            if column.count < count:
-                column.add_default()
-        if self._plain and self._plain[-1].count < count:
-            for column in self._plain:
-                if column.count < count:
-                    column.add_default()
+            self._fill(column)
+
+    def _fill(self, column: Column) -> None:
+        if column.count < self.count:
+            column.add_defaults(self.count - column.count)
 
     def _read_tagged(self, reader: Reader) -> None:
         tag = reader.read_uvarint()
@@ -297,6 +307,7 @@ class RecordColumns:
         if column is not None:
             if column.count > self.count:
                 raise DecodeError(f"tag {tag} is there twice")
+            self._fill(column)
             column.read(reader)
         elif int(tag) in self._foreign_tags:
             raise DecodeError(f"tag {tag} does not exist in version {self.version}")
@@ -312,14 +323,38 @@ class RecordsByKind:
     def __init__(self, left_out: frozenset[int]) -> None:
         self.by_kind: dict[int, RecordColumns | None] = {}
         """Keys are made by `kind_of`."""
+        self.kinds = BytesWriter()
+        """The kind of each record, 4 bytes each; `NOT_TAKEN` for those that are in no columns."""
+        self.values = VariableColumn(True, None)
+        """The raw values of all records."""
         self._left_out = left_out
         self._texts: dict[bytes, bytes] = _TEXTS
+        self._last_kind: i64 = NOT_TAKEN
+        self._last: RecordColumns | None = None
 
-    def add(self, values: list[bytes | None]) -> list[int]:
-        """The kind of each record that was added, else `NOT_TAKEN`."""
-        return [self._add(value) if value is not None else NOT_TAKEN for value in values]
+    def add(self, records: list[Record]) -> list[int]:
+        """Which of the records were not taken: their places in the list."""
+        not_taken: list[int] = []
+        place: i64 = 0
+        for record in records:
+            value = record.value
+            self.values.add(value)
+            kind: i64 = NOT_TAKEN
+            if value is not None:
+                kind = self._add(value)
+            write_i32_le(self.kinds, i32(kind))
+            if kind == NOT_TAKEN:
+                not_taken.append(int(place))
+            place += 1  # noqa: SIM113 (a native integer)
+        return not_taken
 
-    def _add(self, value: bytes) -> int:
+    def leave_out(self, records: list[Record]) -> None:
+        """Adds records that are in no columns, whatever they are."""
+        for record in records:
+            self.values.add(record.value)
+            write_i32_le(self.kinds, NOT_TAKEN)
+
+    def _add(self, value: bytes) -> i64:
         reader = Reader(value)
         try:
             if reader.read_uvarint() != FRAME_VERSION:
@@ -328,18 +363,24 @@ class RecordsByKind:
             version = reader.read_uvarint()
             if version >> _VERSION_BITS:
                 return NOT_TAKEN
-            kind = int((record_type << _VERSION_BITS) | version)
-            columns = self.by_kind.get(kind)
+            kind: i64 = (record_type << _VERSION_BITS) | version
+            if kind != self._last_kind:
+                self._last = self._columns(record_type, version)
+                self._last_kind = kind
+            columns = self._last
             if columns is None:
-                if kind in self.by_kind:
-                    return NOT_TAKEN
-                columns = self.by_kind[kind] = self._new(int(record_type), int(version))
-                if columns is None:
-                    return NOT_TAKEN
+                return NOT_TAKEN
             columns.read(reader)
         except DecodeError:
             return NOT_TAKEN
         return kind
+
+    def _columns(self, record_type: i64, version: i64) -> RecordColumns | None:
+        kind = kind_of(int(record_type), int(version))
+        columns = self.by_kind.get(kind)
+        if columns is None and kind not in self.by_kind:
+            columns = self.by_kind[kind] = self._new(int(record_type), int(version))
+        return columns
 
     def _new(self, record_type: int, version: int) -> RecordColumns | None:
         message = record_class(record_type)
@@ -390,22 +431,22 @@ def _scalar(name: str, nullable: bool, default: Any, texts: dict[bytes, bytes]) 
     if name in ("bytes", "records"):
         return BytesColumn(nullable, default if isinstance(default, bytes) else _none(nullable))
     if name == "bool":
-        return BoolColumn(bool(default))
+        return BoolColumn(_flag(bool(default)))
     if name == "float64":
-        return Float64Column(float(default or 0.0))
+        return Float64Column(_float64(float(default or 0.0)))
     number = int(default or 0)
-    if name == "int8":
-        return Int8Column(number)
-    if name == "int16":
-        return Int16Column(number)
-    if name == "uint16":
-        return Uint16Column(number)
     if name == "uint32":
-        return Uint32Column(number)
+        return Uint32Column(_int64(number))
     if name == "int64":
-        return Int64Column(number)
+        return Int64Column(_int64(number))
+    if name == "int8":
+        return Int8Column(_int32(number))
+    if name == "int16":
+        return Int16Column(_int32(number))
+    if name == "uint16":
+        return Uint16Column(_int32(number))
     assert name == "int32", f"no column for {name}"
-    return Int32Column(number)
+    return Int32Column(_int32(number))
 
 
 def _none(nullable: bool) -> bytes | None:

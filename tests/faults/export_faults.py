@@ -114,10 +114,26 @@ FAULTS = (
     PlantedFault(
         "a-batch-has-one-timestamp",
         f"{ROWS}/runs.py",
-        "if times_ms.count(times_ms[0]) == len(times_ms):",
+        "if have_one_timestamp(records):",
         "if True:",
         (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
         "Records of a batch that have times of their own get that of the first one.",
+    ),
+    PlantedFault(
+        "secrets-stay-in-raw-values",
+        f"{ROWS}/columns.py",
+        "    if not rows.redacted:\n",
+        "    if True:\n",
+        (f"{COLUMNS}::test_columns_equal_rows_made_one_by_one",),
+        "Passwords are in the table of all records.",
+    ),
+    PlantedFault(
+        "defaults-follow-the-value",
+        "protocol/kraftctl_protocol/record_columns.py",
+        "            self._fill(column)\n            column.read(reader)\n",
+        "            column.read(reader)\n",
+        ("tests/protocol/test_record_columns.py::test_sound_and_damaged_records",),
+        "Values of fields that are in few records move to earlier ones.",
     ),
     PlantedFault(
         "offsets-have-no-gaps",

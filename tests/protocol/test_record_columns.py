@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from kraftctl_protocol.generated.partition_change_record import PartitionChangeR
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import decode_metadata_record, encode_metadata_record
 from kraftctl_protocol.primitives import DecodeError, Writer, write_uvarint
+from kraftctl_protocol.record_batch import Record
 from kraftctl_protocol.record_columns import NOT_TAKEN, Column, RecordColumns, RecordsByKind, kind_of
 from kraftctl_protocol.uuids import uuid_to_string
 from tests.support.effort import seeds
@@ -71,6 +73,7 @@ def _items(column: Column) -> list[tuple[int, int, bool]]:
 
 
 def rows_of(columns: RecordColumns) -> list[dict[str, Any]]:
+    columns.fill_up()
     fields = [
         (field, values_of(column, field.type))
         for field, column in zip(columns.message.FIELDS, columns.columns, strict=True)
@@ -83,6 +86,15 @@ def rows_of(columns: RecordColumns) -> list[dict[str, Any]]:
         for row in range(columns.count)
         if row not in dropped
     ]
+
+
+def add(records: RecordsByKind, values: Sequence[bytes | None]) -> list[int]:
+    """Adds to empty columns; the kind of each record."""
+    not_taken = records.add([Record(place, 0, None, value) for place, value in enumerate(values)])
+    kinds = list(memoryview(records.kinds.getvalue()).cast("i"))
+    assert not_taken == [place for place, kind in enumerate(kinds) if kind == NOT_TAKEN]
+    assert values_of(records.values, "bytes") == list(values)
+    return kinds
 
 
 def expected_row(value: bytes) -> dict[str, Any]:
@@ -126,7 +138,7 @@ def test_sound_and_damaged_records(message: type[Message], version: int, seed: i
             damaged[rng.randrange(3, len(damaged))] = rng.randrange(256)
         values.insert(rng.randrange(len(values)), bytes(damaged))
     records = RecordsByKind(frozenset())
-    kinds = records.add(list(values))
+    kinds = add(records, values)
     expected = [decodes(value) for value in values]
     kind = kind_of(message.API_KEY, version)
     taken = [number == kind for number in kinds]
@@ -149,7 +161,7 @@ def test_a_tag_that_is_there_twice_is_left_to_others() -> None:
     sound = encode_metadata_record(PartitionChangeRecord(partition_id=4, isr=[1, 2]), 0)
     records = RecordsByKind(frozenset())
     kind = kind_of(PartitionChangeRecord.API_KEY, 0)
-    assert records.add([sound, doubled, sound]) == [kind, NOT_TAKEN, kind]
+    assert add(records, [sound, doubled, sound]) == [kind, NOT_TAKEN, kind]
     columns = records.by_kind[kind]
     assert columns is not None
     assert columns.dropped == [1]
@@ -164,7 +176,7 @@ def test_frames_that_name_no_kind(frame: tuple[int, int, int]) -> None:
     for number in frame:
         write_uvarint(writer, number)
     body = encode_metadata_record(PartitionChangeRecord(), 0)[3:]
-    assert RecordsByKind(frozenset()).add([writer.getvalue() + body, b"", None]) == [NOT_TAKEN] * 3
+    assert add(RecordsByKind(frozenset()), [writer.getvalue() + body, b"", None]) == [NOT_TAKEN] * 3
 
 
 def test_types_that_are_left_out_or_have_structs() -> None:
@@ -173,11 +185,11 @@ def test_types_that_are_left_out_or_have_structs() -> None:
         message = record_class(type_id)
         assert message is not None
         values.append(encode_metadata_record(message(), message.LOWEST_VERSION))
-    assert RecordsByKind(frozenset({3})).add(values) == [NOT_TAKEN] * 2
+    assert add(RecordsByKind(frozenset({3})), values) == [NOT_TAKEN] * 2
 
 
 def test_a_tag_of_a_later_version_is_refused() -> None:
     value = bytearray(encode_metadata_record(PartitionChangeRecord(directories=[bytes(16)]), 1))
     value[2] = 0
     assert not decodes(bytes(value))
-    assert RecordsByKind(frozenset()).add([bytes(value)]) == [NOT_TAKEN]
+    assert add(RecordsByKind(frozenset()), [bytes(value)]) == [NOT_TAKEN]

@@ -31,7 +31,7 @@ from kraftctl_spark.rows.tables import encode_tables, table_schemas
 from kraftctl_spark.rows.transactions import mark_aborted
 from tests.spark.fake_controller import CLUSTER_ID
 from tests.support.effort import seeds
-from tests.support.metadata_row import MetadataRow, row_list
+from tests.support.metadata_row import MetadataRow, kinds_of, row_list
 from tests.support.reference_rows import reference_rows, table_rows
 from tests.support.wire.random_messages import RandomMessages
 
@@ -202,4 +202,4 @@ def test_the_random_log_has_everything_in_it() -> None:
 
 def _kinds(seed: int) -> set[tuple[str, int | None, bool]]:
     (rows,) = rows_of_log(RandomLog(seed).batches(), 0, 9999)
-    return {(kind.type, kind.version, kind.message is not None) for kind in map(rows.kind, range(len(rows)))}
+    return {(kind.type, kind.version, kind.message is not None) for kind in kinds_of(rows)}

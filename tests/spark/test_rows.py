@@ -15,6 +15,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.metadata_record import encode_metadata_record
 from kraftctl_protocol.record_batch import encode_batch, encode_control_batch, read_batches
 from kraftctl_protocol.uuids import ONE_UUID, ZERO_UUID
+from kraftctl_spark.rows import log_rows
 from kraftctl_spark.rows.log_rows import rows_of_log, rows_of_snapshot
 from tests.support.metadata_row import MetadataRow, row_list
 
@@ -104,6 +105,13 @@ def test_only_offsets_of_the_range() -> None:
     data = encode_batch(10, 1, 0, [value] * 5) + encode_batch(15, 2, 0, [value] * 5)
     assert [row.offset for row in _rows(data, 12, 17)] == [12, 13, 14, 15, 16]
     assert [row.epoch for row in _rows(data, 12, 17)] == [1, 1, 1, 2, 2]
+
+
+def test_large_records_end_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_rows, "BYTES_PER_CHUNK", 100)
+    batches = [one for place in range(5) for one in read_batches(encode_batch(place, 1, 0, [bytes(60)]))]
+    assert [len(rows) for rows in rows_of_log(batches, 0, 9)] == [2, 2, 1]
+    assert [len(rows) for rows in rows_of_snapshot(batches, 5)] == [2, 2, 1]
 
 
 def test_a_snapshot_of_kafka() -> None:

@@ -96,7 +96,8 @@ def test_every_record_type_in_every_version_fits_its_column(message: type[Messag
     value = bytes([1, message.API_KEY, version]) + record.encode(version)
     (batch,) = read_batches(encode_batch(1, 1, 1, [value]))
     (rows,) = rows_of_log([batch], 0, 9)
-    assert (rows.kind(0).type, rows.kind(0).version) == (message.NAME, version)
+    (row,) = row_list(rows)
+    assert (row.type, row.version) == (message.NAME, version)
     struct = encode_wide_rows(rows, CLUSTER_ID).to_pylist()[0].get(column_name(message))
     assert (struct is not None) == bool(message.FIELDS)
     for field in message.FIELDS:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import decode_metadata_record
+from kraftctl_protocol.record_columns import NOT_TAKEN
 from kraftctl_protocol.uuids import uuid_to_string
-from kraftctl_spark.rows.metadata_rows import MetadataRows, column_name, field_name
+from kraftctl_spark.rows.decoded_columns import array_of
+from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, column_name, field_name
 
 
 @dataclass
@@ -36,15 +40,25 @@ class MetadataRow:
 
 def row_list(rows: MetadataRows) -> list[MetadataRow]:
     """The rows, one by one."""
-    return [_row(rows, place) for place in range(len(rows))]
+    values = array_of(rows.columns.values, pa.binary()).to_pylist()
+    return [_row(rows, place, kind, values[place]) for place, kind in enumerate(kinds_of(rows))]
 
 
-def _row(rows: MetadataRows, place: int) -> MetadataRow:
+def kinds_of(rows: MetadataRows) -> list[RecordKind]:
+    """The kind of each row."""
+    numbers = memoryview(rows.columns.kinds.getvalue()).cast("i")
+    return [
+        rows.other_kinds[place] if number == NOT_TAKEN else column_kind(number)
+        for place, number in enumerate(numbers)
+    ]
+
+
+def _row(rows: MetadataRows, place: int, kind: RecordKind, value: bytes | None) -> MetadataRow:
     of_snapshot = rows.snapshot_end_offset is not None
-    kind = rows.kind(place)
     offset = rows.runs.offset(place)
     run = rows.runs.run_of(place)
     message = kind.message if kind.message is not None and kind.message.FIELDS else None
+    decoded = _message(rows, place, kind, value)
     return MetadataRow(
         offset=None if of_snapshot else offset,
         epoch=rows.runs.epochs[run],
@@ -53,7 +67,7 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
         type_id=kind.type_id,
         version=kind.version,
         is_control=kind.is_control,
-        payload=rows.payloads[place],
+        payload=rows.redacted.get(place, value),
         snapshot_end_offset=rows.snapshot_end_offset,
         snapshot_index=offset if of_snapshot else None,
         batch_offset=None if of_snapshot else rows.runs.batch_offsets[run],
@@ -61,14 +75,14 @@ def _row(rows: MetadataRows, place: int) -> MetadataRow:
         redacted=place in rows.redacted,
         understood=kind.message is not None,
         column=None if message is None else column_name(message),
-        value=None if message is None else struct_value(message, _message(rows, place), kind.version or 0),
+        value=None if message is None else struct_value(message, decoded, kind.version or 0),
     )
 
 
-def _message(rows: MetadataRows, place: int) -> object:
+def _message(rows: MetadataRows, place: int, kind: RecordKind, value: bytes | None) -> object:
     """The decoded record; decoded again from the payload when it went directly into columns."""
-    if rows.kind(place).in_columns:
-        return decode_metadata_record(rows.payloads[place] or b"").record
+    if kind.in_columns:
+        return decode_metadata_record(value or b"").record
     return rows.messages.get(place)
 
 

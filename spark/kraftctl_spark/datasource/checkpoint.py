@@ -55,4 +55,4 @@ def _begins_transaction(position: Position, end: int, reader: LogReader) -> bool
         return False
     last = min(end, position.offset + 1)
     batches = reader.read(position.offset, position.epoch, last)
-    return any(rows.places_of((BEGIN,)) for rows in rows_of_log(batches, position.offset, last))
+    return any(rows.find((BEGIN,)) for rows in rows_of_log(batches, position.offset, last))

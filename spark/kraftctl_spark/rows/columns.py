@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.uuids import uuid_to_string
-from kraftctl_spark.rows.decoded_columns import bits, decoded_columns
+from kraftctl_spark.rows.decoded_columns import array_of, bits, decoded_columns
 from kraftctl_spark.rows.metadata_rows import MetadataRows, RecordKind, column_kind, field_name
 from kraftctl_spark.rows.runs import Runs
 from kraftctl_spark.rows.schema import field_type, typed_columns
@@ -24,12 +24,13 @@ class RowKinds:
     """The kinds of all rows, as Arrow finds them."""
 
     def __init__(self, rows: MetadataRows) -> None:
-        numbers = list(rows.column_kinds)
+        numbers = memoryview(bytearray(rows.columns.kinds.getvalue())).cast("i")
         others: dict[RecordKind, int] = {}
         for place, kind in rows.other_kinds.items():
             numbers[place] = others.setdefault(kind, -1 - len(others))
         by_number = {number: kind for kind, number in others.items()}
-        encoded = pa.array(numbers, pa.int32()).dictionary_encode()
+        buffer = pa.py_buffer(numbers)
+        encoded = pa.Array.from_buffers(pa.int32(), len(rows), [None, buffer]).dictionary_encode()
         self.kinds = [by_number.get(one) or column_kind(one) for one in encoded.dictionary.to_pylist()]
         """Each kind once."""
         self.of_rows: pa.Array = encoded.indices
@@ -56,24 +57,21 @@ class RowKinds:
 def common_columns(rows: MetadataRows, kinds: RowKinds, cluster_id: str) -> dict[str, CommonColumn]:
     """The columns that every row has, by their names in the wide table."""
     runs, count, types = rows.runs, len(rows), kinds.kinds
+    of_snapshot = rows.snapshot_end_offset is not None
     nulls = _one_value(None, pa.int64(), count)
-    snapshot, places = nulls, _offsets(runs)
-    if rows.snapshot_end_offset is not None:
-        snapshot = _one_value(rows.snapshot_end_offset, pa.int64(), count)
+    places = _offsets(runs)
     return {
-        "offset": places if rows.snapshot_end_offset is None else nulls,
-        "batch_offset": _of_runs(runs, runs.batch_offsets, pa.int64())
-        if rows.snapshot_end_offset is None
-        else nulls,
+        "offset": nulls if of_snapshot else places,
+        "batch_offset": nulls if of_snapshot else _of_runs(runs, runs.batch_offsets, pa.int64()),
         "epoch": _of_runs(runs, runs.epochs, pa.int32()),
         "timestamp": _of_runs(runs, _microseconds(runs.timestamps_ms), pa.timestamp("us", tz="UTC")),
         "type": CommonColumn(kinds.column([kind.type for kind in types], pa.string())),
         "type_id": CommonColumn(kinds.column([kind.type_id for kind in types], pa.int32())),
         "version": CommonColumn(kinds.column([kind.version for kind in types], pa.int32())),
         "is_control": CommonColumn(kinds.column([kind.is_control for kind in types], pa.bool_())),
-        "payload": CommonColumn(pa.array(rows.payloads, pa.binary())),
-        "snapshot_end_offset": snapshot,
-        "snapshot_index": nulls if rows.snapshot_end_offset is None else places,
+        "payload": CommonColumn(_payloads(rows)),
+        "snapshot_end_offset": _one_value(rows.snapshot_end_offset, pa.int64(), count),
+        "snapshot_index": places if of_snapshot else nulls,
         "aborted": _flags(rows.aborted, count),
         "redacted": _flags(rows.redacted, count),
         "cluster_id": _one_value(cluster_id, pa.string(), count),
@@ -121,6 +119,16 @@ def _flags(places: Collection[int], count: int) -> CommonColumn:
     for place in places:
         flags[place] = 1
     return CommonColumn(bits(pa.py_buffer(flags), count))
+
+
+def _payloads(rows: MetadataRows) -> pa.Array:
+    """The raw values, without secrets."""
+    values = array_of(rows.columns.values, pa.binary())
+    if not rows.redacted:
+        return values
+    places = sorted(rows.redacted)
+    replaced = pa.array([rows.redacted[place] for place in places], pa.binary())
+    return pc.replace_with_mask(values, _flags(places, len(rows)).values, replaced)
 
 
 def _microseconds(timestamps_ms: list[int]) -> list[int | None]:

@@ -16,8 +16,9 @@ def decoded_columns(records: RecordsByKind, kind: RecordKind) -> list[pa.Array]:
     assert kind.version is not None
     decoded = records.by_kind[kind_of(kind.type_id, kind.version)]
     assert decoded is not None
+    decoded.fill_up()
     arrays = [
-        pa.nulls(decoded.count, field_type(field)) if column is None else _array(column, field_type(field))
+        pa.nulls(decoded.count, field_type(field)) if column is None else array_of(column, field_type(field))
         for field, column in zip(kind.message.FIELDS, decoded.columns, strict=True)
     ]
     if not decoded.dropped:
@@ -27,7 +28,8 @@ def decoded_columns(records: RecordsByKind, kind: RecordKind) -> list[pa.Array]:
     return [array.take(sound) for array in arrays]
 
 
-def _array(column: Column, kind: pa.DataType) -> pa.Array:
+def array_of(column: Column, kind: pa.DataType) -> pa.Array:
+    """All values of a column."""
     count = int(column.count)
     data = pa.py_buffer(column.data.getvalue())
     if pa.types.is_boolean(kind):
@@ -40,7 +42,7 @@ def _array(column: Column, kind: pa.DataType) -> pa.Array:
     ends = pa.py_buffer(_FIRST_OFFSET + column.ends.getvalue())
     if column.items is None:
         return pa.Array.from_buffers(kind, count, [valid, ends, data])
-    items = _array(column.items, kind.value_type)
+    items = array_of(column.items, kind.value_type)
     return pa.Array.from_buffers(kind, count, [valid, ends], children=[items])
 
 

@@ -11,6 +11,8 @@ from kraftctl_spark.rows.metadata_rows import MetadataRows
 
 ROWS_PER_CHUNK = 20_000
 """Rows per chunk, except for the rest of a batch: fewer cost more calls per row, more only cost memory."""
+BYTES_PER_CHUNK = 268_435_456
+"""Raw values per chunk, except for the rest of a batch. Arrow's columns cannot have 2 GiB."""
 
 
 def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]:
@@ -30,7 +32,7 @@ def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: i
     rows = MetadataRows()
     for batch in batches:
         rows.add(batch, first_offset, end_offset)
-        if len(rows) >= ROWS_PER_CHUNK:
+        if _is_full(rows):
             yield rows
             rows = MetadataRows()
     if len(rows):
@@ -42,8 +44,12 @@ def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -
     rows = MetadataRows(snapshot_end_offset)
     for batch in batches:
         rows.add(batch)
-        if len(rows) >= ROWS_PER_CHUNK:
+        if _is_full(rows):
             yield rows
             rows = MetadataRows(snapshot_end_offset)
     if len(rows):
         yield rows
+
+
+def _is_full(rows: MetadataRows) -> bool:
+    return len(rows) >= ROWS_PER_CHUNK or len(rows.columns.values.data) >= BYTES_PER_CHUNK

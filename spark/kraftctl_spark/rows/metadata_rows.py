@@ -25,7 +25,7 @@ from kraftctl_protocol.message import Field, Message
 from kraftctl_protocol.metadata_record import UnknownRecordError, decode_metadata_record
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_protocol.record_batch import Record, RecordBatch
-from kraftctl_protocol.record_columns import NOT_TAKEN, RecordsByKind, type_and_version
+from kraftctl_protocol.record_columns import RecordsByKind, type_and_version
 from kraftctl_protocol.secrets import TYPES_WITH_SECRETS
 from kraftctl_spark.rows.runs import Runs
 
@@ -150,23 +150,23 @@ class MetadataRows:
         self.runs = Runs()
         """Offsets, epochs and timestamps. In a snapshot, whose records have no offset of their own, the
         offsets are positions in it."""
-        self.payloads: list[bytes | None] = []
         self.columns = RecordsByKind(TYPES_WITH_SECRETS)
-        """Fields of records decoded directly into columns, except of types with secrets, which may change."""
-        self.column_kinds: list[int] = []
-        """Per row, the number of its kind in `columns`; `NOT_TAKEN` for all others."""
+        """All raw values; fields of records decoded directly into columns, except of types with secrets,
+        which may change."""
         self.other_kinds: dict[int, RecordKind] = {}
-        """By place, the kinds of all rows that are not in `columns`."""
+        """By place, the kinds of all rows that were not decoded into `columns`."""
         self.messages: dict[int, object] = {}
-        """By place, messages, or objects with their attributes, of rows that are not in `columns`."""
+        """By place, messages of these rows, or objects with their attributes."""
+        self.not_understood: dict[int, bytes] = {}
+        """By place, the raw values of data records that have neither columns nor a message."""
         self.aborted: set[int] = set()
         """Places of rows in aborted transactions, set by `mark_aborted`."""
-        self.redacted: set[int] = set()
-        """Places of rows whose secrets were removed from `payloads` and `messages`, set by `redact`."""
+        self.redacted: dict[int, bytes | None] = {}
+        """By place, what `redact` left of the raw values of rows with secrets."""
         self._newer = 0
 
     def __len__(self) -> int:
-        return len(self.column_kinds)
+        return self.runs.rows
 
     @property
     def newer_fields(self) -> int:
@@ -174,19 +174,17 @@ class MetadataRows:
         decoded = self.columns.by_kind.values()
         return self._newer + sum(int(columns.newer) for columns in decoded if columns is not None)
 
-    def kind(self, place: int) -> RecordKind:
-        """The kind of the row at `place`."""
-        other = self.other_kinds.get(place)
-        return column_kind(self.column_kinds[place]) if other is None else other
-
-    def places_of(self, types: Collection[str]) -> list[int]:
-        """The places of all rows of some types, in no particular order. Meant for types that are rare."""
-        numbers = {number for number, found in self.columns.by_kind.items() if found is not None}
-        wanted = {number for number in numbers if column_kind(number).type in types}
-        places = [place for place, kind in self.other_kinds.items() if kind.type in types]
+    def find(self, types: Collection[str]) -> list[tuple[int, str]]:
+        """Places and types of all rows of some types, in no particular order. Meant for rare types."""
+        found = [(place, kind.type) for place, kind in self.other_kinds.items() if kind.type in types]
+        decoded = {number for number, columns in self.columns.by_kind.items() if columns is not None}
+        wanted = {number for number in decoded if column_kind(number).type in types}
         if wanted:
-            places += [place for place, number in enumerate(self.column_kinds) if number in wanted]
-        return places
+            numbers = memoryview(self.columns.kinds.getvalue()).cast("i")
+            found += [
+                (place, column_kind(number).type) for place, number in enumerate(numbers) if number in wanted
+            ]
+        return found
 
     def add(self, batch: RecordBatch, first_offset: int = 0, end_offset: int = OFFSET_MAX) -> None:
         """Adds the records of a batch in [first_offset, end_offset)."""
@@ -195,21 +193,19 @@ class MetadataRows:
             records = [record for record in records if first_offset <= record.offset < end_offset]
         if not records:
             return
-        self.runs.add(batch.header, records)
-        values = [record.value for record in records]
-        self.payloads += values
         first = len(self)
+        self.runs.add(batch.header, records)
         if batch.header.is_control:
-            self.column_kinds += [NOT_TAKEN] * len(records)
+            self.columns.leave_out(records)
             for place, record in enumerate(records, first):
                 self._keep(place, *self._decoded_control(record))
             return
-        numbers = self.columns.add(values)
-        self.column_kinds += numbers
-        place = -1
-        for _ in range(numbers.count(NOT_TAKEN)):
-            place = numbers.index(NOT_TAKEN, place + 1)
-            self._keep(first + place, *self._decoded(values[place] or b""))
+        for index in self.columns.add(records):
+            value = records[index].value or b""
+            kind, message = self._decoded(value)
+            self._keep(first + index, kind, message)
+            if message is None:
+                self.not_understood[first + index] = value
 
     def _keep(self, place: int, kind: RecordKind, message: Message | None) -> None:
         self.other_kinds[place] = kind

@@ -24,23 +24,16 @@ class RedactedScramCredential:
 
 
 def redact(rows: MetadataRows) -> None:
-    """Redacts rows in place and adds their places to `redacted`.
+    """Redacts messages in place; `redacted` then has the raw values that replace those with secrets.
 
     Bytes that cannot be decoded are removed when they are, or may be, of a type that has secrets.
     """
+    for place, value in rows.not_understood.items():
+        if _may_hide_secrets(value):
+            rows.redacted[place] = None
     for place, kind in rows.other_kinds.items():
-        if kind.is_control:
-            continue
-        if kind.message is None:
-            _withhold(rows, place)
-        elif kind.message.API_KEY in TYPES_WITH_SECRETS:
+        if kind.message is not None and kind.message.API_KEY in TYPES_WITH_SECRETS and not kind.is_control:
             _redact(rows, place)
-
-
-def _withhold(rows: MetadataRows, place: int) -> None:
-    if _may_hide_secrets(rows.payloads[place] or b""):
-        rows.payloads[place] = None
-        rows.redacted.add(place)
 
 
 def _may_hide_secrets(payload: bytes) -> bool:
@@ -64,5 +57,4 @@ def _redact(rows: MetadataRows, place: int) -> None:
 def _encode_again(rows: MetadataRows, place: int, record: Message) -> None:
     version = rows.other_kinds[place].version
     assert version is not None
-    rows.payloads[place] = encode_metadata_record(record, version)
-    rows.redacted.add(place)
+    rows.redacted[place] = encode_metadata_record(record, version)

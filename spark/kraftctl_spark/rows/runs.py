@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import groupby
 
-from kraftctl_protocol.record_batch import BatchHeader, Record
+from kraftctl_protocol.record_batch import BatchHeader, Record, have_one_timestamp
 
 
 class Runs:
@@ -27,9 +27,6 @@ class Runs:
         self.are_control: list[bool] = []
         """Whether it is a run of records of the raft layer."""
 
-    def __len__(self) -> int:
-        return len(self.ends)
-
     @property
     def rows(self) -> int:
         """The number of rows of all runs."""
@@ -37,12 +34,11 @@ class Runs:
 
     def add(self, header: BatchHeader, records: list[Record]) -> None:
         """Adds consecutive records of a batch."""
-        times_ms = [record.timestamp_ms for record in records]
-        if times_ms.count(times_ms[0]) == len(times_ms):
-            self._add(header, records[0].offset, len(records), times_ms[0])
-            return
         offset = records[0].offset
-        for time_ms, same in groupby(times_ms):
+        if have_one_timestamp(records):
+            self._add(header, offset, len(records), records[0].timestamp_ms)
+            return
+        for time_ms, same in groupby(record.timestamp_ms for record in records):
             count = len(list(same))
             self._add(header, offset, count, time_ms)
             offset += count

@@ -56,7 +56,7 @@ def markers_of(rows: MetadataRows) -> list[Marker]:
     """
     if rows.snapshot_end_offset is not None:
         return []
-    return [(rows.runs.offset(place), rows.kind(place).type) for place in rows.places_of(MARKERS)]
+    return [(rows.runs.offset(place), name) for place, name in rows.find(MARKERS)]
 
 
 def mark_aborted(rows: MetadataRows, aborted: tuple[OffsetRange, ...]) -> None:
