@@ -15,41 +15,49 @@ BYTES_PER_CHUNK = 268_435_456
 """Raw values per chunk, except for the rest of a batch. Arrow's columns cannot have 2 GiB."""
 
 
-def rows_of_range(reader: LogReader, wanted: LogRange) -> Iterator[MetadataRows]:
+def rows_of_range(
+    reader: LogReader, wanted: LogRange, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[MetadataRows]:
     """All rows of a range, in chunks."""
-    return rows_of_batches(read_range(reader, wanted), wanted)
+    return rows_of_batches(read_range(reader, wanted), wanted, rows_per_chunk)
 
 
-def rows_of_batches(batches: Iterable[RecordBatch], wanted: LogRange) -> Iterator[MetadataRows]:
+def rows_of_batches(
+    batches: Iterable[RecordBatch], wanted: LogRange, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[MetadataRows]:
     """The rows that some batches of a range have in it, in chunks."""
     if wanted.snapshot:
-        return rows_of_snapshot(batches, wanted.end)
-    return rows_of_log(batches, wanted.start, wanted.end)
+        return rows_of_snapshot(batches, wanted.end, rows_per_chunk)
+    return rows_of_log(batches, wanted.start, wanted.end, rows_per_chunk)
 
 
-def rows_of_log(batches: Iterable[RecordBatch], first_offset: int, end_offset: int) -> Iterator[MetadataRows]:
+def rows_of_log(
+    batches: Iterable[RecordBatch], first_offset: int, end_offset: int, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[MetadataRows]:
     """All rows of [first_offset, end_offset), in chunks."""
     rows = MetadataRows()
     for batch in batches:
         rows.add(batch, first_offset, end_offset)
-        if _is_full(rows):
+        if _is_full(rows, rows_per_chunk):
             yield rows
             rows = MetadataRows()
     if len(rows):
         yield rows
 
 
-def rows_of_snapshot(batches: Iterable[RecordBatch], snapshot_end_offset: int) -> Iterator[MetadataRows]:
+def rows_of_snapshot(
+    batches: Iterable[RecordBatch], snapshot_end_offset: int, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[MetadataRows]:
     """All rows of the snapshot that ends (exclusively) at `snapshot_end_offset`, in chunks."""
     rows = MetadataRows(snapshot_end_offset)
     for batch in batches:
         rows.add(batch)
-        if _is_full(rows):
+        if _is_full(rows, rows_per_chunk):
             yield rows
             rows = MetadataRows(snapshot_end_offset)
     if len(rows):
         yield rows
 
 
-def _is_full(rows: MetadataRows) -> bool:
-    return len(rows) >= ROWS_PER_CHUNK or len(rows.columns.values.data) >= BYTES_PER_CHUNK
+def _is_full(rows: MetadataRows, rows_per_chunk: int) -> bool:
+    return len(rows) >= rows_per_chunk or len(rows.columns.values.data) >= BYTES_PER_CHUNK

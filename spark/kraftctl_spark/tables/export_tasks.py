@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kraftctl_spark.log.log_location import LogLocation
-from kraftctl_spark.log.log_range import LogRange
+from kraftctl_spark.log.log_range import OFFSETS_PER_RANGE, LogRange
 from kraftctl_spark.log.log_reader import LogChangedError
 from kraftctl_spark.rows.collector import collector_paused
 from kraftctl_spark.rows.log_rows import rows_of_range
@@ -23,6 +23,8 @@ from kraftctl_spark.tables.durable import Hook, no_hook
 from kraftctl_spark.tables.table_files import RangeWriter, StagedFile, range_name
 
 SNAPSHOT_PREFIX = "snapshot-"
+ROWS_PER_CHUNK = OFFSETS_PER_RANGE
+"""A range of the log is one chunk: its rows are held until they are written anyway."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def run_task(settings: TaskSettings, task: ExportTask) -> TaskReport:
     """Writes the files of a task. Can be repeated at any time."""
     reader = settings.location.open(settings.cluster_id)
     try:
-        return write_range(settings, task, rows_of_range(reader, task.range))
+        return write_range(settings, task, rows_of_range(reader, task.range, ROWS_PER_CHUNK))
     finally:
         reader.close()
 
