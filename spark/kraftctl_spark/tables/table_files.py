@@ -25,6 +25,7 @@ from kraftctl_spark.tables.parquet_options import parquet_options
 ROWS_PER_GROUP = 50_000
 """Most rows of a table that are held in memory; a log range never has more."""
 
+BUFFER_BYTES = 65_536
 FSYNCS_AT_ONCE = 16
 """A file system completes several in the time of one."""
 
@@ -74,6 +75,24 @@ def publish_files(output: Path, staged: Iterable[StagedFile], hook: Hook = no_ho
     return tuple(files)
 
 
+class _Unfinished:
+    """A Parquet file that is written under its temporary name."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self.path = path
+        # Parquet's writer makes several small writes per column.
+        self._sink = pa.BufferedOutputStream(pa.OSFile(str(path), "wb"), BUFFER_BYTES)
+        self._writer = pq.ParquetWriter(self._sink, schema, **parquet_options(schema))
+
+    def add(self, table: pa.Table) -> None:
+        self._writer.write_table(table, row_group_size=ROWS_PER_GROUP)
+
+    def close(self) -> None:
+        """The file is complete unless an OSError is raised."""
+        self._writer.close()
+        self._sink.close()
+
+
 class RangeWriter:
     """Writes one file per table. No file has its final name before `publish_files`."""
 
@@ -82,7 +101,7 @@ class RangeWriter:
         self._name = name
         self._hook = hook
         self._held: dict[str, list[pa.Table]] = {}
-        self._writers: dict[str, tuple[Path, pq.ParquetWriter]] = {}
+        self._writers: dict[str, _Unfinished] = {}
         self._rows: dict[str, int] = {}
 
     def __enter__(self) -> RangeWriter:
@@ -92,10 +111,10 @@ class RangeWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Removes unfinished files."""
-        for temporary, writer in self._writers.values():
+        for writer in self._writers.values():
             with suppress(OSError):  # A file that cannot be completed is removed as well.
                 writer.close()
-            temporary.unlink(missing_ok=True)
+            writer.path.unlink(missing_ok=True)
         self._writers = {}
 
     def add(self, tables: dict[str, pa.Table]) -> None:
@@ -114,17 +133,16 @@ class RangeWriter:
             if name not in self._writers:
                 self._writers[name] = self._open(name)
             with writing(self._path(name)):
-                self._writers[name][1].write_table(table, row_group_size=ROWS_PER_GROUP)
+                self._writers[name].add(table)
             self._rows[name] = self._rows.get(name, 0) + table.num_rows
 
-    def _open(self, name: str) -> tuple[Path, pq.ParquetWriter]:
+    def _open(self, name: str) -> _Unfinished:
         path = self._path(name)
         temporary = temporary_path(path)
         try:
             with writing(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                schema = table_schemas()[name]
-                return temporary, pq.ParquetWriter(temporary, schema, **parquet_options(schema))
+                return _Unfinished(temporary, table_schemas()[name])
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
@@ -135,13 +153,13 @@ class RangeWriter:
             if any(table.num_rows for table in held):
                 self.write_tables({name: pa.concat_tables(held)})
         self._held = {}
-        for name, (_, writer) in self._writers.items():
+        for name, writer in self._writers.items():
             with writing(self._path(name)):
                 writer.close()
         self._hook("files-written")
         with writing(self._output), ThreadPoolExecutor(FSYNCS_AT_ONCE) as pool:
-            list(pool.map(fsync, [temporary for temporary, _ in self._writers.values()]))
-        staged = [self._staged(name, temporary) for name, (temporary, _) in self._writers.items()]
+            list(pool.map(fsync, [writer.path for writer in self._writers.values()]))
+        staged = [self._staged(name, writer.path) for name, writer in self._writers.items()]
         self._writers = {}
         self._hook("files-durable")
         return staged
