@@ -53,8 +53,6 @@ class Log:
 
     known_ranges: tuple[KnownRange, ...]
     as_of: int | None = None
-    other: int | None = None
-    """Of the state, only what is not valid at this offset, too: what can differ between the two."""
     prefix: str = ""
     """Before the name of each table in the session."""
 
@@ -72,20 +70,35 @@ class Log:
             f"the state as of offset {offset} is not known: choose an offset from {offsets or 'nothing yet'}"
         )
 
-    def versions(self, kind: Kind) -> str:
-        """The table of its versions, or those that are valid at the offset; all columns of the history."""
-        where = f" WHERE {self._valid()}" if self.as_of is not None else ""
-        return f"(SELECT * FROM `{self.prefix}{HISTORY}{kind.name}`{where})"
+    def table(self, kind: Kind) -> str:
+        """All versions, with all columns of the history."""
+        return f"`{self.prefix}{HISTORY}{kind.name}`"
 
-    def _valid(self) -> str:
-        """As bounds of one column each, by which parts of the files are left out."""
-        began, not_ended = f"valid_from_offset <= {self.as_of}", f"valid_to_offset > {self.as_of}"
-        still_valid = f"{began} AND (valid_to_offset IS NULL OR {not_ended})"
-        if self.other is None or self.as_of is None:
-            return still_valid
-        if self.as_of < self.other:
-            return f"{began} AND {not_ended} AND valid_to_offset <= {self.other}"
-        return f"{still_valid} AND valid_from_offset > {self.other}"
+    def versions(self, kind: Kind) -> str:
+        """The table of its versions, or those that are valid at the offset."""
+        where = f" WHERE {self.valid()}" if self.as_of is not None else ""
+        return f"(SELECT * FROM {self.table(kind)}{where})"
+
+    def valid(self) -> str:
+        """SQL for whether a version is valid at the offset."""
+        return (
+            f"(valid_from_offset <= {self.as_of} "
+            f"AND (valid_to_offset IS NULL OR valid_to_offset > {self.as_of}))"
+        )
+
+    def valid_but_not(self, other: Log) -> str:
+        """SQL for whether it is valid at this offset, but not at that of the other.
+
+        As bounds of one column each, by which parts of the files are left out.
+        """
+        assert self.as_of is not None
+        assert other.as_of is not None
+        if self.as_of < other.as_of:
+            return (
+                f"valid_from_offset <= {self.as_of} "
+                f"AND valid_to_offset > {self.as_of} AND valid_to_offset <= {other.as_of}"
+            )
+        return f"{self.valid()} AND valid_from_offset > {other.as_of}"
 
     def intervals(self, kind: Kind) -> str:
         """All versions, from `at` and `time` to `end_at` and `end_time`.
@@ -99,7 +112,7 @@ class Log:
             f"coalesce(valid_to_time, {self.end_time('valid_from_offset')}) AS end_time, "
             "CASE ended_by WHEN 'changed' THEN 'change' WHEN 'removed' THEN 'deleted' "
             "WHEN 'gap' THEN 'gap' ELSE 'end' END AS ending "
-            f"FROM `{self.prefix}{HISTORY}{kind.name}`)"
+            f"FROM {self.table(kind)})"
         )
 
     def events(self, *kinds: str) -> str:

@@ -57,7 +57,7 @@ INTERNAL_PREFIX = "kraftctl_internal_"
 """Of the tables that views are made of. A view stays with the files that they named when it was made."""
 
 TABLES_OF_STATE = (RECORDS, "config_record")
-"""What the state views, and the search for a time, need besides the history."""
+"""What the state views, and the search for a time, need besides the history; a difference needs the first."""
 
 Point = int | str | datetime
 """An offset, or a time: an ISO string with a zone, or an aware datetime."""
@@ -122,9 +122,9 @@ def diff(
     history: Path | str | None = None,
 ) -> DataFrame:
     """One row for every field that differs between two points; columns as in VIEWS.md."""
-    log, _ = _log(spark, directory, history, TABLES_OF_STATE)
+    log, _ = _log(spark, directory, history, (RECORDS,))
     first, second = (log.cut(_offset(spark, log, point)) for point in (before, after))
-    return spark.sql(difference(STATE_VIEWS, first, second))
+    return spark.sql(difference(first, second))
 
 
 def _log(
