@@ -22,6 +22,7 @@ DIRECTORY = Path(__file__).parent / "sql"
 SOURCE = "source"
 TABLES = "tables"
 HOUR = re.compile(r"timestamp_seconds\(unix_seconds\((\S+?)\) - unix_seconds\(\1\) % 3600\)")
+UTC = "+00:00"
 PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 
 EXAMPLES = {
@@ -30,8 +31,8 @@ EXAMPLES = {
     "to_offset": ("BIGINT", 5000),
     "batch_offset": ("BIGINT", 4000),
     "topic": ("STRING", "orders"),
-    "from_time": ("TIMESTAMP", "2026-11-21 12:00:00+00:00"),
-    "until_time": ("TIMESTAMP", "2026-11-21 13:00:00+00:00"),
+    "from_time": ("TIMESTAMP", f"2026-11-21 12:00:00{UTC}"),
+    "until_time": ("TIMESTAMP", f"2026-11-21 13:00:00{UTC}"),
 }
 """The type of each parameter, and a value for its comment."""
 
@@ -58,7 +59,8 @@ class Dialect:
     assignment: str
     """Of the name, the type and the value."""
     time: str
-    """The keyword before a point in time with its zone; DuckDB's TIMESTAMP ignores the zone."""
+    """A point in time, of its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have none: with a
+    literal that has one, Trino would compare them as if they were in the zone of the session."""
     tables: Callable[[], str]
     """The statements that define the tables."""
     adapted: Callable[[str], str]
@@ -69,7 +71,9 @@ class Dialect:
     def assigned(self, name: str, value: object) -> str:
         """The statement that gives a parameter a value."""
         kind, _ = EXAMPLES[name]
-        literal = {"TIMESTAMP": f"{self.time} '{value}'", "STRING": f"'{value}'"}.get(kind, str(value))
+        text = str(value)
+        time = self.time.format(text.removesuffix(UTC))
+        literal = {"TIMESTAMP": time, "STRING": f"'{text}'"}.get(kind, text)
         return self.assignment.format(name=name, type=kind, value=literal)
 
     def text(self, source: str) -> str:
@@ -163,7 +167,7 @@ DUCKDB = Dialect(
     "duckdb",
     "getvariable('{name}')",
     "SET VARIABLE {name} = {value};",
-    "TIMESTAMPTZ",
+    f"TIMESTAMPTZ '{{}}{UTC}'",
     duckdb_tables,
     lambda query: query,
 )
@@ -171,7 +175,7 @@ SPARK = Dialect(
     "spark",
     "session.{name}",
     "DECLARE OR REPLACE VARIABLE {name} {type} DEFAULT {value};",
-    "TIMESTAMP",
+    f"TIMESTAMP '{{}}{UTC}'",
     spark_tables,
     lambda query: query.replace("partition_hash(", "xxhash64("),
 )
@@ -179,7 +183,7 @@ TRINO = Dialect(
     "trino",
     "(SELECT {name} FROM parameters)",
     "{value} AS {name}",
-    "TIMESTAMP",
+    "TIMESTAMP '{}'",
     trino_tables,
     _in_trino,
     in_query=True,

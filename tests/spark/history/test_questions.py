@@ -16,7 +16,7 @@ import pytest
 import sqlglot
 
 from kraftctl_spark.history import dialects
-from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, Kind
+from kraftctl_spark.history.kinds import BROKERS, KINDS, PARTITIONS, TOPICS, Kind
 from kraftctl_spark.history.schema import SCHEMAS, encode_versions
 from kraftctl_spark.history.versions import Version
 from tests.spark.history.asked import Row, in_duckdb
@@ -166,6 +166,12 @@ def test_trino_has_this_syntax(name: str) -> None:
     assert others == []
 
 
+def test_trino_compares_times_without_a_zone() -> None:
+    """Its tables have none: a literal with one would be compared in the zone of the session."""
+    text = (dialects.DIRECTORY / dialects.TRINO.name / "incident.sql").read_text()
+    assert "TIMESTAMP '2026-11-21 12:00:00' AS from_time" in text
+
+
 def one_version(kind: Kind, key: tuple[int | str, ...], ended_by: str | None, **values: object) -> Version:
     """Of two versions with equal values: the first one ends at offset 7, where the second one begins."""
     all_values = tuple(values.get(name) for name in kind.values)
@@ -181,6 +187,7 @@ def test_a_gap_of_one_offset_ends_what_is_so(
     """The snapshot after it contains one offset more than was known: it begins where the versions end."""
     leaderless = {"leader": -1, "replicas": [1, 2], "isr": [1], "adding_replicas": []}
     found = {
+        TOPICS: [one_version(TOPICS, ("t",), None, topic="topic")],
         PARTITIONS: [one_version(PARTITIONS, ("t", 0), end, **leaderless) for end in (ended_by, None)],
         BROKERS: [
             one_version(BROKERS, (1,), end, broker_epoch=2, state="fenced") for end in (ended_by, None)
