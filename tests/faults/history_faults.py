@@ -186,8 +186,7 @@ FAULTS = (
     PlantedFault(
         "an-outage-ends-with-each-change",
         f"{HISTORY}/sql/duckdb/outages.sql",
-        "coalesce(lag(valid_to_offset) OVER of_partition <> valid_from_offset\n"
-        "                        OR lag(at_gap) OVER of_partition, true) AS begins,",
+        "coalesce(lag(goes_on_at) OVER in_order <> valid_from_offset, true) AS begins,",
         "true AS begins,",
         ("tests/spark/history/test_questions.py::test_outages",),
         "One long outage is counted as many short ones.",

@@ -59,8 +59,8 @@ class Dialect:
     assignment: str
     """Of the name, the type and the value."""
     time: str
-    """A point in time, of its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have none: with a
-    literal that has one, Trino would compare them as if they were in the zone of the session."""
+    """A point in time, of its text in UTC. DuckDB's TIMESTAMP ignores a zone. Trino's tables have none: with
+    a literal that has one, Trino would compare them as if they were in the zone of the session."""
     tables: Callable[[], str]
     """The statements that define the tables."""
     adapted: Callable[[str], str]
@@ -107,7 +107,6 @@ def duckdb_tables() -> str:
         "CREATE OR REPLACE MACRO array_except(a, b) AS list_filter(a, lambda x: NOT list_contains(b, x));\n"
         "CREATE OR REPLACE MACRO unix_seconds(time) AS epoch_us(time) // 1000000;\n"
         "CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds);\n"
-        "CREATE OR REPLACE MACRO partition_hash(topic_id, partition_id) AS 0;\n"
     )
 
 
@@ -141,7 +140,6 @@ def trino_tables() -> str:
 def _in_trino(query: str) -> str:
     """Functions by their names there. Rows with a null are not equal: that of a default entity has one."""
     query = HOUR.sub(r"date_trunc('hour', \1)", query).replace("size(", "cardinality(")
-    query = query.replace("partition_hash(topic_id, partition_id)", "0")
     text = "json_format(CAST({}.entity AS JSON))"
     return query.replace("a.entity = b.entity", f"{text.format('a')} = {text.format('b')}")
 
@@ -177,7 +175,7 @@ SPARK = Dialect(
     "DECLARE OR REPLACE VARIABLE {name} {type} DEFAULT {value};",
     f"TIMESTAMP '{{}}{UTC}'",
     spark_tables,
-    lambda query: query.replace("partition_hash(", "xxhash64("),
+    lambda query: query,
 )
 TRINO = Dialect(
     "trino",

@@ -17,4 +17,3 @@ CREATE OR REPLACE MACRO size(list) AS len(list);
 CREATE OR REPLACE MACRO array_except(a, b) AS list_filter(a, lambda x: NOT list_contains(b, x));
 CREATE OR REPLACE MACRO unix_seconds(time) AS epoch_us(time) // 1000000;
 CREATE OR REPLACE MACRO timestamp_seconds(seconds) AS to_timestamp(seconds);
-CREATE OR REPLACE MACRO partition_hash(topic_id, partition_id) AS 0;
