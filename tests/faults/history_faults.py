@@ -256,6 +256,14 @@ FAULTS = (
         "Queries of the first cluster show the second one.",
     ),
     PlantedFault(
+        "a-difference-without-topics-that-grew",
+        "spark/kraftctl_spark/views/difference.py",
+        '        WHERE at_one OR before <> after"""',
+        '        WHERE at_one"""',
+        ("tests/spark/test_difference.py::test_a_topic_that_grew",),
+        "A topic that got partitions between two points is the same in the difference of both.",
+    ),
+    PlantedFault(
         "trino-is-asked-with-functions-of-spark",
         f"{HISTORY}/sql/trino/under_min_isr.sql",
         "WHERE cardinality(isr) <",
