@@ -15,9 +15,9 @@ outages AS (
                                 ELSE cardinality(isr) < cardinality(array_except(replicas, adding_replicas)) END
                  END AS lacks_replicas
           FROM partitions) AS states
-    CROSS JOIN (SELECT true AS leaderless UNION ALL SELECT false AS leaderless) AS kinds
     JOIN names ON names.topic_id = states.topic_id
-    WHERE CASE WHEN leaderless THEN no_leader ELSE lacks_replicas END
+    CROSS JOIN (SELECT true AS leaderless UNION ALL SELECT false AS leaderless) AS kinds
+    WHERE (no_leader OR lacks_replicas) AND CASE WHEN leaderless THEN no_leader ELSE lacks_replicas END
 ),
 -- An outage is a run of states without a break or a gap between them: its first and its last one are its edges.
 edges AS (
