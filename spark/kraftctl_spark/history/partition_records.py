@@ -1,4 +1,4 @@
-"""What the records of a step do to partitions, as columns, in the order of the log.
+"""What the records of a step do to partitions, as columns.
 
 A PartitionRecord sets all values, a PartitionChangeRecord some; a topic that is removed ends all of its
 partitions. Null is what does not change (KIP-631).

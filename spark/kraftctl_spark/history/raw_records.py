@@ -18,7 +18,7 @@ from kraftctl_spark.tables.checked_file import CheckedFile
 from kraftctl_spark.tables.manifest import Manifest
 
 RECORDS_PER_STEP = 100_000
-"""Of one type, in memory at a time."""
+"""Of one type; no step has more."""
 
 _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 _END = 2**63 - 1
@@ -76,7 +76,7 @@ class _Group(NamedTuple):
 
 
 class _Rows:
-    """Of one table; a row group at a time in memory."""
+    """Of one table; in memory are the rows of a step, and the rest of a row group."""
 
     def __init__(self, directory: Path, manifests: Sequence[Manifest], name: str, start: int) -> None:
         first = manifests[0]

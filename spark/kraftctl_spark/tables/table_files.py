@@ -23,7 +23,7 @@ from kraftctl_spark.tables.durable import Hook, fsync, no_hook, temporary_path, 
 from kraftctl_spark.tables.parquet_options import parquet_options
 
 ROWS_PER_GROUP = 50_000
-"""Most rows of a table that are held in memory; a log range never has more."""
+"""Rows of a table are held in memory until they are so many; a log range never has more."""
 
 BUFFER_BYTES = 65_536
 FSYNCS_AT_ONCE = 16
