@@ -159,7 +159,8 @@ def test_without_an_extra(wheel: Path, log: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "constraints", [pytest.param("pyspark==4.2.0", id="lowest"), pytest.param("", id="newest")]
+    "constraints",
+    [pytest.param("pyspark==4.2.0\npyarrow==21.0.0", id="lowest"), pytest.param("", id="newest")],
 )
 def test_with_spark_and_without_what_only_a_controller_needs(
     wheel: Path, log: Path, constraints: str
