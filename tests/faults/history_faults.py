@@ -192,6 +192,14 @@ FAULTS = (
         "One long outage is counted as many short ones.",
     ),
     PlantedFault(
+        "errors-of-a-thread-are-lost",
+        f"{HISTORY}/version_files.py",
+        "self._unwritten.popleft().result()",
+        "self._unwritten.popleft().exception()",
+        ("tests/spark/history/test_version_files.py::test_what_fails_in_a_thread_is_raised",),
+        "A batch is committed without the rows that could not be made.",
+    ),
+    PlantedFault(
         "views-read-records-that-the-history-lacks",
         f"{VIEWS}/log.py",
         "        last = self.last.end - 1 if self.as_of is None else self.as_of\n",
