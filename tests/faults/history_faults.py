@@ -168,6 +168,14 @@ FAULTS = (
         "The events are not in the order in which they happened.",
     ),
     PlantedFault(
+        "texts-of-a-step-are-more-than-arrow-takes",
+        f"{HISTORY}/raw_records.py",
+        "min(RECORDS_PER_STEP, OTHERS_PER_STEP)",
+        "RECORDS_PER_STEP",
+        ("tests/spark/history/test_versions.py::test_no_step_has_too_many_texts",),
+        "A history with very many large configurations cannot be continued.",
+    ),
+    PlantedFault(
         "a-step-goes-up-to-the-last-row-that-was-read",
         f"{HISTORY}/raw_records.py",
         "return _END if self._next is None else self._next.first_place - 1",

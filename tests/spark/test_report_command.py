@@ -176,5 +176,5 @@ def test_it_waits_no_longer_than_it_says(
         other.communicate()
     (error,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
     assert f"(process {other.pid} on " in error
-    assert error.endswith(": start again when it has ended")
+    assert error.endswith(": it has to end first")
     assert not page.exists()

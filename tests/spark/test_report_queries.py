@@ -230,7 +230,7 @@ def test_while_another_process_continues_it_the_report_shows_what_it_has(
     made_tables(tables, KILLED)
     with locked(place):
         assert current_history(tables, place, tmp_path) == place
-    assert "start again when it has ended; the report ends at offset 1" in caplog.text
+    assert "it has to end first; the report ends at offset 1" in caplog.text
     contents = fetch(tables, place, None, None)
     assert contents.header.end_offset == 2
     assert sum(row.records for row in contents.record_types) == 2

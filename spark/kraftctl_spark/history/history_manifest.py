@@ -105,7 +105,7 @@ def locked(output: Path, wait_s: float = 0) -> Iterator[None]:
     The lock ends with its process; while it is held, its file says which process that is.
     """
     make_directory(output)
-    descriptor = os.open(output / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(output / LOCK, os.O_RDWR | os.O_CREAT, 0o666)  # Less what the umask takes.
     try:
         if not _taken(descriptor):
             _wait(descriptor, output, wait_s)
@@ -140,7 +140,7 @@ def _wait(descriptor: int, output: Path, wait_s: float) -> None:
         log.info("%s: waiting for it, %.0f s at most", _busy(descriptor, output), wait_s)
     while not _taken(descriptor):
         if time.monotonic() >= deadline:
-            raise HistoryBusyError(f"{_busy(descriptor, output)}: start again when it has ended")
+            raise HistoryBusyError(f"{_busy(descriptor, output)}: it has to end first")
         time.sleep(PAUSE_S)
 
 

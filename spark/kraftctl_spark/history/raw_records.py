@@ -20,6 +20,11 @@ from kraftctl_spark.tables.manifest import Manifest
 RECORDS_PER_STEP = 100_000
 """Of one type; no step has more."""
 
+OTHERS_PER_STEP = 50_000
+"""Of a type without partitions: each text has up to 32 KiB, and all of an Arrow column have up to 2 GiB."""
+
+_OF_PARTITIONS = ("partition_record", "partition_change_record")
+
 _PLACE = ("offset", "timestamp", "aborted", "snapshot_index", "batch_offset")
 _END = 2**63 - 1
 
@@ -81,6 +86,7 @@ class _Rows:
     def __init__(self, directory: Path, manifests: Sequence[Manifest], name: str, start: int) -> None:
         first = manifests[0]
         self.name = name
+        self._most = RECORDS_PER_STEP if name in _OF_PARTITIONS else min(RECORDS_PER_STEP, OTHERS_PER_STEP)
         self._start = start
         self._place = "snapshot_index" if first.snapshot else "offset"
         self._end: tuple[int, int | None] | None = None
@@ -98,7 +104,7 @@ class _Rows:
     def fill(self) -> bool:
         """Reads until there are enough rows for a step; False after the last one."""
         held, count = [self._held], self._held.num_rows
-        while count < RECORDS_PER_STEP and self._next is not None:
+        while count < self._most and self._next is not None:
             group, self._next = self._next, next(self._groups, None)
             held.append(self._read(group))
             count += held[-1].num_rows
@@ -110,8 +116,8 @@ class _Rows:
     def last_place(self) -> int:
         """No row up to there is missing, and those up to there are not too many."""
         places = self._held.column("place")
-        if len(places) > RECORDS_PER_STEP:
-            return int(places[RECORDS_PER_STEP - 1].as_py())
+        if len(places) > self._most:
+            return int(places[self._most - 1].as_py())
         return _END if self._next is None else self._next.first_place - 1
 
     def take(self, last: int) -> pa.Table:

@@ -173,6 +173,13 @@ def test_records_of_all_types_come_in_the_order_of_the_log(
     assert len(places) == sum(kind in COLUMNS for kind in kinds)
 
 
+def test_no_step_has_too_many_texts(whole: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_records, "OTHERS_PER_STEP", 7)
+    manifests = Output(whole.raw).manifests()
+    steps = [step for manifest in manifests for step in steps_of(whole.raw, [manifest])]
+    assert max(step.rows("config_record").num_rows for step in steps) == 7
+
+
 def test_a_rebuild_has_the_same_bytes(whole: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After compaction, over an older history, and with other steps."""
     before = content(whole.versions)
