@@ -178,7 +178,7 @@ FAULTS = (
     PlantedFault(
         "a-step-goes-up-to-the-last-row-that-was-read",
         f"{HISTORY}/raw_records.py",
-        "return _END if self._next is None else self._next.first_place - 1",
+        "return int(places[self._most - 1].as_py()) if len(places) >= self._most else _END",
         "return _END",
         ("tests/spark/history/test_versions.py::test_records_of_all_types_come_in_the_order_of_the_log",),
         "Records of one type are applied before earlier ones of another type.",

@@ -116,9 +116,7 @@ class _Rows:
     def last_place(self) -> int:
         """No row up to there is missing, and those up to there are not too many."""
         places = self._held.column("place")
-        if len(places) > self._most:
-            return int(places[self._most - 1].as_py())
-        return _END if self._next is None else self._next.first_place - 1
+        return int(places[self._most - 1].as_py()) if len(places) >= self._most else _END
 
     def take(self, last: int) -> pa.Table:
         """The rows up to a place."""
