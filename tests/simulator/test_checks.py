@@ -23,10 +23,11 @@ from kraftctl_protocol.generated.allocate_producer_ids_request import AllocatePr
 from kraftctl_protocol.generated.allocate_producer_ids_response import AllocateProducerIdsResponse
 from kraftctl_protocol.generated.broker_heartbeat_request import BrokerHeartbeatRequest
 from kraftctl_protocol.generated.broker_heartbeat_response import BrokerHeartbeatResponse
+from kraftctl_protocol.generated.config_record import ConfigRecord
 from kraftctl_protocol.generated.vote_request import PartitionData, TopicData, VoteRequest
 from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from tests.simulator.long_work_violations import LONG_WORK_VIOLATIONS
-from tests.simulator.partition_violations import PARTITION_VIOLATIONS
+from tests.simulator.partition_violations import PARTITION_VIOLATIONS, brokers, change, partition
 from tests.simulator.quorum_violations import QUORUM_VIOLATIONS
 from tests.simulator.timely_violations import TIMELY_VIOLATIONS
 from tests.support.simulator.invariants import INVARIANTS, broken
@@ -125,6 +126,20 @@ def test_the_page_on_reliability_lists_them() -> None:
 
 
 # What is allowed.
+
+
+def test_a_request_may_lower_the_minimum_of_the_isr_that_it_lets_grow() -> None:
+    """A reassignment of partition 0 ends in the same request as another partition gets a replica back."""
+    quorum = ScriptedQuorum()
+    brokers(quorum, elr=True)
+    quorum.commit(ConfigRecord(resource_type=2, resource_name="foo", name="min.insync.replicas", value="3"))
+    topic, first = partition([1, 2, 3], [1, 2, 3], 1)
+    _, second = partition([1, 2, 3], [1], 1, elr=[2])
+    second.partition_id = 1
+    quorum.commit(topic, first, second)
+    moved, grown = change(isr=[1, 2], leader=1), change(isr=[1, 3])
+    moved.replicas, moved.directories, grown.partition_id = [1, 2], first.directories[:2], 1
+    quorum.commit(moved, grown)
 
 
 def test_a_crash_may_take_what_is_not_flushed() -> None:

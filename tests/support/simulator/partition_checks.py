@@ -31,6 +31,7 @@ from tests.support.simulator.partition_rules import (
     check_new_isr,
     check_partition,
     check_unclean,
+    min_isr_in_batch,
 )
 from tests.support.simulator.process_view import ProcessView
 from tests.support.simulator.reference_image import (
@@ -130,7 +131,8 @@ class PartitionChecks:
             name = f"{topic.name}-{index} at offset {self._batch_base}"
             check_partition(image, name, before, partition)
             if image.features.elr_enabled and partition.elr:
-                check_min_isr(name, before, partition, settings.min_isr(topic))
+                first = changed.get((topic_id, 0))
+                check_min_isr(name, before, partition, min_isr_in_batch(settings, topic, first))
             may_be_unclean = self.may_ask_for_unclean or settings.unclean_election_enabled(topic.name)
             if before is not None and not may_be_unclean:
                 check_unclean(name, before, partition)

@@ -7,7 +7,9 @@ with the next leader, or when min.insync.replicas changes.
 
 from __future__ import annotations
 
+from kraftctl.controller.configuration_control.effective_configs import TopicSettings
 from kraftctl.image.metadata_image import MetadataImage
+from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.leader_recovery_state import RECOVERING
 from kraftctl.metadata.partition_registration import NO_LEADER, PartitionRegistration
@@ -78,6 +80,18 @@ def _check_leader(
     directory = partition.directory(leader)
     if directory is None or not registration.has_online_directory(directory):
         broken("ValidControllerState", f"{name} is led by {leader}, whose directory is offline")
+
+
+def min_isr_in_batch(settings: TopicSettings, topic: TopicImage, first: PartitionRegistration | None) -> int:
+    """The highest one that was in force in a batch; `first` is what partition 0 was before, if it changed.
+
+    One request changes all of its partitions as the topic was before: a reassignment that ends in it, and
+    leaves partition 0 fewer replicas, lowers the minimum only for the next one, as in Kafka.
+    """
+    min_isr = settings.min_isr(topic)
+    if first is None or min_isr < topic.replication_factor:
+        return min_isr
+    return max(min_isr, len(first.replicas))
 
 
 def check_min_isr(
