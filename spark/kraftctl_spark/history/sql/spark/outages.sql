@@ -4,20 +4,27 @@ WITH names AS (
     SELECT topic_id, topic, row_number() OVER (ORDER BY topic_id) AS topic_number
     FROM (SELECT topic_id, max(topic) AS topic FROM topics GROUP BY topic_id) AS all_topics
 ),
-outages AS (
-    SELECT (topic_number * 4294967296 + partition_id) * 2 + CASE WHEN leaderless THEN 1 ELSE 0 END AS number,
-           leaderless, topic_number, partition_id,
+states AS (
+    SELECT (topic_number * 4294967296 + partition_id) * 2 AS number, topic_number, partition_id,
+           leader = -1 AS no_leader,
+           CASE WHEN size(isr) < size(replicas)
+                THEN CASE WHEN size(adding_replicas) = 0 THEN true
+                          ELSE size(isr) < size(array_except(replicas, adding_replicas)) END
+           END AS lacks_replicas,
            valid_from_offset, valid_from_time, valid_to_offset, valid_to_time,
            CASE WHEN ended_by <> 'gap' THEN valid_to_offset END AS goes_on_at
-    FROM (SELECT *, leader = -1 AS no_leader,
-                 CASE WHEN size(isr) < size(replicas)
-                      THEN CASE WHEN size(adding_replicas) = 0 THEN true
-                                ELSE size(isr) < size(array_except(replicas, adding_replicas)) END
-                 END AS lacks_replicas
-          FROM partitions) AS states
-    JOIN names ON names.topic_id = states.topic_id
-    CROSS JOIN (SELECT true AS leaderless UNION ALL SELECT false AS leaderless) AS kinds
-    WHERE (no_leader OR lacks_replicas) AND CASE WHEN leaderless THEN no_leader ELSE lacks_replicas END
+    FROM partitions
+    JOIN names ON names.topic_id = partitions.topic_id
+    WHERE leader = -1 OR size(isr) < size(replicas)
+),
+outages AS (
+    SELECT number + 1 AS number, true AS leaderless, topic_number, partition_id,
+           valid_from_offset, valid_from_time, valid_to_offset, valid_to_time, goes_on_at
+    FROM states WHERE no_leader
+    UNION ALL
+    SELECT number, false AS leaderless, topic_number, partition_id,
+           valid_from_offset, valid_from_time, valid_to_offset, valid_to_time, goes_on_at
+    FROM states WHERE lacks_replicas
 ),
 -- An outage is a run of states without a break or a gap between them: its first and its last one are its edges.
 edges AS (
