@@ -8,6 +8,7 @@ EXPORTER = "tests/spark/test_exporter.py"
 TABLES = "tests/spark/history/test_history_tables.py"
 PAGES = "tests/spark/test_damaged_pages.py"
 PARTITIONS = "tests/spark/history/test_partitions.py"
+VERSION_FILES = "tests/spark/history/test_version_files.py"
 HISTORY = "spark/kraftctl_spark/history"
 VIEWS = "spark/kraftctl_spark/views"
 REGISTERED = "tests/spark/test_registered_views.py::test_no_view_replaces_what_shows_something_else"
@@ -168,6 +169,14 @@ FAULTS = (
         "The events are not in the order in which they happened.",
     ),
     PlantedFault(
+        "files-are-forced-to-the-disk-before-they-are-complete",
+        f"{HISTORY}/version_files.py",
+        "            self.writer.close()\n            fsync(self.temporary)\n",
+        "            fsync(self.temporary)\n            self.writer.close()\n",
+        (f"{VERSION_FILES}::test_files_are_complete_and_durable_before_they_have_their_names",),
+        "After a loss of power, the manifest names a file without its end.",
+    ),
+    PlantedFault(
         "texts-of-a-step-are-more-than-arrow-takes",
         f"{HISTORY}/raw_records.py",
         "min(RECORDS_PER_STEP, OTHERS_PER_STEP)",
@@ -204,7 +213,7 @@ FAULTS = (
         f"{HISTORY}/version_files.py",
         "self._unwritten.popleft().result()",
         "self._unwritten.popleft().exception()",
-        ("tests/spark/history/test_version_files.py::test_what_fails_in_a_thread_is_raised",),
+        (f"{VERSION_FILES}::test_what_fails_in_a_thread_is_raised",),
         "A batch is committed without the rows that could not be made.",
     ),
     PlantedFault(

@@ -141,7 +141,7 @@ def _wait(descriptor: int, output: Path, wait_s: float) -> None:
     while not _taken(descriptor):
         if time.monotonic() >= deadline:
             raise HistoryBusyError(f"{_busy(descriptor, output)}: it has to end first")
-        time.sleep(PAUSE_S)
+        time.sleep(PAUSE_S)  # No lock of the operating system has a time limit.
 
 
 def _busy(descriptor: int, output: Path) -> str:

@@ -166,7 +166,8 @@ def none() -> Columns:
 
 
 def row_numbers(count: int) -> pa.Array:
-    return pc.indices_nonzero(pa.repeat(True, count))
+    """In the type that Arrow's orders have."""
+    return pa.arange(0, count).cast(pa.uint64())
 
 
 def shifted(column: pa.Array) -> pa.Array:

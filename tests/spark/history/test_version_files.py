@@ -1,4 +1,4 @@
-"""What fails in a thread that makes or writes rows is raised, and leaves no file behind."""
+"""Files of a history: durable before they have their names; what fails in a thread leaves none behind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kraftctl_spark.history.kinds import FEATURES, TOPICS
 from kraftctl_spark.history.schema import encode_versions
 from kraftctl_spark.history.version_files import AHEAD, MakeRows, VersionFiles
 from kraftctl_spark.history.versions import Version
-from kraftctl_spark.tables.durable import no_hook
+from kraftctl_spark.tables.durable import fsync, no_hook
 
 ROWS_PER_GROUP = 10
 
@@ -71,3 +71,23 @@ def test_rows_are_written_in_the_order_in_which_they_were_given(tmp_path: Path) 
         (file,) = files.publish()
     found = open_file(tmp_path / file.path).read().column("topic_id").to_pylist()
     assert found == [f"t{n + more}" for n in range(4 * AHEAD) for more in (0, 15)]
+
+
+def test_files_are_complete_and_durable_before_they_have_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[object] = []
+
+    def noted(path: Path) -> None:
+        fsync(path)
+        steps.append("directory" if path.is_dir() else path.stat().st_size)
+
+    monkeypatch.setattr(version_files, "fsync", noted)
+    with VersionFiles(tmp_path, steps.append) as files:
+        files.add("features", "0", features(ROWS_PER_GROUP + 1))
+        files.add_made("0", partial(one_topic, 0))
+        published = files.publish()
+    sizes = {file.bytes for file in published}
+    assert len(sizes) == 2
+    assert set(steps[:2]) == sizes
+    assert steps[2:] == ["files-durable", "file-renamed", "file-renamed", "directory", "directory"]
