@@ -20,6 +20,7 @@ import kraftctl
 from kraftctl.cli import signals
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl.node import controller_node
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.collector import Collector
@@ -137,6 +138,11 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         config.metadata_log_dir,
         config.listeners,
     )
+    if not (controller_node.__file__ or "").endswith(".so"):
+        logger.info(
+            "kraftctl is not compiled, and needs several times the processor time. Next step: install it where"
+            " there is a C compiler, or a wheel that was built there"
+        )
     for warning in config.warnings:
         logger.warning("%s", warning)
     if config.unused_keys:
