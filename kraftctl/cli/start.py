@@ -140,8 +140,8 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
     )
     if not (controller_node.__file__ or "").endswith(".so"):
         logger.info(
-            "kraftctl is not compiled, and needs several times the processor time. Next step: install it where"
-            " there is a C compiler, or a wheel that was built there"
+            "kraftctl is not compiled, and needs several times the processor time. Next step: install it"
+            " where there is a C compiler, or install a wheel that was built there"
         )
     for warning in config.warnings:
         logger.warning("%s", warning)
