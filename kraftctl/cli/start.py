@@ -18,6 +18,7 @@ import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
+from kraftctl.cli.config_file import read_config_file
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.server.bound_sockets import ListenError
@@ -36,7 +37,6 @@ from kraftctl.storage.meta_properties import (
     load_meta_properties,
     read_meta_properties,
 )
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.sasl.jaas_file import read_jaas_file
@@ -89,13 +89,7 @@ def _start(config: ControllerConfig) -> None:
 
 def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
     """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
-    properties = read_properties(file)
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals or not key.strip():
-            raise ConfigException([f"--override {override}: expected KEY=VALUE"])
-        properties[key.strip()] = value.strip()
-    return ControllerConfig(properties, read_jaas_file())
+    return ControllerConfig(read_config_file(file, overrides), read_jaas_file())
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:

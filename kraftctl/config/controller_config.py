@@ -449,7 +449,7 @@ class ControllerConfig:
                 )
         self.node_principals = _node_principals(values)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
-        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key")
+        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key") or None
         prefix = "delegation.token."
         self.delegation_token_max_lifetime_ms = values.int64(prefix + "max.lifetime.ms", 7 * DAY_MS, 1)
         self.delegation_token_expiry_time_ms = values.int64(prefix + "expiry.time.ms", DAY_MS, 1)

@@ -14,6 +14,7 @@ from pathlib import Path
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
+from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
 from kraftctl_security.config_values import ConfigException, ConfigValues
 
 CLIENT_ID = "client.id"
@@ -59,6 +60,10 @@ def parse_client_options(properties: Mapping[str, str], default: ClientConfig) -
             )
         if key not in KEYS:
             raise ValueError(f"{key} is not known: allowed are {', '.join(KEYS)}")
+    try:
+        refuse_variables(properties)
+    except ConfigException as error:
+        raise ValueError(str(error)) from None
     protocol = properties.get(SECURITY_PROTOCOL, PLAINTEXT)
     if protocol.upper() != PLAINTEXT:
         raise ValueError(
@@ -84,8 +89,15 @@ def parse_timeout_ms(key: str, text: str | None, default: ClientConfig) -> int:
 
 def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
     try:
-        values = ConfigValues(decode_properties(file.read_bytes()))
-        default = ClientConfig()
+        values = ConfigValues(resolve_properties(decode_properties(file.read_bytes())))
+        return _parse(file, values)
+    except (OSError, ValueError, ConfigException) as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _parse(file: Path, values: ConfigValues) -> tuple[ClientConfig, ClientSecurity]:
+    default = ClientConfig()
+    try:
         config = ClientConfig(
             values.text(CLIENT_ID, default.client_id),
             parse_timeout_ms(REQUEST_TIMEOUT_MS, values.optional_text(REQUEST_TIMEOUT_MS), default),
@@ -93,8 +105,8 @@ def _read(file: Path) -> tuple[ClientConfig, ClientSecurity]:
         )
         security = read_client_security(values)
         _check_all_are_used(values)
-    except (OSError, ValueError, ConfigException) as error:
-        raise ValueError(f"{file}: {error}") from error
+    except (ValueError, ConfigException) as error:
+        raise ValueError(values.hide(str(error))) from None
     return config, security
 
 
