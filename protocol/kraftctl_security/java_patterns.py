@@ -12,6 +12,9 @@ from typing import Final
 _DIFFERENT_IN_JAVA: Final = re.compile(r"&&|\(\?[axLsmu-]|\(\?P|\\[ZvN0]|\[(?:\\.|[^\]\\])*\[")
 """Classes within classes, and flags, groups and escapes that mean something else there."""
 
+_BRACES: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{[0-9]+(?:,[0-9]*)?\}|(\{)", re.DOTALL)
+"""A brace that begins no quantifier is an error in Java, and text in Python."""
+
 _NAMED_GROUP: Final = re.compile(r"(?<!\\)\(\?<([a-zA-Z])")
 
 
@@ -21,7 +24,8 @@ class PatternError(Exception):
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Matches what Java matches, in texts of one line; raises PatternError."""
-    if _DIFFERENT_IN_JAVA.search(pattern) is not None:
+    has_odd_brace = any(match.group(1) for match in _BRACES.finditer(pattern))
+    if has_odd_brace or _DIFFERENT_IN_JAVA.search(pattern) is not None:
         raise PatternError(f"the pattern '{pattern}' has an element of Java's that is not supported here")
     try:
         with warnings.catch_warnings():

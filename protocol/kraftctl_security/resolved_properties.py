@@ -8,15 +8,19 @@ from typing import Final
 
 HIDDEN: Final = "[hidden]"
 
-TOKEN: Final = re.compile(r"[^\s,;'\"]+")
+TOKENS: Final = (re.compile(r"[^\s,;'\"]+"), re.compile(r"[^\s,;'\":/@=()]+"))
+"""What errors may repeat of a value: an entry of a list, and a part of that."""
+
 TOKEN_LENGTH_MIN: Final = 4
 """A shorter part of a value, such as a number, is hidden only where it stands between quotes."""
 
 OPEN_WORDS: Final = frozenset(
-    ["broker", "controller", "true", "false", "none", "required", "requested", "plaintext", "ssl"]
-    + ["sasl_plaintext", "sasl_ssl", "sasl", "plain", "https", "host", "host:port"]
+    ["broker", "controller", "true", "false", "none", "required", "requested", "plaintext", "ssl", "https"]
+    + ["sasl_plaintext", "sasl_ssl", "sasl", "plain", "host", "host:port", "username", "password", "user"]
 )
-"""Words of Kafka's that sentences about a value use, too, in lower case: they are no secrets."""
+"""In lower case: words of Kafka's that sentences about a value use, too. They are no secrets."""
+
+OPEN_PREFIX: Final = "org.apache.kafka."
 
 
 class ResolvedProperties(dict[str, str]):
@@ -47,8 +51,9 @@ def _hidden_texts(values: Iterable[str]) -> list[str]:
     """The longest first: each may be a part of another."""
     found: set[str] = set()
     for value in values:
-        found.update([value.strip(), *TOKEN.findall(value)])
-    hidden = [text for text in found if text and text.lower() not in OPEN_WORDS]
+        found.update([value.strip(), *(each for tokens in TOKENS for each in tokens.findall(value))])
+    found = {text for text in found - {""} if not text.startswith(OPEN_PREFIX)}
+    hidden = [text for text in found if text.lower() not in OPEN_WORDS]
     return sorted(hidden, key=lambda text: (-len(text), text))
 
 

@@ -104,6 +104,10 @@ class _Providers:
             return
         parameter = self._properties.get(parameter_key)
         try:
+            if parameter is not None and provider_begun(parameter) is not None:
+                raise ValueError(
+                    "parameters of a provider are not resolved. Next step: write the value itself"
+                )
             provider = new_provider(class_name, parameter_key, parameter, self._environment)
         except ValueError as error:
             self.errors.append(invalid_value(parameter_key, parameter, str(error)))
@@ -165,8 +169,8 @@ def _plain(key: str, text: str, providers: _Providers, errors: list[str]) -> str
     else:
         known = f"has {', '.join(providers.by_name)} only" if providers.by_name else "is not set"
         reason = (
-            f"no provider resolves ${{{name}:...}}: {CONFIG_PROVIDERS} {known}. Next step: add {name} there and"
-            f" set {CONFIG_PROVIDERS}.{name}.class, or write the value itself"
+            f"no provider resolves ${{{name}:...}}: {CONFIG_PROVIDERS} {known}. Next step: add {name} there"
+            f" and set {CONFIG_PROVIDERS}.{name}.class, or write the value itself"
         )
     errors.append(f"Configuration {key}: {reason}")
     return text
