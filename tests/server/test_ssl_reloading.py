@@ -379,9 +379,8 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
 
     run(scenario)
     assert "Invalid value JKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
-    assert (
-        "Invalid value [hidden] for configuration listener.name.controller.ssl.truststore.pass" in caplog.text
-    )
+    assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
+    assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text
 
 
