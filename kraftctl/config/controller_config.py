@@ -20,6 +20,7 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
+from kraftctl.config.own_keys import refuse_unknown_keys
 from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -171,6 +172,7 @@ class ControllerConfig:
         self._read_sockets(values)
         self._read_security(values)
         self.audit = AuditConfig(values)
+        refuse_unknown_keys(values)
         values.raise_errors()
         self.unused_keys = values.unread()
 

@@ -21,6 +21,7 @@ from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.cli.quorum.quorum_info import describe_quorum
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
+from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
 from kraftctl_protocol.java_properties import PropertiesError
@@ -71,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         if args.command_config is not None:
             properties = read_config_file(args.command_config)
+            for sentence in unknown_keys_of_client(properties).values():
+                print(f"{args.command_config}: {sentence}", file=sys.stderr)
         _run(args, properties)
     except (AdminError, ConfigException, StorageError, PropertiesError, OSError) as error:
         print(str(error) if properties is None else properties.hide(str(error)), file=sys.stderr)

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftctl_protocol.client_config_names import ADMIN_CLIENT_CONFIGS
 from kraftctl_protocol.java_properties import decode_properties
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL
 from kraftctl_security.client_config import PLAINTEXT, ClientSecurity, read_client_security
 from kraftctl_security.config_providers.resolve import refuse_variables, resolve_properties
 from kraftctl_security.config_values import ConfigException, ConfigValues
+from kraftctl_security.nearest_key import KnownKeys
 
 CLIENT_ID = "client.id"
 REQUEST_TIMEOUT_MS = "request.timeout.ms"
@@ -113,6 +115,8 @@ def _parse(file: Path, values: ConfigValues) -> tuple[ClientConfig, ClientSecuri
 def _check_all_are_used(values: ConfigValues) -> None:
     """Values are not repeated: they may be secrets."""
     for key in values.unread():
+        if key not in ADMIN_CLIENT_CONFIGS and (meant := KnownKeys(ADMIN_CLIENT_CONFIGS).nearest(key)):
+            raise ValueError(f"{key} is not known: did you mean {meant}?")
         if key.startswith(SECURITY_PREFIXES):
             protocol = values.text(SECURITY_PROTOCOL, PLAINTEXT)
             raise ValueError(
