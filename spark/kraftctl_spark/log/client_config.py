@@ -115,14 +115,15 @@ def _parse(file: Path, values: ConfigValues) -> tuple[ClientConfig, ClientSecuri
 def _check_all_are_used(values: ConfigValues) -> None:
     """Values are not repeated: they may be secrets."""
     for key in values.unread():
-        if key not in ADMIN_CLIENT_CONFIGS and (meant := KnownKeys(ADMIN_CLIENT_CONFIGS).nearest(key)):
-            raise ValueError(f"{key} is not known: did you mean {meant}?")
-        if key.startswith(SECURITY_PREFIXES):
+        is_known = key in ADMIN_CLIENT_CONFIGS
+        meant = None if is_known else KnownKeys(ADMIN_CLIENT_CONFIGS).nearest(key)
+        question = f" Did you mean {meant}?" if meant else ""
+        if key.startswith(SECURITY_PREFIXES) and not meant:
             protocol = values.text(SECURITY_PROTOCOL, PLAINTEXT)
             raise ValueError(
                 f"{key} is not used with {SECURITY_PROTOCOL}={protocol}: remove it, or set that key"
             )
         allowed = ", ".join(KEYS)
         raise ValueError(
-            f"{key} is not known: allowed are {allowed}, and those that begin with ssl. and sasl."
+            f"{key} is not known: allowed are {allowed}, and those that begin with ssl. and sasl.{question}"
         )
