@@ -1,5 +1,5 @@
-// For each line of pairs "key=value" in base64, separated by tabs: the pairs after Kafka's AbstractConfig has resolved
-// them, sorted, or "bad" if it refuses them.
+// For each line of pairs "key=value" in base64, separated by tabs: the pairs after Kafka's configuration of an admin
+// client has resolved them, sorted, or "bad" if it refuses them.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.common.config.AbstractConfig;
-import org.apache.kafka.common.config.ConfigDef;
 
 public class ProvidersOracle {
     public static void main(String[] arguments) throws Exception {
@@ -30,7 +30,7 @@ public class ProvidersOracle {
     private static String resolved(Map<String, String> properties) {
         Map<String, Object> found;
         try {
-            found = new AbstractConfig(new ConfigDef(), properties, false).originals();
+            found = new AbstractConfig(AdminClientConfig.configDef(), properties, false).originals();
         } catch (RuntimeException e) {
             return "bad";
         }

@@ -244,6 +244,11 @@ def test_options_of_spark_are_not_resolved() -> None:
             id="blank",
         ),
         pytest.param(
+            {**ENV, "config.providers": "env,"},
+            "Configuration 'config.providers' values must not be empty.",
+            id="empty",
+        ),
+        pytest.param(
             {**FILES, "config.providers.file.param.allowed.path": "/x"},
             "Configuration config.providers.file.param.allowed.path is not known: FileConfigProvider has"
             " config.providers.file.param.allowed.paths only",

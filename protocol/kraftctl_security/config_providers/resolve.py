@@ -78,9 +78,12 @@ class _Providers:
         self.by_name: dict[str, ConfigProvider] = {}
         self.errors: list[str] = []
         self.keys = {CONFIG_PROVIDERS} & properties.keys()
-        for name in dict.fromkeys(properties.get(CONFIG_PROVIDERS, "").split(",")):
-            if name or f"{CONFIG_PROVIDERS}..class" in properties:
+        names = properties.get(CONFIG_PROVIDERS, "")
+        for name in dict.fromkeys(names.split(",") if names.strip() else ()):
+            if name.strip():
                 self._add(name)
+            else:
+                self.errors.append(f"Configuration '{CONFIG_PROVIDERS}' values must not be empty.")
 
     def _add(self, name: str) -> None:
         class_key = f"{CONFIG_PROVIDERS}.{name}.class"
