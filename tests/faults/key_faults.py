@@ -46,7 +46,7 @@ FAULTS = (
         "(mechanism in MECHANISMS and",
         "(mechanism.lower() in MECHANISMS and",
         (f"{TESTS}::test_sentences",),
-        "The users of a mechanism in upper case are nobody's, without a word.",
+        "The users of a mechanism in upper case cannot log in, and no line says why.",
     ),
     PlantedFault(
         "keys-of-clients-secure-listeners",
