@@ -94,7 +94,7 @@ class Planted:
         self.properties = {
             "listeners": f"CONTROLLER://localhost:{self.port},PEOPLE://localhost:{self.people_port}",
             "controller.listener.names": "CONTROLLER,PEOPLE",
-            "listener.security.protocol.map": "CONTROLLER:SSL,PEOPLE:SASL_SSL",
+            "listener.security.protocol.map": "CONTROLLER:SSL,PEOPLE:SASL_SSL,OTHER:SASL_SSL",
             **{f"listener.name.controller.{key}": value for key, value in self.keystore.items()},
             **{f"listener.name.people.{key}": value for key, value in self.keystore.items()},
             "listener.name.controller.ssl.client.auth": "requested",
