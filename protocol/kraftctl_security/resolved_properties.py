@@ -35,26 +35,29 @@ class ResolvedProperties(dict[str, str]):
         super().__init__(properties)
         self.provided_keys = frozenset(provided)
         self.provider_keys = frozenset(provider_keys)
-        self._texts = _hidden_texts(
-            text for key, texts in provided.items() for text in [*texts, properties[key]]
+        self._hidden = sorted(
+            set().union(*(_hidden_texts(list(texts), properties[key]) for key, texts in provided.items())),
+            key=lambda text: (-len(text), text),
         )
 
     def hide(self, error: str) -> str:
         """The text of an error without the values that providers gave, and without parts of them."""
-        for text in self._texts:
+        for text in self._hidden:
             if text in error:
                 error = _without(error, text)
         return error
 
 
-def _hidden_texts(values: Iterable[str]) -> list[str]:
-    """The longest first: each may be a part of another."""
-    found: set[str] = set()
-    for value in values:
-        found.update([value.strip(), *(each for tokens in TOKENS for each in tokens.findall(value))])
-    found = {text for text in found - {""} if not text.startswith(OPEN_PREFIX)}
-    hidden = [text for text in found if text.lower() not in OPEN_WORDS]
-    return sorted(hidden, key=lambda text: (-len(text), text))
+def _hidden_texts(given: list[str], value: str) -> set[str]:
+    """What providers gave, its parts, and the parts of the whole value that have some of it."""
+    whole = {text.strip() for text in given} - {""}
+    found = whole.union(*map(_parts, whole))
+    found.update(part for part in _parts(value) if any(text in part for text in whole))
+    return {text for text in found if not text.startswith(OPEN_PREFIX) and text.lower() not in OPEN_WORDS}
+
+
+def _parts(text: str) -> set[str]:
+    return {part for tokens in TOKENS for part in tokens.findall(text)}
 
 
 def _without(error: str, text: str) -> str:

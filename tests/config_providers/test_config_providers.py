@@ -421,6 +421,19 @@ def test_no_error_of_a_tool_shows_a_value(
     assert "planted" not in str(caught.value)
 
 
+def test_a_value_around_what_a_provider_gave_is_hidden_with_it() -> None:
+    given_properties = {**CONTROLLER, **ENV, "super.users": "User:ann;x${env:NAME}y", "node.id": "${env:ID}"}
+    resolved = resolve_properties(given_properties, {"NAME": "hunter2", "ID": "55"})
+    with pytest.raises(ConfigException) as caught:
+        ControllerConfig(resolved)
+    node_id, super_users = caught.value.errors[-2:]
+    assert node_id.startswith("Invalid value 3000@localhost:9093 for configuration controller.quorum.voters")
+    assert super_users == (
+        "Invalid value [hidden] for configuration super.users: expected Type:name entries, got '[hidden]'"
+    )
+    assert resolved.hide("User:ann has no right") == "User:ann has no right"
+
+
 def test_what_the_file_says_is_shown_without_providers() -> None:
     with pytest.raises(ConfigException, match=r"Invalid value x1 for configuration node\.id"):
         ControllerConfig({**CONTROLLER, "node.id": "x1"})
