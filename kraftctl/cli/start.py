@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import difflib
 import logging
 import random
 import sys
@@ -18,8 +17,9 @@ import uvloop
 
 import kraftctl
 from kraftctl.cli import signals
+from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
-from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.node import controller_node
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
@@ -37,7 +37,6 @@ from kraftctl.storage.meta_properties import (
     load_meta_properties,
     read_meta_properties,
 )
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.meta_properties import MetaProperties
 from kraftctl_security.sasl.jaas_file import read_jaas_file
@@ -45,9 +44,6 @@ from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
-ALMOST_THE_SAME = 0.9
-"""A ratio of difflib: one or two letters differ in a key of Kafka's usual length."""
-
 logger = logging.getLogger("kraftctl.server")
 
 
@@ -60,12 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a property that replaces the one in the file; may be given many times",
     )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse keys that Kafka does not know, instead of a warning"
+    )
     parser.add_argument("--log-level", choices=sorted(LEVELS), default="info", help="default: info")
 
 
 def run(args: argparse.Namespace) -> int:
     try:
-        config = load_config(args.file, args.override)
+        config = load_config(args.file, args.override, strict=args.strict)
         configure_logging(config.node_id, args.log_level)
         with signals.survived():
             _start(config)
@@ -88,15 +87,21 @@ def _start(config: ControllerConfig) -> None:
         lock.release()
 
 
-def load_config(file: Path, overrides: list[str]) -> ControllerConfig:
-    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either."""
-    properties = read_properties(file)
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals or not key.strip():
-            raise ConfigException([f"--override {override}: expected KEY=VALUE"])
-        properties[key.strip()] = value.strip()
-    return ControllerConfig(properties, read_jaas_file())
+def load_config(file: Path, overrides: list[str], *, strict: bool = False) -> ControllerConfig:
+    """The configuration of the file with `KEY=VALUE` overrides; raises the errors of either.
+
+    With an error, keys that Kafka does not know are named, too: what is missing may be misspelt. With
+    `strict` they are errors.
+    """
+    properties = read_config_file(file, overrides)
+    unknown = list(unknown_keys_of_node(properties).values())
+    try:
+        config = ControllerConfig(properties, read_jaas_file())
+    except ConfigException as error:
+        raise ConfigException([*error.errors, *unknown]) from None
+    if strict and unknown:
+        raise ConfigException([f"{sentence} (--strict)" for sentence in unknown])
+    return config
 
 
 def open_directory(config: ControllerConfig) -> tuple[MetaProperties, DirectoryLock]:
@@ -145,18 +150,12 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         )
     for warning in config.warnings:
         logger.warning("%s", warning)
-    if config.unused_keys:
-        logger.info("Configuration keys that a controller does not use: %s", ", ".join(config.unused_keys))
-    for key in config.unused_keys:
-        if (meant := _misspelt(key)) is not None:
-            logger.warning("Kafka has no configuration %s: did you mean %s?", key, meant)
-
-
-def _misspelt(key: str) -> str | None:
-    """The key of Kafka that `key` is probably meant to be."""
-    if key in BROKER_CONFIG_KEYS:
-        return None
-    return next(iter(difflib.get_close_matches(key, BROKER_CONFIG_KEYS, n=1, cutoff=ALMOST_THE_SAME)), None)
+    unknown = unknown_keys_of_node(config.originals)
+    unused = [key for key in config.unused_keys if key not in unknown]
+    if unused:
+        logger.info("Configuration keys that a controller does not use: %s", ", ".join(unused))
+    for sentence in unknown.values():
+        logger.warning("%s", sentence)
 
 
 def _refuse(*reasons: str) -> int:

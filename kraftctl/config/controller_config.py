@@ -20,6 +20,7 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
+from kraftctl.config.own_keys import refuse_unknown_keys
 from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -171,6 +172,7 @@ class ControllerConfig:
         self._read_sockets(values)
         self._read_security(values)
         self.audit = AuditConfig(values)
+        refuse_unknown_keys(values)
         values.raise_errors()
         self.unused_keys = values.unread()
 
@@ -449,7 +451,7 @@ class ControllerConfig:
                 )
         self.node_principals = _node_principals(values)
         self.allow_everyone_if_no_acl_found = values.boolean("allow.everyone.if.no.acl.found", False)
-        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key")
+        self.delegation_token_secret_key = values.optional_text("delegation.token.secret.key") or None
         prefix = "delegation.token."
         self.delegation_token_max_lifetime_ms = values.int64(prefix + "max.lifetime.ms", 7 * DAY_MS, 1)
         self.delegation_token_expiry_time_ms = values.int64(prefix + "expiry.time.ms", DAY_MS, 1)

@@ -10,6 +10,7 @@ import ssl
 from typing import Final
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl_security.config_providers.resolve import refuse_variables
 from kraftctl_security.tls.contexts import Stores, client_context, load_stores, server_context
 from kraftctl_security.tls.ssl_config import SslConfig, listener_prefix
 from kraftctl_security.tls.store_files import FileState, store_states
@@ -111,5 +112,6 @@ class WatchedStores:
         self._dynamic = own
         if own == former:
             return False, False
+        refuse_variables(own)
         self._tried = ControllerConfig({**self._properties, **own}).ssl[self.listener]
         return True, is_first

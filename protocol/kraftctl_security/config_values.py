@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kraftctl_security.resolved_properties import HIDDEN, ResolvedProperties
+
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _COMMA = re.compile(r"\s*,\s*")
 
@@ -34,13 +36,17 @@ class ConfigValues:
     """Reads keys one at a time, remembers which were asked for and collects what is wrong.
 
     Every reader returns something of the right type even when the value is bad, so that one
-    pass finds all mistakes; call `raise_errors` before using anything that was read.
+    pass finds all mistakes; call `raise_errors` before using anything that was read. Values that came from
+    config providers are not in the errors.
     """
 
     def __init__(self, properties: dict[str, str]) -> None:
         self.properties = properties
         self.read: set[str] = set()
         self.errors: list[str] = []
+        self._resolved = properties if isinstance(properties, ResolvedProperties) else None
+        if self._resolved is not None:
+            self.read.update(self._resolved.provider_keys)
 
     def has(self, key: str) -> bool:
         """Whether the file sets `key`; asking counts as reading it."""
@@ -94,6 +100,8 @@ class ConfigValues:
 
     def refuse(self, key: str, value: str | None, reason: str) -> None:
         """Note a bad value."""
+        if self._resolved is not None and key in self._resolved.provided_keys:
+            value = HIDDEN
         self.errors.append(invalid_value(key, value, reason))
 
     def missing(self, key: str) -> None:
@@ -106,7 +114,11 @@ class ConfigValues:
     def raise_errors(self) -> None:
         """Raise ConfigException if anything read so far was wrong."""
         if self.errors:
-            raise ConfigException(list(self.errors))
+            raise ConfigException([self.hide(error) for error in self.errors])
+
+    def hide(self, error: str) -> str:
+        """The text of an error without values that came from config providers."""
+        return error if self._resolved is None else self._resolved.hide(error)
 
     def unread(self) -> list[str]:
         """Keys of the file that were not read, sorted."""

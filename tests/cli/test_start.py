@@ -245,9 +245,10 @@ def test_a_misspelt_key_is_named_with_what_was_meant(
     config = load_config(file, keys)
     with caplog.at_level(logging.WARNING):
         announce(config, MetaProperties(CLUSTER_ID, NODE_ID, None))
-    assert [record.message for record in caplog.records] == [
-        "Kafka has no configuration num.partitons: did you mean num.partitions?"
-    ]
+    own, misspelt, removed = (record.message for record in caplog.records)
+    assert own.startswith("Kafka has no configuration my.own.key: it has no effect.")
+    assert misspelt == "Kafka has no configuration num.partitons: did you mean num.partitions?"
+    assert removed.startswith("Kafka has removed the configuration zookeeper.connect, which 3.9 had")
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -364,11 +364,13 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
                 "ssl.keystore.type": "JKS",
                 "ssl.keystore.location": str(tmp_path / "nowhere.pem"),
                 "ssl.keystore.key": "hunter2",
+                "ssl.truststore.password": "${env:HOME}",
+                "ssl.truststore.location": "${file:/etc/x:location}",
             }.items():
                 running.driver.dynamic = {PREFIX + name: value}
                 await running.settle()
                 assert await running.serial() == serial_of(identity())
-            assert running.server.ssl_metrics.failed_reloads_count == 3
+            assert running.server.ssl_metrics.failed_reloads_count == 5
             new = renewed()
             swap(tmp_path / "nowhere.pem", new.pem())
             running.driver.dynamic = {f"{PREFIX}ssl.keystore.location": str(tmp_path / "nowhere.pem")}
@@ -377,6 +379,8 @@ def test_dynamic_configs_that_cannot_be_used_change_nothing(
 
     run(scenario)
     assert "Invalid value JKS for configuration listener.name.controller.ssl.keystore.type" in caplog.text
+    assert "listener.name.controller.ssl.truststore.password: it has ${env:...}" in caplog.text
+    assert "listener.name.controller.ssl.truststore.location: it has ${file:...}" in caplog.text
     assert "hunter2" not in caplog.text
 
 

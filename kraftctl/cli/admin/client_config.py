@@ -6,7 +6,6 @@ begin with the name of a listener as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kraftctl.cli.admin.errors import AdminError
@@ -29,7 +28,7 @@ class ClientConfig:
     """PLAINTEXT by default."""
 
 
-def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
+def parse_client_config(properties: dict[str, str]) -> ClientConfig:
     """Raises AdminError that names the key and what is allowed."""
     default = ClientConfig()
     return ClientConfig(
@@ -46,14 +45,14 @@ def parse_client_config(properties: Mapping[str, str]) -> ClientConfig:
     )
 
 
-def _security(properties: Mapping[str, str]) -> ClientSecurity:
+def _security(properties: dict[str, str]) -> ClientSecurity:
     try:
-        return read_client_security(ConfigValues(dict(properties)))
+        return read_client_security(ConfigValues(properties))
     except ConfigException as error:
         raise AdminError(str(error)) from error
 
 
-def _milliseconds(properties: Mapping[str, str], key: str, default: int) -> int:
+def _milliseconds(properties: dict[str, str], key: str, default: int) -> int:
     text = properties.get(key, str(default)).strip()
     if not text.isdecimal() or int(text) == 0:
         raise AdminError(f"{key}={text} is not a number of milliseconds: give a whole number above 0.")

@@ -14,17 +14,20 @@ from pathlib import Path
 from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
 from kraftctl.cli.admin.client_config import parse_client_config
 from kraftctl.cli.admin.errors import AdminError
+from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
 from kraftctl.cli.quorum.quorum_info import describe_quorum
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
+from kraftctl.cli.unknown_keys import unknown_keys_of_client
 from kraftctl.server.clock import Clock
 from kraftctl.storage.errors import StorageError
-from kraftctl.storage.properties_file import read_properties
 from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
+from kraftctl_security.config_values import ConfigException
+from kraftctl_security.resolved_properties import ResolvedProperties
 
 NAME = "quorum"
 
@@ -65,18 +68,26 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 with the reason on standard error."""
-    operation: Operation = args.run_operation
+    properties = None
     try:
-        properties = None if args.command_config is None else read_properties(args.command_config)
-        config = parse_client_config(properties or {})
-        bootstrap, to_controllers = _bootstrap(args)
-        clock = Clock()
-        with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
-            operation(args, Session(client, properties, clock))
-    except (AdminError, StorageError, PropertiesError, OSError) as error:
-        print(error, file=sys.stderr)
+        if args.command_config is not None:
+            properties = read_config_file(args.command_config)
+            for sentence in unknown_keys_of_client(properties).values():
+                print(f"{args.command_config}: {sentence}", file=sys.stderr)
+        _run(args, properties)
+    except (AdminError, ConfigException, StorageError, PropertiesError, OSError) as error:
+        print(str(error) if properties is None else properties.hide(str(error)), file=sys.stderr)
         return 1
     return 0
+
+
+def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> None:
+    operation: Operation = args.run_operation
+    config = parse_client_config({} if properties is None else properties)
+    bootstrap, to_controllers = _bootstrap(args)
+    clock = Clock()
+    with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
+        operation(args, Session(client, properties, clock))
 
 
 def _add_connection_flags(parser: argparse.ArgumentParser, default: str | None) -> None:

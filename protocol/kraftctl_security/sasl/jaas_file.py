@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kraftctl_security.config_values import ConfigException
+from kraftctl_security.jvm_options import KAFKA_OPTS
 from kraftctl_security.sasl.jaas import JaasError
 from kraftctl_security.sasl.login_configuration import (
-    KAFKA_OPTS,
     LoginConfiguration,
     login_configuration_file,
     parse_login_configuration,
