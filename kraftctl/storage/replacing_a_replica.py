@@ -19,3 +19,6 @@ RESTORE_THE_ONLY_VOTER = (
     "This node is the only voter, so no other node has the missing data. Next step: restore the directory"
     " from a backup; or, to begin a new cluster without this data, format an empty directory."
 )
+
+LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
+"""For a replica whose log is whole: it has lost its votes alone."""
