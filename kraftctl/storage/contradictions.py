@@ -212,7 +212,8 @@ class Contradictions:
 
     def _begin_alone(self, log: MetadataLog) -> None:
         epoch = max(self._point.quorum_epoch, log.last_epoch)
-        self.restored = ElectionState(epoch=epoch)
+        is_known = epoch == self._point.quorum_epoch
+        self.restored = self._point.election(self._replica.id) if is_known else ElectionState(epoch=epoch)
         self.notices.append(
             f"{self._quorum_state.path} is missing, but the log is whole. This node is the only voter, so"
             f" no other node can have been elected: it starts again from epoch {epoch}"
