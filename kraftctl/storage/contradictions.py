@@ -150,6 +150,8 @@ class Contradictions:
         point = self._point
         if not self._is_witnessed:
             return f"another controller may have voted since: {self._witness.path} is not there, either"
+        if self._file.is_damaged:
+            return f"one of the two lines of {self._file.path} is damaged, and may have had a later vote"
         epochs = [log.last_epoch, *(epoch for epoch, _ in self._leader_epochs or [])]
         if (latest := self._snapshots.latest_id()) is not None:
             epochs.append(latest.epoch)
@@ -176,8 +178,8 @@ class Contradictions:
         self.notices.append(
             f"{self._quorum_state.path} is missing. Only this controller has opened the log since it was"
             f" written: {self._file.path} and {self._witness.path} agree with the log, which ends at offset"
-            f" {log.end_offset} in epoch {log.last_epoch}. It is written again with epoch {restored.epoch} and"
-            f" {promised}"
+            f" {log.end_offset} in epoch {log.last_epoch}. It is written again with epoch"
+            f" {restored.epoch} and {promised}"
         )
 
     def _is_empty(self, log: MetadataLog) -> bool:

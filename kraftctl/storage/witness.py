@@ -38,7 +38,7 @@ class Witness:
             return False
         except OSError as error:
             raise StorageError(
-                f"cannot read {self.path}: {error}. Next step: check the disk and the owner of the file."
+                f"cannot read {self.path}: {error}. Next step: check the disk, and who may read the file."
             ) from error
 
     def leave(self) -> None:
@@ -49,5 +49,5 @@ class Witness:
             replace_file(self.path, self._content)
         except OSError as error:
             raise StorageError(
-                f"cannot write {self.path}: {error}. Next step: check the disk and the owner of its directory."
+                f"cannot write {self.path}: {error}. Next step: check the disk, and who may write there."
             ) from error

@@ -20,7 +20,12 @@ from kraftctl.raft.voter_set import VoterNode, VoterSet
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 from kraftctl.storage.recovery_point import FILE_NAME as RECOVERY_POINT
-from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile, read_recovery_point
+from kraftctl.storage.recovery_point import (
+    LINE_BYTES,
+    RecoveryPoint,
+    RecoveryPointFile,
+    read_recovery_point,
+)
 from kraftctl.storage.snapshots import SnapshotStore
 from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.log_file_names import PARTITION_DIRECTORY, QUORUM_STATE
@@ -231,6 +236,20 @@ def forget_the_promises(log_dir: Path) -> None:
     (log_dir / RECOVERY_POINT).unlink()
 
 
+def flip_in_line(number: int) -> Callable[[Path], None]:
+    def flip(log_dir: Path) -> None:
+        content = bytearray((log_dir / RECOVERY_POINT).read_bytes())
+        content[number * LINE_BYTES + 70] ^= 1
+        (log_dir / RECOVERY_POINT).write_bytes(content)
+
+    return flip
+
+
+def cut_the_promises(log_dir: Path) -> None:
+    content = (log_dir / RECOVERY_POINT).read_bytes()
+    (log_dir / RECOVERY_POINT).write_bytes(content[:-1])
+
+
 def still_recover(log_dir: Path) -> None:
     file = RecoveryPointFile.open(log_dir, DIRECTORY_ID, always_now)
     file.begin(RecoveryPoint(DIRECTORY_ID, quorum_epoch=4, recovering=True))
@@ -254,6 +273,9 @@ DOUBTS = [
     pytest.param(cut, False, "ends at offset 19 .* everything was durable", id="log-is-cut"),
     pytest.param(empty, False, "the log in .* is gone", id="log-is-gone"),
     pytest.param(forget_the_promises, True, "only knows epoch 1", id="no-recovery-point"),
+    pytest.param(flip_in_line(0), True, "one of the two lines of .* is damaged", id="first-line"),
+    pytest.param(flip_in_line(1), True, "one of the two lines of .* is damaged", id="second-line"),
+    pytest.param(cut_the_promises, True, "one of the two lines of .* is damaged", id="second-line-cut"),
     pytest.param(still_recover, False, "it stopped before it had fetched everything", id="recovering"),
 ]
 
@@ -281,7 +303,7 @@ def test_in_doubt_it_does_not_vote(
 
 
 def test_changed_epochs_in_front_are_a_contradiction(tmp_path: Path) -> None:
-    """As with quorum-state: another file than quorum-state was changed, and this one says nothing of votes."""
+    """As with quorum-state: the log or another file was changed, and neither says anything of votes."""
     live(tmp_path).close()
     delete_quorum_state(tmp_path)
     change_an_epoch(tmp_path)
