@@ -150,8 +150,6 @@ class Contradictions:
         point = self._point
         if not self._is_witnessed:
             return f"another controller may have voted since: {self._witness.path} is not there, either"
-        if self._file.is_damaged:
-            return f"one of the two lines of {self._file.path} is damaged, and may have had a later vote"
         epochs = [log.last_epoch, *(epoch for epoch, _ in self._leader_epochs or [])]
         if (latest := self._snapshots.latest_id()) is not None:
             epochs.append(latest.epoch)

@@ -115,8 +115,6 @@ class RecoveryPointFile:
     def __init__(self, log_dir: Path, now_ms: Callable[[], int]) -> None:
         self.path = log_dir / FILE_NAME
         self.point: RecoveryPoint | None = None
-        self.is_damaged = False
-        """One of the lines was not readable at `open`: it may have been the last one, and had a vote."""
         self.notices: list[str] = []
         self._now_ms = now_ms
         self._lock = threading.Lock()
@@ -133,7 +131,7 @@ class RecoveryPointFile:
         file = cls(log_dir, now_ms)
         found = _read(file.path)
         if found is not None and found[1].directory_id == directory_id:
-            file._sequence, file.point, file.is_damaged = found
+            file._sequence, file.point = found
         elif found is not None:
             file.notices.append(
                 f"{file.path} is of an earlier replica, directory.id"
@@ -268,8 +266,7 @@ def read_recovery_point(log_dir: Path) -> RecoveryPoint | None:
     return None if found is None else found[1]
 
 
-def _read(path: Path) -> tuple[int, RecoveryPoint, bool] | None:
-    """The sequence and the point of the valid line, and whether the other one is damaged."""
+def _read(path: Path) -> tuple[int, RecoveryPoint] | None:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -290,9 +287,9 @@ def _read(path: Path) -> tuple[int, RecoveryPoint, bool] | None:
             " __cluster_metadata-0 is as this node left it, and this node was not recovering, remove the"
             " file: it is made again from log and quorum-state. Otherwise restore a backup of the directory."
         )
-    sequence, point = max(readable, key=_sequence_of)
-    _check_values(path, point)
-    return sequence, point, any(line.strip() and _decode(line) is None for line in lines)
+    found = max(readable, key=_sequence_of)
+    _check_values(path, found[1])
+    return found
 
 
 def _check_values(path: Path, point: RecoveryPoint) -> None:

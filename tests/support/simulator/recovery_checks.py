@@ -144,8 +144,9 @@ def _check_quorum_state(replica: CheckedReplica) -> None:
     if isinstance(replica.storing, WriteQuorumState):
         expected.append(replica.storing.state)
     said = [_election(state) for state in expected]
-    if replica.deleted_votes and found is not None:
-        said = [_written_again(state, replica.node_id) for state in said]
+    if replica.deleted_votes:
+        said += [_written_again(state, replica.node_id) for state in said]
+        said += [None] if (0, -1, -1) in said else []
     if _election(found) not in said:
         broken("ElectionSafety", f"{replica.name} found quorum-state {found!r}, not {replica.stored!r}")
 
