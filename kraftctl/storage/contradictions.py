@@ -29,6 +29,7 @@ from kraftctl.storage.recovery_point import RecoveryPoint, RecoveryPointFile
 from kraftctl.storage.replacing_a_replica import (
     LET_IT_VOTE,
     REPLACE_THIS_REPLICA,
+    RESTORE_IT,
     RESTORE_THE_ONLY_VOTER,
 )
 from kraftctl.storage.snapshots import SnapshotStore
@@ -120,10 +121,12 @@ class Contradictions:
     def judge(self, log: MetadataLog) -> None:
         """Called after every batch of `log` is read and before anything is written. Raises StorageError."""
         log_is_gone = self._point.end_offset > 0 and self._is_empty(log)
-        log_is_whole = not log_is_gone and self._what_is_missing(log) is None
+        log_is_whole = False if log_is_gone else self._is_whole(log)
         if self._point.recovering:
             reason = "it stopped before it had fetched everything again"
-            self._recover(log, reason, log_is_whole=log_is_whole and self._point.log_is_whole)
+            self._recover(
+                log, reason, log_is_whole=False if log_is_whole is False else self._point.log_is_whole
+            )
             return
         votes_are_gone = self._election is None and self._has_taken_part(log)
         doubt = self._doubt(log) if votes_are_gone else None
@@ -140,6 +143,12 @@ class Contradictions:
                 self._begin_alone(log)
             elif votes_are_gone:
                 self._restore(log)
+
+    def _is_whole(self, log: MetadataLog) -> bool | None:
+        """None: the recovery point knows of no record, as in a directory that was just adopted."""
+        if self._what_is_missing(log) is not None:
+            return False
+        return None if self._point.end_offset == 0 and not self._is_empty(log) else True
 
     def _doubt(self, log: MetadataLog) -> str | None:
         """Why the recovery point may not have the last vote of this replica. None: it has.
@@ -191,7 +200,7 @@ class Contradictions:
         voters = history.voters[-1][1] if history.voters else self._static_voters
         return voters.is_only_voter(self._replica)
 
-    def _recover(self, log: MetadataLog, reason: str, *, log_is_whole: bool) -> None:
+    def _recover(self, log: MetadataLog, reason: str, *, log_is_whole: bool | None) -> None:
         """Written before anything else: this replica must know it is recovering after a crash too."""
         self.recovering_epoch = max(self._point.quorum_epoch, log.last_epoch)
         self._file.begin(
@@ -206,8 +215,7 @@ class Contradictions:
             f"This replica is recovering and does not vote: {reason}. It votes again after it has fetched"
             f" all committed records from a leader of epoch {self.recovering_epoch} or later. If the"
             " other voters alone are no majority, as in a quorum of one or two,"
-            f" {LET_IT_VOTE if log_is_whole else 'restore the directory from a backup'}"
-            " (docs/operations/lost-disk.md)"
+            f" {RESTORE_IT if log_is_whole is False else LET_IT_VOTE} (docs/operations/lost-disk.md)"
         )
 
     def _begin_alone(self, log: MetadataLog) -> None:

@@ -123,6 +123,7 @@ class MetadataPartition:
                 log_epoch=self.log.epoch_at(end_offset - 1),
                 end_offset=end_offset,
                 recovering=self.recovering_epoch is not None,
+                log_is_whole=known.log_is_whole if self.recovering_epoch is not None else None,
                 stopped=False,
             )
         )

@@ -44,6 +44,14 @@ INT64_MAX = (1 << 63) - 1
 VOTING = "voting"
 RECOVERING = "recovering"
 RECOVERING_VOTES = "recovering-votes"
+RECOVERING_LOG = "recovering-log"
+STATES = {
+    VOTING: (False, None),
+    RECOVERING: (True, None),
+    RECOVERING_VOTES: (True, True),
+    RECOVERING_LOG: (True, False),
+}
+"""As they are written -> `recovering`, `log_is_whole`."""
 
 
 class RecoveryPoint(NamedTuple):
@@ -74,8 +82,8 @@ class RecoveryPoint(NamedTuple):
     elected: bool = False
     """This replica was the leader of `quorum_epoch`: it must not lead in it again (KAFKA-10527)."""
 
-    log_is_whole: bool = False
-    """Only while it is `recovering`: it has lost its votes alone."""
+    log_is_whole: bool | None = None
+    """Of a replica that is `recovering`, whether it has lost its votes alone. None: version 1 did not say."""
 
     def with_election(self, state: ElectionState, *, elected: bool) -> RecoveryPoint:
         """Of the epoch of `state`, unless this one is later. A vote of the same epoch stays.
@@ -188,7 +196,7 @@ class RecoveryPointFile:
         """Durable: this replica votes. Written to both lines, so that neither says it is recovering."""
         with self._lock:
             for _ in range(2):
-                self._write(self._begun()._replace(recovering=False, log_is_whole=False))
+                self._write(self._begun()._replace(recovering=False, log_is_whole=None))
                 self._force()
 
     def close(self, *, stopped: bool) -> None:
@@ -325,8 +333,8 @@ def _encode(sequence: int, point: RecoveryPoint) -> bytes:
 
 def _version_of(point: RecoveryPoint) -> int:
     """The lowest that can say it."""
-    has_details = point.voted_directory_id != NO_DIRECTORY_ID or point.elected or point.log_is_whole
-    return 2 if has_details else 1
+    has_vote_in_directory = point.voted_directory_id != NO_DIRECTORY_ID
+    return 2 if has_vote_in_directory or point.elected or point.log_is_whole is not None else 1
 
 
 def _around_end(point: RecoveryPoint) -> tuple[str, str, str]:
@@ -347,7 +355,9 @@ def _around_end(point: RecoveryPoint) -> tuple[str, str, str]:
 def _state_of(point: RecoveryPoint) -> str:
     if not point.recovering:
         return VOTING
-    return RECOVERING_VOTES if point.log_is_whole else RECOVERING
+    if point.log_is_whole is None:
+        return RECOVERING
+    return RECOVERING_VOTES if point.log_is_whole else RECOVERING_LOG
 
 
 def _line(sequence: int, around_end: tuple[str, str, str], log_epoch: int, end_offset: int) -> bytes:
@@ -365,17 +375,18 @@ def _decode(line: bytes) -> tuple[int, RecoveryPoint] | None:
     try:
         fields = dict(word.split("=", 1) for word in line.decode("ascii").split())
         directory_id = fields.get("voted.directory.id")
+        recovering, log_is_whole = STATES[fields["state"]]
         point = RecoveryPoint(
             directory_id=uuid_from_string(fields["directory.id"]),
             quorum_epoch=int(fields["quorum.epoch"]),
             voted_id=int(fields["voted.id"]),
             log_epoch=int(fields["log.epoch"]),
             end_offset=int(fields["end.offset"]),
-            recovering=fields["state"] in (RECOVERING, RECOVERING_VOTES),
+            recovering=recovering,
             stopped=fields["stopped"] == "yes",
             voted_directory_id=NO_DIRECTORY_ID if directory_id is None else uuid_from_string(directory_id),
             elected=fields.get("elected") == "yes",
-            log_is_whole=fields["state"] == RECOVERING_VOTES,
+            log_is_whole=log_is_whole,
         )
         sequence = int(fields["sequence"])
     except (ValueError, KeyError):

@@ -20,5 +20,8 @@ RESTORE_THE_ONLY_VOTER = (
     " from a backup; or, to begin a new cluster without this data, format an empty directory."
 )
 
+RESTORE_IT = "restore the directory from a backup"
+"""For a replica that has lost records."""
+
 LET_IT_VOTE = "and no leader is elected, stop all controllers and read kraftctl end-recovery --help"
-"""For a replica whose log is whole: it has lost its votes alone."""
+"""For a replica that has lost its votes alone."""

@@ -258,14 +258,14 @@ DOUBTS = [
     pytest.param(add_a_later_snapshot, True, "has epoch 6, and .* only knows epoch 4", id="later-snapshot"),
     pytest.param(cut, False, "ends at offset 19 .* everything was durable", id="log-is-cut"),
     pytest.param(empty, False, "the log in .* is gone", id="log-is-gone"),
-    pytest.param(forget_the_promises, True, "only knows epoch 1", id="no-recovery-point"),
-    pytest.param(still_recover, False, "it stopped before it had fetched everything", id="recovering"),
+    pytest.param(forget_the_promises, None, "only knows epoch 1", id="no-recovery-point"),
+    pytest.param(still_recover, None, "it stopped before it had fetched everything", id="recovering"),
 ]
 
 
 @pytest.mark.parametrize(("change", "log_is_whole", "text"), DOUBTS)
 def test_in_doubt_it_does_not_vote(
-    tmp_path: Path, change: Callable[[Path], None], log_is_whole: bool, text: str
+    tmp_path: Path, change: Callable[[Path], None], log_is_whole: bool | None, text: str
 ) -> None:
     """After a clean stop. The line says why, and which way out there is."""
     live(tmp_path).close()
@@ -275,7 +275,7 @@ def test_in_doubt_it_does_not_vote(
         partition = open_partition(tmp_path, static_voters=THREE)
         assert partition.recovering_epoch is not None
         (notice,) = [notice for notice in partition.notices if "does not vote" in notice]
-        assert ("kraftctl end-recovery" in notice) == log_is_whole, notice
+        assert ("kraftctl end-recovery" in notice) == (log_is_whole is not False), notice
         if is_first:
             assert re.search(text, notice), notice
         point = read_recovery_point(tmp_path)
