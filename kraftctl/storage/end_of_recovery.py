@@ -12,8 +12,8 @@ from kraftctl.storage.errors import StorageError
 from kraftctl.storage.metadata_partition import MetadataPartition
 
 EPOCHS_PASSED = 1_000
-"""With the default timeouts an election without a winner takes a second or more, so that so many take a quarter
-of an hour or more: by then an operator has seen that there is no leader."""
+"""With the default timeouts an election without a winner takes a second or more: so many take a quarter of
+an hour, and by then an operator has seen that there is no leader."""
 
 
 def end_recovery(partition: MetadataPartition, *, log_is_whole: bool) -> str:
