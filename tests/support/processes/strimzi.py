@@ -112,7 +112,7 @@ class Pod:
         self.process = ManagedProcess(name, ["bash", "-c", script], log_file, environment)
 
     def await_ready(self) -> None:
-        await_result(self._listens, f"pod {self._node_id} listens", 60.0, 0.02)
+        await_result(self._listens, f"pod {self._node_id} listens", 60.0, 0.05)
 
     def end_recovery(self) -> str:
         """What the command prints. The process does not run."""
@@ -230,7 +230,7 @@ class Pods:
 
     def set_quota(self, user: str, timeout_s: float) -> None:
         """Returns when a leader has acknowledged it; TimeoutError without one in that time."""
-        await_result(partial(self._set_quota, user), f"the quota of {user} is acknowledged", timeout_s, 0.02)
+        await_result(partial(self._set_quota, user), f"the quota of {user} is acknowledged", timeout_s, 0.1)
         self.acknowledged.add(user)
 
     def _set_quota(self, user: str) -> bool:

@@ -145,6 +145,8 @@ def _check_quorum_state(replica: CheckedReplica) -> None:
         expected.append(replica.storing.state)
     said = [_election(state) for state in expected]
     if replica.deleted_votes:
+        if replica.partition.recovering_epoch is not None:
+            return  # `_check_recovering` has asked why
         said += [_written_again(state, replica.node_id) for state in said]
         said += [None] if (0, -1, -1) in said else []
     if _election(found) not in said:
