@@ -111,7 +111,7 @@ def test_power_fails_for_all_and_their_supervisor_deletes_quorum_state(shim: Pat
         Acknowledged(quorum, CLIENTS) as topics,
     ):
         quorum.deletes_votes = True
-        Failures(quorum, topics, random.Random(FIRST_SEED)).fail_power_somehow(scaled(3))
+        Failures(quorum, topics, random.Random(FIRST_SEED)).fail_power_somehow(scaled(2))
         for node in quorum.nodes:
             node.await_log("It is written again with epoch")
             assert node.process is not None

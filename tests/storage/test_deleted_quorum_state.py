@@ -147,7 +147,7 @@ def test_a_restart_in_between_forgets_nothing(
 
 
 @pytest.mark.parametrize("voters", [ALONE, THREE, OTHERS], ids=["only-voter", "voter", "observer"])
-def test_whoever_it_is(tmp_path: Path, voters: VoterSet) -> None:
+def test_whatever_its_part_in_the_quorum(tmp_path: Path, voters: VoterSet) -> None:
     live(tmp_path).close()
     delete_quorum_state(tmp_path)
     partition = open_partition(tmp_path, static_voters=voters)
@@ -166,7 +166,7 @@ def test_a_vote_before_the_first_record(tmp_path: Path) -> None:
 
 
 def test_a_power_failure_between_the_two_writes_of_a_vote(tmp_path: Path) -> None:
-    """Nobody has heard of the vote that is in quorum-state alone: it may be forgotten."""
+    """No other node has heard of the vote that is in quorum-state alone: it may be forgotten."""
     partition = live(tmp_path)
     later = ElectionState(epoch=5, voted_id=3, voted_directory_id=OTHER, data_version=1)
     partition.quorum_state.write(later)

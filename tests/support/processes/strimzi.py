@@ -43,16 +43,16 @@ RESOLVES_PROVIDERS = importlib.util.find_spec("kraftctl_security.config_provider
 
 START_SCRIPT = """\
 set -e
-rm -rf {pod}/tmp/*
-cp {pod}/custom-config/server.config {pod}/tmp/strimzi.properties
-{kraftctl} format -t={cluster_id} -r=4.2 -c={pod}/tmp/strimzi.properties -g
-KRAFT_METADATA_LOG_DIR=$(grep "metadata\\.log\\.dir=" {pod}/tmp/strimzi.properties \
+rm -rf {pod}/rendered/*
+cp {pod}/custom-config/server.config {pod}/rendered/strimzi.properties
+{kraftctl} format -t={cluster_id} -r=4.2 -c={pod}/rendered/strimzi.properties -g
+KRAFT_METADATA_LOG_DIR=$(grep "metadata\\.log\\.dir=" {pod}/rendered/strimzi.properties \
 | sed "s/metadata\\.log\\.dir=*//")
 if [ -f "$KRAFT_METADATA_LOG_DIR/__cluster_metadata-0/quorum-state" ]; then
   echo "Removing quorum-state file"
   rm -f "$KRAFT_METADATA_LOG_DIR/__cluster_metadata-0/quorum-state"
 fi
-exec {kraftctl} start {pod}/tmp/strimzi.properties
+exec {kraftctl} start {pod}/rendered/strimzi.properties
 """
 
 PROPERTIES = """\
@@ -116,7 +116,7 @@ class Pod:
 
     def end_recovery(self) -> str:
         """What the command prints. The process does not run."""
-        file = str(self.directory / "tmp" / "strimzi.properties")
+        file = str(self.directory / "rendered" / "strimzi.properties")
         return subprocess.run(
             kraftctl_command("end-recovery", "-c", file),
             check=True,
@@ -156,7 +156,7 @@ class Pod:
         (certificates / "tls.key").write_text(own.key_pem(KEY_PASSWORD))
         (certificates / "ca.crt").write_text(authority().pem)
         (certificates / "secrets.properties").write_text(f"key.password={KEY_PASSWORD}\n")
-        for name in ("custom-config", "tmp"):
+        for name in ("custom-config", "rendered"):
             (self.directory / name).mkdir()
 
     def _write_properties(self, voters: dict[int, int]) -> None:
