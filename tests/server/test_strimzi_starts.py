@@ -37,7 +37,7 @@ def test_cold_starts_in_a_row(tmp_path: Path) -> None:
 
 
 def test_all_voters_recover_and_an_operator_ends_it(tmp_path: Path) -> None:
-    """As after Kafka's own controllers, all replaced at once: nothing proves the votes."""
+    """As after Kafka's own controllers, all replaced together: nothing proves the votes."""
     with Pods(tmp_path) as pods:
         pods.start()
         pods.set_quota("before", LEADER_SECONDS_MAX)
