@@ -19,6 +19,7 @@ from typing import NamedTuple
 from kraftctl.storage.errors import CorruptLogError, StorageError
 from kraftctl.storage.replacing_a_replica import REPLACE_THIS_REPLICA
 from kraftctl.storage.segment import Segment
+from kraftctl.storage.witness import FILE_NAME as WITNESS
 from kraftctl_protocol.batch_framing import (
     BatchPlace,
     InvalidBatchError,
@@ -110,7 +111,8 @@ def remove_leftovers(directory: Path, report: RecoveryReport) -> None:
     for path in sorted(directory.iterdir()):
         is_index = path.name.endswith((INDEX_SUFFIX, TIME_INDEX_SUFFIX))
         is_orphan = is_index and not path.with_suffix(LOG_SUFFIX).exists()
-        if is_orphan or (path.name.endswith(DELETED_SUFFIX) and CHECKPOINT_SUFFIX not in path.name):
+        is_deleted = path.name.endswith(DELETED_SUFFIX) and path.name != WITNESS
+        if is_orphan or (is_deleted and CHECKPOINT_SUFFIX not in path.name):
             path.unlink()
             report.removed_files.append(str(path))
 

@@ -40,12 +40,14 @@ from tests.faults import (
     ssl_faults,
     storage_faults,
     transition_faults,
+    vote_faults,
     voter_faults,
 )
 from tests.faults.planted_fault import PlantedFault
 
 CATALOGUE: tuple[PlantedFault, ...] = (
     *raft_faults.FAULTS,
+    *vote_faults.FAULTS,
     *voter_faults.FAULTS,
     *storage_faults.FAULTS,
     *controller_faults.FAULTS,
