@@ -20,6 +20,7 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
+from kraftctl.config.kafka_config_checks import check_as_kafka
 from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -160,6 +161,8 @@ class ControllerConfig:
     ) -> None:
         """`login_configuration` is the JAAS file of the process, if it has one."""
         values = ConfigValues(properties)
+        kafka = check_as_kafka(properties)
+        values.adopt(kafka.errors, kafka.refused)
         self._login_configuration = login_configuration
         self.originals = dict(properties)
         self.warnings = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kraftctl_security.config_values import ConfigValues, split_list
+from kraftctl_protocol.java_values import parse_integer, split_list
+from kraftctl_security.config_values import ConfigValues
 
 _LISTENER = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
@@ -134,18 +135,35 @@ def _address_family(host: str | None) -> str:
     return "4" if host is not None and re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", host) else "name"
 
 
+def parse_voter(entry: str) -> tuple[int, str, int] | None:
+    """Id, host and port of `id@host:port`; None when it is not one."""
+    voter_id, at, address = entry.rstrip("@").partition("@")
+    number, host_port = parse_integer(voter_id, 32), parse_host_port(address)
+    if not at or number is None or number < 0 or host_port is None:
+        return None
+    return number, host_port[0], host_port[1]
+
+
+def why_voter_invalid(entry: str) -> str | None:
+    """Why Kafka refuses an entry of controller.quorum.voters."""
+    return f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}" if parse_voter(entry) is None else None
+
+
+def why_bootstrap_server_invalid(entry: str) -> str | None:
+    """Why Kafka refuses an entry of controller.quorum.bootstrap.servers."""
+    return f"'{entry}' is not of the form {{host}}:{{port}}" if parse_host_port(entry) is None else None
+
+
 def read_voters(values: ConfigValues) -> dict[int, tuple[str, int]]:
     """`controller.quorum.voters`: the static voters, id -> (host, port)."""
     key = "controller.quorum.voters"
     voters: dict[int, tuple[str, int]] = {}
     for entry in split_list(values.text(key)):
-        voter_id, at, address = entry.partition("@")
-        host_port = parse_host_port(address)
-        if not at or host_port is None or re.fullmatch("[0-9]{1,10}", voter_id) is None:
-            reason = f"'{entry}' is not of the form {{id}}@{{host}}:{{port}}"
-            values.refuse(key, values.text(key), reason)
+        voter = parse_voter(entry)
+        if voter is None:
+            values.refuse(key, values.text(key), str(why_voter_invalid(entry)))
             continue
-        voters[int(voter_id)] = host_port
+        voters[voter[0]] = (voter[1], voter[2])
     return voters
 
 
@@ -156,7 +174,7 @@ def read_bootstrap_servers(values: ConfigValues) -> list[tuple[str, int]]:
     for entry in split_list(values.text(key)):
         host_port = parse_host_port(entry)
         if host_port is None:
-            values.refuse(key, values.text(key), f"'{entry}' is not of the form {{host}}:{{port}}")
+            values.refuse(key, values.text(key), str(why_bootstrap_server_invalid(entry)))
             continue
         servers.append(host_port)
     return servers

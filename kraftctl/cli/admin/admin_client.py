@@ -29,7 +29,7 @@ from kraftctl_security.blocking_connection import (
     UnservedRequestError,
     endpoint_text,
 )
-from kraftctl_security.config_values import split_list
+from kraftctl_protocol.java_values import split_list
 
 SOFTWARE = "kraftctl", __version__
 
