@@ -45,9 +45,9 @@ class DefinedValues:
         self._values: dict[str, ConfigValue] = {}
         self._rules = broker_config_rules()
         for key, rule in self._rules.items():
-            text = self._text(key)
-            if text is not None:
-                self._read(key, key, text, rule)
+            name = self._name(key)
+            if name in properties:
+                self._read(name, key, properties[name], rule)
             elif key in REQUIRED_BROKER_CONFIGS:
                 self.refuse([key], f'Missing required configuration "{key}" which has no default value.')
 
@@ -95,15 +95,15 @@ class DefinedValues:
                     found = value
         return found
 
-    def _text(self, key: str) -> str | None:
-        """Of node.id and broker.id, one stands in for the other, under the name that the file has."""
-        if key == NODE_ID and not self.has(NODE_ID):
-            return self.properties.get(BROKER_ID)
-        return self.properties.get(key)
+    def _name(self, key: str) -> str:
+        """The key as the file has it: one of node.id and broker.id stands in for the other."""
+        if key == BROKER_ID and not self.has(BROKER_ID):
+            return NODE_ID
+        return BROKER_ID if key == NODE_ID and not self.has(NODE_ID) else key
 
     def _value(self, key: str) -> ConfigValue | None:
-        if key in self._values:
-            return self._values[key]
+        if self._name(key) in self._values:
+            return self._values[self._name(key)]
         return BROKER_CONFIG_KEYS[key].default_value
 
     def _read(self, name: str, key: str, text: str, rule: Validator) -> ConfigValue | None:

@@ -36,7 +36,11 @@ SHARE_GROUP_COMPARISONS: Final[list[Comparison]] = [
     ("group.share.max.share.sessions", AT_LEAST, "group.share.max.size"),
 ]
 
-STANDBY_REPLICAS: Final = ("group.streams.num.standby.replicas", AT_MOST, "group.streams.max.standby.replicas")
+STANDBY_REPLICAS: Final = (
+    "group.streams.num.standby.replicas",
+    AT_MOST,
+    "group.streams.max.standby.replicas",
+)
 
 
 def check_groups(values: DefinedValues) -> None:
@@ -47,9 +51,7 @@ def check_groups(values: DefinedValues) -> None:
     for kind in ("consumer", "share", "streams"):
         _compare_within(values, kind, "heartbeat.interval.ms")
         _compare_within(values, kind, "session.timeout.ms")
-        _compare(
-            values, (f"group.{kind}.heartbeat.interval.ms", LESS, f"group.{kind}.session.timeout.ms")
-        )
+        _compare(values, (f"group.{kind}.heartbeat.interval.ms", LESS, f"group.{kind}.session.timeout.ms"))
         if kind == "share" and len(values.items(SHARE_ASSIGNORS)) != 1:
             found = len(values.items(SHARE_ASSIGNORS))
             values.refuse(

@@ -9,11 +9,13 @@ import re
 from typing import Final
 
 from kraftctl.config.defined_values import BOOTSTRAP_SERVERS, BROKER_ID, NODE_ID, VOTERS, DefinedValues
-from kraftctl.config.endpoints import parse_voter
+from kraftctl.config.endpoints import parse_voter, split_map
 from kraftctl.config.group_checks import check_groups, check_protocols
-from kraftctl.config.listener_checks import CheckedListeners, check_voters_are_routable, split_map
-from kraftctl_protocol.java_values import BLANKS, parse_integer
+from kraftctl.config.listener_checks import CheckedListeners, check_voters_are_routable
+from kraftctl_protocol.java_values import parse_integer, trim
 
+ROLES: Final = "process.roles"
+CONTROLLER: Final = "controller"
 PER_IP: Final = "max.connections.per.ip"
 PER_IP_OVERRIDES: Final = "max.connections.per.ip.overrides"
 ENABLED_MECHANISMS: Final = "sasl.enabled.mechanisms"
@@ -29,6 +31,10 @@ _HOST: Final = re.compile(r"[0-9a-zA-Z\-%._:]*")
 def check_as_kafka(properties: dict[str, str]) -> DefinedValues:
     """The values of the file; its `errors` have what is wrong, and `refused` the keys concerned."""
     values = DefinedValues(properties)
+    if values.items(ROLES) != [CONTROLLER]:
+        reason = f"kraftctl is only a controller: it must be '{CONTROLLER}'"
+        values.refuse([ROLES], _at(ROLES, values.properties.get(ROLES, ""), reason))
+        return values
     check_groups(values)
     listeners = CheckedListeners(values)
     check_protocols(values)
@@ -57,7 +63,9 @@ def _check_log(values: DefinedValues) -> None:
     )
     key, retention_ms = _time(values, "log.retention", ["ms", "minutes", "hours"])
     if retention_ms == 0:
-        values.refuse([key], _at(key, 0, "log.retention.ms must be unlimited (-1) or, greater than or equal to 1"))
+        values.refuse(
+            [key], _at(key, 0, "log.retention.ms must be unlimited (-1) or, greater than or equal to 1")
+        )
     dedupe, threads = "log.cleaner.dedupe.buffer.size", "log.cleaner.threads"
     if values.integer(threads) == 0 or values.integer(dedupe) // values.integer(threads) <= DEDUPE_BYTES_MIN:
         values.refuse(
@@ -159,7 +167,7 @@ def _check_per_ip(values: DefinedValues) -> None:
         values.refuse([PER_IP, PER_IP_OVERRIDES], rule)
     for entry in entries:
         host, colon, count = entry.rpartition(":")
-        if not colon or parse_integer(count.strip(BLANKS), 32) is None or not _HOST.fullmatch(host.strip(BLANKS)):
+        if not colon or parse_integer(trim(count), 32) is None or not _HOST.fullmatch(trim(host)):
             reason = f"expected host:count entries, got '{entry}'"
             values.refuse([PER_IP_OVERRIDES], _at(PER_IP_OVERRIDES, values.text(PER_IP_OVERRIDES), reason))
 

@@ -9,8 +9,15 @@ import ipaddress
 from typing import Final
 
 from kraftctl.config.defined_values import DefinedValues
-from kraftctl.config.endpoints import SECURITY_PROTOCOLS, WILDCARD_HOST, parse_listener, parse_voter
-from kraftctl_protocol.java_values import BLANKS, split_list
+from kraftctl.config.endpoints import (
+    DEFAULT_LISTENERS,
+    SECURITY_PROTOCOLS,
+    WILDCARD_HOST,
+    parse_listener,
+    parse_voter,
+    split_map,
+)
+from kraftctl_protocol.java_values import parse_integer, trim
 
 PROTOCOL_MAP: Final = "listener.security.protocol.map"
 LISTENERS: Final = "listeners"
@@ -20,6 +27,9 @@ EARLY_START: Final = "early.start.listeners"
 INTER_BROKER_LISTENER: Final = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL: Final = "security.inter.broker.protocol"
 PLAINTEXT: Final = "PLAINTEXT"
+PORT_BITS: Final = 32
+"""Kafka reads a port as an INT. It checks its range when it binds."""
+
 NO_NAME: Final = "The provided listener name is null or empty string"
 
 BoundAddress = tuple[str, str | None, int]
@@ -47,6 +57,12 @@ class CheckedListeners:
         """What process.roles=controller means for names and addresses."""
         values, names = self._values, [name for name in self.controller_names]
         own = self._advertised_by_controller(advertised)
+        if len(own) != len(self.bound) and not values.has(LISTENERS):
+            values.refuse(
+                [LISTENERS, CONTROLLER_NAMES, PROTOCOL_MAP],
+                f'Missing required configuration "{LISTENERS}": its default, {DEFAULT_LISTENERS}, is not of '
+                f"{CONTROLLER_NAMES}, which is {names}.",
+            )
         if len(own) != len(self.bound):
             values.refuse(
                 [LISTENERS, CONTROLLER_NAMES, PROTOCOL_MAP],
@@ -121,7 +137,7 @@ class CheckedListeners:
             return self._default_protocols()
         protocols: dict[str, str] = {}
         for name, protocol in self._entries().items():
-            if not name.strip(BLANKS):
+            if not trim(name):
                 self._refuse(PROTOCOL_MAP, NO_NAME)
             elif protocol.upper() not in SECURITY_PROTOCOLS:
                 reason = f"Invalid security protocol `{protocol}` defined in {PROTOCOL_MAP}"
@@ -140,7 +156,7 @@ class CheckedListeners:
             if not colon:
                 self._refuse(PROTOCOL_MAP, f"expected NAME:PROTOCOL entries, got '{entry}'")
             else:
-                entries[name.strip(BLANKS)] = protocol.strip(BLANKS)
+                entries[trim(name)] = trim(protocol)
         return entries
 
     def _default_protocols(self) -> dict[str, str]:
@@ -163,9 +179,9 @@ class CheckedListeners:
         addresses: list[BoundAddress] = []
         for entry in self._values.items(key):
             address = parse_listener(entry)
-            if address is None:
+            if address is None or parse_integer(str(address[2]), PORT_BITS) is None:
                 self._refuse(key, f"Unable to parse {entry} to a broker endpoint")
-            elif not address[0].strip(BLANKS):
+            elif not trim(address[0]):
                 self._refuse(key, NO_NAME)
             elif address[0] not in self.protocols:
                 keys = [key, PROTOCOL_MAP]
@@ -218,14 +234,6 @@ def check_voters_are_routable(values: DefinedValues, listeners: CheckedListeners
                 text = values.properties[key]
                 reason = f"Host string ({WILDCARD_HOST}) is not routeable"
                 values.refuse([key], f"Invalid value {text} for configuration {key}: {reason}")
-
-
-def split_map(text: str) -> list[str]:
-    """The entries of a map in one text. Empty ones at its end do not count."""
-    entries = split_list(text)
-    while entries and not entries[-1]:
-        entries.pop()
-    return entries
 
 
 def address_family(host: str | None) -> str:

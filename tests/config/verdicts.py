@@ -1,0 +1,130 @@
+"""What Kafka's KafkaConfig and ControllerConfig think of properties files, and why they may differ."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kraftctl.config.controller_config import ConfigException, ControllerConfig
+from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
+from kraftctl_protocol.java_properties import PropertiesError, decode_properties
+from tests.support.processes.kafka import kafka
+
+ORACLE: Final = Path(__file__).parent / "KafkaConfigOracle.java"
+ACCEPTED: Final = "accepted"
+
+STRICTER: Final[dict[str, str]] = {
+    r"^Invalid value .* for configuration process\.roles: kraftctl is only a controller": "there is no broker here",
+    r"^No directory for the metadata log": "Kafka's default is /tmp/kafka-logs, which a restart of the machine empties",
+    r"^Invalid value .* for configuration (advertised\.)?listeners: port -?\d+ of": "Kafka fails later, when it binds",
+    r"is not of the form \{(id\}@\{)?host\}:\{port\}$": "no host, or a voter with a negative id: nobody can be reached",
+    r"max\.connections\.per\.ip\.overrides: expected host:count": "no host, or a negative limit",
+    r"a Java class cannot be loaded here": "the rules of the class would not hold",
+    r"configuration authorizer\.class\.name: String must be one of": "Kafka loads the class later",
+    r"configuration principal\.builder\.class: String must be one of": "a class of the operator",
+    r"^Invalid value .* for configuration super\.users: expected": "Kafka's authorizer refuses it later",
+    r"(ssl|sasl)\.": "Kafka reads the keys of a listener when it binds",
+}
+"""Where KafkaConfig accepts a file: what our first error looks like, and the reason of the difference."""
+
+CLASS_KEYS: Final = (
+    *(key for key, definition in BROKER_CONFIG_KEYS.items() if definition.type == "CLASS"),
+    *("group.consumer.assignors", "group.share.assignors"),
+)
+"""Kafka looks for these classes on its class path. Here, a name that could be one of a class is accepted."""
+
+WITHOUT_KEY: Final[dict[str, tuple[str, ...]]] = {
+    r"^Error creating broker listeners from": ("listeners", "advertised.listeners"),
+    r"^Unknown compression type id": (
+        "offsets.topic.compression.codec",
+        "share.coordinator.state.topic.compression.codec",
+    ),
+    r"^Disabling the": ("group.coordinator.rebalance.protocols",),
+    r"^Host string": ("controller.quorum.voters",),
+    r"^Duplicate key ListenerName": ("listener.security.protocol.map",),
+    r"^The provided listener name is null": ("listener.security.protocol.map", "inter.broker.listener.name"),
+    r"^Unable to parse a listener name": ("listeners",),
+    r"^/ by zero": ("log.cleaner.threads",),
+    r"^(For input string|port out of range|Failed to parse voter ID)": (
+        *("controller.quorum.voters", "controller.quorum.bootstrap.servers", "max.connections.per.ip.overrides"),
+    ),
+    r"^(Class .* cannot be found|.* is not an instance of)": ("group.consumer.assignors", "group.share.assignors"),
+    r"^Could not find a public no-argument constructor": ("group.consumer.assignors", "group.share.assignors"),
+}
+"""The keys that exceptions mean which name none."""
+
+SAME_KEYS: Final[dict[str, str]] = {
+    "broker.id": "node.id",
+    "log.roll.hours": "log.roll.ms",
+    "log.roll.jitter.hours": "log.roll.jitter.ms",
+    "log.retention.hours": "log.retention.ms",
+    "log.retention.minutes": "log.retention.ms",
+}
+"""Kafka copies node.id to broker.id, and names the key with .ms whatever the unit."""
+
+KEY: Final = re.compile(r"[a-z][a-z0-9.]*[a-z0-9]")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`error` is the first one, empty if the file is accepted."""
+
+    error: str
+
+    @property
+    def keys(self) -> list[str]:
+        """The known keys that the error names, in order."""
+        for pattern, keys in WITHOUT_KEY.items():
+            if re.search(pattern, self.error):
+                return list(keys)
+        found = [name for name in KEY.findall(self.error) if name in BROKER_CONFIG_KEYS]
+        return [SAME_KEYS.get(name, name) for name in found]
+
+
+def kafkas_verdicts(files: list[bytes]) -> list[Verdict]:
+    """One JVM for all files."""
+    command = kafka().command(str(ORACLE), log_level="OFF", heap="256m")
+    lines = b"".join(base64.b64encode(file) + b"\n" for file in files)
+    result = subprocess.run(command, input=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    verdicts = result.stdout.decode().splitlines()
+    assert len(verdicts) == len(files)
+    return [Verdict("" if line == ACCEPTED else line.partition("\t")[2]) for line in verdicts]
+
+
+def verdict(file: bytes) -> Verdict:
+    """Of `kraftctl start` and `kraftctl format`."""
+    try:
+        ControllerConfig(decode_properties(file))
+    except ConfigException as error:
+        return Verdict(error.errors[0])
+    except PropertiesError as error:
+        return Verdict(str(error))
+    return Verdict("")
+
+
+def difference(file: bytes, kafkas: Verdict, own: Verdict) -> str | None:
+    """What differs without a reason in the tables above."""
+    if own.error and _is_stricter(own) or kafkas.error and _is_about_a_class(kafkas):
+        return None
+    if kafkas.error and own.error:
+        return None if _same_first_key(kafkas, own) else "another key is refused first"
+    return "refused here alone" if own.error else "accepted here alone" if kafkas.error else None
+
+
+def _same_first_key(kafkas: Verdict, own: Verdict) -> bool:
+    if re.match("(Invalid value|Configuration '|Missing required)", kafkas.error):
+        return kafkas.keys[:1] == own.keys[:1]
+    return not set(kafkas.keys).isdisjoint(own.keys)
+
+
+def _is_stricter(own: Verdict) -> bool:
+    return any(re.search(pattern, own.error) for pattern in STRICTER)
+
+
+def _is_about_a_class(kafkas: Verdict) -> bool:
+    looked_up = re.search("could not be found|cannot be found|instance|constructor|Kafka", kafkas.error)
+    return looked_up is not None and kafkas.keys[0] in CLASS_KEYS
