@@ -22,7 +22,7 @@ from kraftctl.config.endpoints import (
     split_map,
 )
 from kraftctl.config.kafka_config_checks import check_as_kafka
-from kraftctl_protocol.java_values import parse_integer
+from kraftctl_protocol.java_values import parse_integer, trim
 from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
@@ -353,12 +353,13 @@ class ControllerConfig:
         key = "max.connections.per.ip.overrides"
         overrides: dict[str, int] = {}
         for entry in split_map(values.text(key)):
-            host, colon, count = entry.rpartition(":")
-            number = parse_integer(count, 32)
-            if not colon or not host or number is None or number < 0:
-                values.refuse(key, values.text(key), f"expected host:count entries, got '{entry}'")
-                continue
-            overrides[host] = number
+            host, _, count = entry.rpartition(":")
+            number = parse_integer(trim(count), 32)
+            if not trim(host) or number is None or number < 0:
+                reason = f"'{entry}' needs a host, and a count of 0 or more"
+                values.refuse(key, values.text(key), reason)
+            else:
+                overrides[trim(host)] = number
         return overrides
 
     def _read_security(self, values: ConfigValues) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from kraftctl.config.defined_values import BOOTSTRAP_SERVERS, BROKER_ID, NODE_ID, VOTERS, DefinedValues
 from kraftctl.config.endpoints import parse_voter, split_map
 from kraftctl.config.group_checks import check_groups, check_protocols
-from kraftctl.config.listener_checks import CheckedListeners, check_voters_are_routable
+from kraftctl.config.listener_checks import CheckedListeners
 from kraftctl_protocol.java_values import parse_integer, trim
 
 ROLES: Final = "process.roles"
@@ -70,8 +70,8 @@ def _check_log(values: DefinedValues) -> None:
     if values.integer(threads) == 0 or values.integer(dedupe) // values.integer(threads) <= DEDUPE_BYTES_MIN:
         values.refuse(
             [dedupe, threads],
-            f"{dedupe} must be at least 1MB per cleaner thread: it is {values.integer(dedupe)}, and {threads} is "
-            f"{values.integer(threads)}",
+            f"{dedupe} must be at least 1MB per cleaner thread: it is {values.integer(dedupe)}, and "
+            f"{threads} is {values.integer(threads)}",
         )
 
 
@@ -102,8 +102,8 @@ def _check_replication(values: DefinedValues) -> None:
     if values.integer(wait) > values.integer(lag):
         values.refuse(
             [wait, lag],
-            f"{wait} should always be less than or equal to {lag} to prevent frequent changes in ISR: they are "
-            f"{values.integer(wait)} and {values.integer(lag)}",
+            f"{wait} should always be less than or equal to {lag} to prevent frequent changes in ISR: they "
+            f"are {values.integer(wait)} and {values.integer(lag)}",
         )
 
 
@@ -116,14 +116,17 @@ def _check_quorum(values: DefinedValues, listeners: CheckedListeners) -> None:
             f"Either {BOOTSTRAP_SERVERS} (host:port of the controllers) or {VOTERS} (id@host:port of all "
             "static voters) must be set.",
         )
-    check_voters_are_routable(values, listeners)
+    listeners.check_voters(advertised)
     listeners.check_roles(advertised)
     node_id = values.integer(NODE_ID)
     if voters and all(voter[0] != node_id for voter in voters):
         values.refuse(
             [VOTERS, NODE_ID, BROKER_ID],
-            f"Invalid value {values.properties[VOTERS]} for configuration {VOTERS}: the node id {node_id} of this "
-            "controller must be one of the voters",
+            _at(
+                VOTERS,
+                values.properties[VOTERS],
+                f"{NODE_ID} is {node_id}, and this controller must be one of the voters",
+            ),
         )
     listeners.check_names(advertised)
     listeners.check_addresses(advertised)
@@ -137,8 +140,8 @@ def _check_inter_broker_mechanism(values: DefinedValues, listeners: CheckedListe
     if values.text(INTER_BROKER_MECHANISM) not in enabled:
         values.refuse(
             [INTER_BROKER_MECHANISM, ENABLED_MECHANISMS],
-            f"{INTER_BROKER_MECHANISM} must be included in {ENABLED_MECHANISMS} when SASL is used for inter-broker "
-            f"communication: {values.text(INTER_BROKER_MECHANISM)} is not in {enabled}",
+            f"{INTER_BROKER_MECHANISM} must be included in {ENABLED_MECHANISMS} when SASL is used for "
+            f"inter-broker communication: {values.text(INTER_BROKER_MECHANISM)} is not in {enabled}",
         )
 
 
@@ -155,8 +158,8 @@ def _check_connections(values: DefinedValues) -> None:
     if 0 <= values.integer(idle) <= values.integer(delay):
         values.refuse(
             [delay, idle],
-            f"{delay}={values.integer(delay)} should always be less than {idle}={values.integer(idle)} to prevent "
-            "failed authentication responses from timing out",
+            f"{delay}={values.integer(delay)} should always be less than {idle}={values.integer(idle)} to "
+            "prevent failed authentication responses from timing out",
         )
 
 

@@ -53,9 +53,22 @@ class CheckedListeners:
             return self.bound
         return self._read(ADVERTISED, distinct_ports=False)
 
+    def check_voters(self, advertised: list[BoundAddress]) -> None:
+        """The entry of this node stands in for a wildcard address that is not advertised."""
+        key, text = "controller.quorum.voters", self._values.properties.get("controller.quorum.voters", "")
+        voters = [voter for voter in map(parse_voter, self._values.items(key)) if voter is not None]
+        explicit = [each[0] for each in advertised] if self._values.has(ADVERTISED) else []
+        for name, host, _ in self.controller_bound:
+            is_first = name == self.controller_names[0].upper()
+            if not is_first or name in explicit or host not in (None, WILDCARD_HOST):
+                continue
+            if any(voter[1] == WILDCARD_HOST for voter in voters):
+                reason = f"Host string ({WILDCARD_HOST}) is not routeable"
+                self._values.refuse([key], f"Invalid value {text} for configuration {key}: {reason}")
+
     def check_roles(self, advertised: list[BoundAddress]) -> None:
         """What process.roles=controller means for names and addresses."""
-        values, names = self._values, [name for name in self.controller_names]
+        values, names = self._values, list(self.controller_names)
         own = self._advertised_by_controller(advertised)
         if len(own) != len(self.bound) and not values.has(LISTENERS):
             values.refuse(
@@ -66,15 +79,15 @@ class CheckedListeners:
         if len(own) != len(self.bound):
             values.refuse(
                 [LISTENERS, CONTROLLER_NAMES, PROTOCOL_MAP],
-                f"The {LISTENERS} config must only contain KRaft controller listeners from {CONTROLLER_NAMES} "
-                f"when process.roles=controller: it has {[each[0] for each in self.bound]}, and "
-                f"{CONTROLLER_NAMES} is {names}",
+                f"The {LISTENERS} config must only contain KRaft controller listeners from "
+                f"{CONTROLLER_NAMES} when process.roles=controller: it has "
+                f"{[each[0] for each in self.bound]}, and {CONTROLLER_NAMES} is {names}",
             )
         if values.has(INTER_BROKER_LISTENER) and self.check_inter_broker()[0] in names:
             values.refuse(
                 [CONTROLLER_NAMES, INTER_BROKER_LISTENER],
-                f"{CONTROLLER_NAMES} must not contain an explicitly set {INTER_BROKER_LISTENER} configuration "
-                "value when process.roles=controller",
+                f"{CONTROLLER_NAMES} must not contain an explicitly set {INTER_BROKER_LISTENER} "
+                "configuration value when process.roles=controller",
             )
 
     def check_names(self, advertised: list[BoundAddress]) -> None:
@@ -85,8 +98,9 @@ class CheckedListeners:
         ):
             self._values.refuse(
                 [CONTROLLER_NAMES, LISTENERS, PROTOCOL_MAP],
-                f"{CONTROLLER_NAMES} must only contain values appearing in the '{LISTENERS}' configuration when "
-                f"running the KRaft controller role: it is {self.controller_names}, and {LISTENERS} has {bound}",
+                f"{CONTROLLER_NAMES} must only contain values appearing in the '{LISTENERS}' configuration "
+                f"when running the KRaft controller role: it is {self.controller_names}, and {LISTENERS} "
+                f"has {bound}",
             )
 
     def check_addresses(self, advertised: list[BoundAddress]) -> None:
@@ -160,7 +174,7 @@ class CheckedListeners:
         return entries
 
     def _default_protocols(self) -> dict[str, str]:
-        """Each protocol names itself; the controller's listeners are PLAINTEXT if no other protocol is used."""
+        """Each protocol names itself; the controller's listeners are PLAINTEXT if no other is used."""
         protocols = {name: name for name in SECURITY_PROTOCOLS}
         named = list(self.controller_names)
         if not any(_is_secured(name) for name in named):
@@ -203,8 +217,8 @@ class CheckedListeners:
             if port != 0 and len(families) > 1 and sorted(families) != ["4", "6"]:
                 self._refuse(
                     key,
-                    "Each listener must have a different port unless exactly one listener has an IPv4 address "
-                    f"and the other IPv6 address, port: {port}",
+                    "Each listener must have a different port unless exactly one listener has an IPv4 "
+                    f"address and the other IPv6 address, port: {port}",
                 )
 
     def _check_early_start(self) -> None:
@@ -220,20 +234,6 @@ class CheckedListeners:
     def _refuse(self, key: str, reason: str, keys: list[str] | None = None) -> None:
         text = self._values.properties.get(key, "")
         self._values.refuse(keys or [key], f"Invalid value {text} for configuration {key}: {reason}")
-
-
-def check_voters_are_routable(values: DefinedValues, listeners: CheckedListeners) -> None:
-    """The entry of this node stands in for a wildcard address that is not advertised."""
-    key = "controller.quorum.voters"
-    for name, host, _ in listeners.controller_bound:
-        if name != listeners.controller_names[0].upper() or host not in (None, WILDCARD_HOST):
-            continue
-        for entry in values.items(key):
-            voter = parse_voter(entry)
-            if voter is not None and voter[1] == WILDCARD_HOST:
-                text = values.properties[key]
-                reason = f"Host string ({WILDCARD_HOST}) is not routeable"
-                values.refuse([key], f"Invalid value {text} for configuration {key}: {reason}")
 
 
 def address_family(host: str | None) -> str:

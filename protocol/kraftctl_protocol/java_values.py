@@ -1,4 +1,4 @@
-"""Texts of properties read as Java reads them: what it trims, numbers, booleans, lists. The rules of ConfigDef."""
+"""Values of properties read as Kafka's ConfigDef reads them: what Java trims, numbers, booleans, lists."""
 
 from __future__ import annotations
 

@@ -236,3 +236,15 @@ def lines_of(text: str) -> list[tuple[str, str]]:
     """Key and value of each line."""
     pairs = [line.partition("=") for line in text.strip().splitlines()]
     return [(key, value) for key, _, value in pairs]
+
+
+def escaped(text: str) -> str:
+    """`text` as a properties file has it, with escapes beyond ASCII: Java reads Latin-1."""
+    return "".join(map(_escape, text.replace("\\", "\\\\").replace("\t", "\\t")))
+
+
+def _escape(character: str) -> str:
+    if character.isascii():
+        return character
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
