@@ -104,7 +104,7 @@ class CheckedListeners:
             )
 
     def check_addresses(self, advertised: list[BoundAddress]) -> None:
-        """Nobody connects to the wildcard address."""
+        """The wildcard address cannot be connected to."""
         others = [each for each in advertised if each[0] not in self.controller_names]
         for _, host, _ in [*others, *self._advertised_by_controller(advertised)]:
             if host == WILDCARD_HOST:

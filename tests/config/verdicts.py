@@ -22,12 +22,12 @@ OTHER_MECHANISM: Final = r"(enabled\.mechanisms|mechanism\.controller\.protocol)
 
 STRICTER: Final[dict[str, str]] = {
     r"configuration process\.roles: kraftctl is only a controller": "there is no broker here",
-    r"is not of the form \{(id\}@\{)?host\}:\{port\}$": "no host, or a negative id: nobody is there",
+    r"is not of the form \{(id\}@\{)?host\}:\{port\}$": "no host, or a negative id",
 }
 """What our first error looks like where KafkaConfig accepts a file or refuses another key, and the reason."""
 
 STRICTER_AT_LAST: Final[dict[str, str]] = {
-    r"^No directory for the metadata log": "the default is in /tmp, and empty after a restart",
+    r"^No directory for the metadata log": "the default directory is empty after a restart of the machine",
     r"configuration (advertised\.)?listeners: port -?\d+ of": "Kafka fails later, when it binds",
     r"overrides: '.*' needs a host, and a count": "no host, or a limit below zero",
     r"a Java class cannot be loaded here": "the rules of the class would not hold",

@@ -276,9 +276,5 @@ def _node_number(config: ControllerConfig, name: str) -> int | None:
     definition = BROKER_CONFIG_KEYS.get(name)
     if definition is None or definition.default is None:
         return None
-    try:
-        value = definition.parse(config.originals.get(name, definition.default))
-    except InvalidConfigValueError:
-        # Not a key of a controller: it is not checked when the properties file is read.
-        value = definition.parse(definition.default)
+    value = definition.parse(config.originals.get(name, definition.default))
     return value if isinstance(value, int) else None
