@@ -1,4 +1,6 @@
-"""ControllerConfig: the keys of a controller's properties file, with Kafka 4.3's defaults and checks.
+"""ControllerConfig: the keys of a controller's properties file, with Kafka 4.3's defaults.
+
+Kafka's checks, also of keys that only brokers use, are in `kafka_config_checks`.
 
 An attribute is named as its key, with underscores for dots; units are in the name as in Kafka's.
 Keys that are not here are kept in `originals` (dynamic config resolution wants broker keys as
@@ -219,7 +221,7 @@ class ControllerConfig:
         }
         self._read_sasl(values)
         advertised = read_listeners(values, "advertised.listeners", protocols)
-        self.advertised_listeners = self._advertised(values, advertised)
+        self.advertised_listeners = self._advertised(advertised)
         self.early_start_listeners = (
             values.names("early.start.listeners") if values.has("early.start.listeners") else names
         )
@@ -248,7 +250,7 @@ class ControllerConfig:
                 f" certificate. Next step: set {prefixed} if it has to."
             )
 
-    def _advertised(self, values: ConfigValues, advertised: list[Endpoint]) -> list[Endpoint]:
+    def _advertised(self, advertised: list[Endpoint]) -> list[Endpoint]:
         """One endpoint per controller listener: where peers and brokers connect.
 
         A wildcard address cannot be advertised: the entry of this node among the static voters
@@ -258,11 +260,11 @@ class ControllerConfig:
         for index, name in enumerate(self.controller_listener_names):
             for endpoint in advertised + self.listeners:
                 if endpoint.listener == name:
-                    result.append(self._routable(values, endpoint, endpoint in advertised, index == 0))
+                    result.append(self._routable(endpoint, endpoint in advertised, index == 0))
                     break
         return result
 
-    def _routable(self, values: ConfigValues, endpoint: Endpoint, explicit: bool, default: bool) -> Endpoint:
+    def _routable(self, endpoint: Endpoint, explicit: bool, default: bool) -> Endpoint:
         if endpoint.host is not None and endpoint.host != WILDCARD_HOST:
             return endpoint
         own = self.controller_quorum_voters.get(self.node_id)
