@@ -432,5 +432,6 @@ STYLES: Final = (
     "!x\n\n{line}",
     "{line}\r",
     "\f{line}",
+    "{line}\\u12",
 )
-"""Blanks, continued lines, comments, ends of lines."""
+"""Blanks, continued lines, comments, ends of lines, an escape that is none."""

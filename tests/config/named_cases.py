@@ -15,6 +15,30 @@ GOOD: Final = {
     "log.dirs": "data",
 }
 
+SHARED_PORTS: Final = [
+    (("127.0.0.1", "[::1]"), True),
+    (("0.0.0.0", "[::]"), True),
+    (("[fe80::1%eth0]", "10.0.0.1"), True),
+    (("[::ffff:10.0.0.1]", "10.0.0.1"), True),
+    (("127.0.0.1", "10.0.0.1"), False),
+    (("[::1]", "[::2]"), False),
+    (("localhost", "[::1]"), False),
+    (("", "0.0.0.0"), False),
+    (("010.0.0.1", "[::1]"), False),
+    (("256.0.0.1", "[::1]"), False),
+    (("127.0.0.1", "[1::2::3]"), False),
+    (("127.0.0.1", "[::1]", "localhost"), False),
+    (("127.0.0.1", "[::1]", "[::2]"), False),
+]
+"""Hosts of listeners on one port: Kafka wants exactly one address of each family of IP."""
+
+
+def _sharing(hosts: tuple[str, ...]) -> dict[str, str | None]:
+    names = "ABC"[: len(hosts)]
+    listeners = [f"{name}://{host}:9093" for name, host in zip(names, hosts, strict=True)]
+    return {"controller.listener.names": ",".join(names), "listeners": ",".join(listeners)}
+
+
 NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     # What charts and playbooks were seen to have.
     ({"inter.broker.listener.name": "EXTERNAL"}, "inter.broker.listener.name"),
@@ -125,6 +149,7 @@ NAMED_CASES: Final[list[tuple[dict[str, str | None], str | None]]] = [
     ({"advertised.listeners": "BROKER://h:9092"}, "advertised.listeners"),
     ({"listeners": "CONTROLLER://0.0.0.0:9093", "controller.quorum.voters": "1@0.0.0.0:9093"},
      "controller.quorum.voters"),
+    *[(_sharing(hosts), None if accepted else "listeners") for hosts, accepted in SHARED_PORTS],
     # The quorum.
     ({"controller.quorum.voters": None}, "controller.quorum.bootstrap.servers"),
     ({"controller.quorum.voters": "2@localhost:9093"}, "controller.quorum.voters"),

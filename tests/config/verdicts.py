@@ -159,6 +159,8 @@ def reason_of(error: str) -> str:
 def _same_first_key(kafkas: Verdict, own: Verdict) -> bool:
     if re.match("(Invalid value|Configuration '|Missing required)", kafkas.error):
         return kafkas.keys[:1] == own.keys[:1] and reason_of(kafkas.error) == reason_of(own.error)
+    if kafkas.error.startswith("Malformed"):
+        return "hexadecimal" in own.error
     return not set(kafkas.keys).isdisjoint(own.keys)
 
 
