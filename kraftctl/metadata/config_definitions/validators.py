@@ -99,6 +99,9 @@ class ListOf(Validator):
         self.words = words
         self.empty_allowed = empty_allowed
 
+    def why_invalid(self, value: object) -> str | None:
+        return self.error("", "", value)
+
     def error(self, name: str, text: str, value: object) -> str | None:
         assert isinstance(value, list), value
         if not value and not self.empty_allowed:
