@@ -18,6 +18,9 @@ RULES: Final = broker_config_rules()
 LEFT_OUT: Final = ("config.providers",)
 """It changes what the values of all keys mean."""
 
+MALFORMED: Final = b"a=\\u12"
+MALFORMED_SHARE: Final = 0.01
+
 NUMBERS: Final = (
     *(
         "0",
@@ -240,9 +243,10 @@ def changed_file(seed: int) -> bytes:
     """One of the files, with one to four changes."""
     rng = random.Random(seed)
     lines = lines_of(rng.choice(list(CONTROLLER_FILES.values())))
-    for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
+    for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 2, 3, 4))):
         rng.choice(CHANGES)(rng, lines)
-    return b"".join(_written(rng, key, value) for key, value in lines)
+    written = b"".join(_written(rng, key, value) for key, value in lines)
+    return written + (MALFORMED if rng.random() < MALFORMED_SHARE else b"")
 
 
 def odd_values(key: str) -> list[str]:
@@ -407,7 +411,22 @@ def _put(lines: list[Line], key: str, value: str) -> None:
 
 
 CHANGES: Final[list[Callable[[random.Random, list[Line]], None]]] = [
-    *(_drop, _add, _add, _add, _add, _add_good, _change, _change, _repeat, _relate, _relate, _listen),
+    *(
+        _drop,
+        _add,
+        _add,
+        _add,
+        _add,
+        _add_good,
+        _add_good,
+        _add_good,
+        _change,
+        _change,
+        _repeat,
+        _relate,
+        _relate,
+        _listen,
+    ),
     *(_name_listeners, _map, _vote, _bootstrap, _limit, _secure_brokers),
 ]
 
@@ -432,6 +451,5 @@ STYLES: Final = (
     "!x\n\n{line}",
     "{line}\r",
     "\f{line}",
-    "{line}\\u12",
 )
-"""Blanks, continued lines, comments, ends of lines, an escape that is none."""
+"""Blanks, continued lines, comments, ends of lines."""
