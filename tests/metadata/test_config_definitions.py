@@ -86,6 +86,7 @@ def test_some_facts():
         ("DOUBLE", "1e3", 1000.0),
         ("DOUBLE", "0.5f", 0.5),
         ("DOUBLE", "-Infinity", float("-inf")),
+        ("DOUBLE", "0x1p3", 8.0),
         ("LIST", " a , b,c ", ["a", "b", "c"]),
         ("LIST", "  ", []),
         ("LIST", "a,,b", ["a", "", "b"]),

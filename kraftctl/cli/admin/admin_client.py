@@ -20,6 +20,7 @@ from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL, AuthenticationFailedError
@@ -29,7 +30,6 @@ from kraftctl_security.blocking_connection import (
     UnservedRequestError,
     endpoint_text,
 )
-from kraftctl_security.config_values import split_list
 
 SOFTWARE = "kraftctl", __version__
 

@@ -26,7 +26,7 @@ from kraftctl.controller.controller_state import ControllerState
 from kraftctl.controller.excessive_requests import has_too_many
 from kraftctl.controller.request_context import RequestContext
 from kraftctl.metadata import features
-from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError, split_list
+from kraftctl.metadata.config_definitions.config_key import InvalidConfigValueError
 from kraftctl.metadata.config_definitions.generated.topic_config_data import TOPIC_CONFIG_KEYS
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.acl_operation import AclOperation
@@ -34,6 +34,7 @@ from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.api_keys import ApiKey
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated.config_record import ConfigRecord
+from kraftctl_protocol.java_values import split_list
 from kraftctl_protocol.metadata_record import RecordAndVersion
 
 CORDONED_LOG_DIRS: Final = "cordoned.log.dirs"

@@ -12,7 +12,6 @@ from kraftctl.metadata.config_definitions.config_key import (
     ConfigKey,
     ConfigValue,
     InvalidConfigValueError,
-    split_list,
 )
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl.metadata.config_definitions.generated.client_metrics_config_data import (
@@ -23,6 +22,7 @@ from kraftctl.metadata.topic_name import why_topic_name_invalid
 from kraftctl_protocol import config_resource
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.java_values import split_list
 
 BROKER_ID = re.compile(r"[+-]?[0-9]{1,10}")
 
@@ -276,9 +276,5 @@ def _node_number(config: ControllerConfig, name: str) -> int | None:
     definition = BROKER_CONFIG_KEYS.get(name)
     if definition is None or definition.default is None:
         return None
-    try:
-        value = definition.parse(config.originals.get(name, definition.default))
-    except InvalidConfigValueError:
-        # Not a key of a controller: it is not checked when the properties file is read.
-        value = definition.parse(definition.default)
+    value = definition.parse(config.originals.get(name, definition.default))
     return value if isinstance(value, int) else None
