@@ -66,6 +66,7 @@ class Driver:
         request_timeout_ms: int,
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
+        is_own: Callable[[str, int], bool] = lambda _host, _port: False,
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
@@ -84,6 +85,7 @@ class Driver:
             offer=self.offer,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
+            is_own=is_own,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = threads or StorageThreads(loop)
