@@ -23,7 +23,7 @@ from kraftctl_security.addresses.host_addresses import (
     Address,
     Failure,
 )
-from kraftctl_security.addresses.known_hosts import LOOKUP_PATIENCE_SECONDS, KnownHost
+from kraftctl_security.addresses.known_hosts import LOOKUP_SECONDS_MAX, KnownHost
 from kraftctl_security.authentication_failures import AuthenticationFailedError, failure_of_ssl
 
 CannotConnect: Final = (OSError, EOFError, DecodeError, AuthenticationFailedError)
@@ -34,7 +34,7 @@ class Closable(Protocol):
     """What a greeting makes of a connection."""
 
     def close(self) -> None:
-        """At once."""
+        """Immediately, without waiting for what is unsent."""
         ...
 
 
@@ -90,10 +90,10 @@ class Race(Generic[C]):
     async def _resolve(self) -> None:
         lookup = asyncio.wrap_future(self._host.lookup.start())
         began_at = self._loop.time()
-        patience = LOOKUP_PATIENCE_SECONDS if self._host.addresses.is_known() else None
+        wait = LOOKUP_SECONDS_MAX if self._host.addresses.is_known() else None
         try:
             if not lookup.done():
-                await asyncio.wait([lookup], timeout=patience)
+                await asyncio.wait([lookup], timeout=wait)
         except asyncio.CancelledError:
             self._host.is_unresolved(self._loop.time() - began_at)
             raise

@@ -27,7 +27,7 @@ from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import (
     NOT_AUTHENTICATED,
-    SASL_PATIENCE_SECONDS,
+    SASL_SECONDS_MAX,
     Address,
     Failure,
 )
@@ -235,14 +235,14 @@ class Destination:
         if new_sasl_client is None:
             return True
         has_alternative = self._known.addresses.has_alternative(connection.address)
-        patience = asyncio.timeout(SASL_PATIENCE_SECONDS if has_alternative else None)
+        limit = asyncio.timeout(SASL_SECONDS_MAX if has_alternative else None)
         try:
-            async with patience:
+            async with limit:
                 await connection.authenticate(new_sasl_client)
         except TimeoutError as error:
-            if not patience.expired():
+            if not limit.expired():
                 raise
-            self._note(error, SASL_PATIENCE_SECONDS)
+            self._note(error, SASL_SECONDS_MAX)
             return False
         return True
 
@@ -254,7 +254,7 @@ class Destination:
         return connection
 
     def _note(self, error: Exception, seconds: float) -> str:
-        """Why this attempt has failed. Silence counts against the address, and so does all before an answer."""
+        """Why it failed. Silence counts against the address, and all that precedes the first answer."""
         connection = self._connection
         if connection is None:
             return str(error) or self._known.reasons() or type(error).__name__
@@ -323,7 +323,7 @@ class PeerConnection:
         return not self._reader.at_eof() and not self._writer.is_closing()
 
     def close(self) -> None:
-        """At once."""
+        """Immediately, without waiting for what is unsent."""
         self._writer.transport.abort()
 
     async def learn_versions(self) -> None:

@@ -13,16 +13,16 @@ PEERS = "tests/server/test_sasl_peers.py"
 SSL_PEERS = "tests/server/test_ssl_peers.py"
 PEERS_FILE = "kraftctl/server/peers.py"
 CONNECTION_FILE = "protocol/kraftctl_security/blocking_connection.py"
+ATTEMPT_FILE = "protocol/kraftctl_security/blocking_attempt.py"
 EXCHANGE_FILE = "protocol/kraftctl_security/sasl/client_exchange.py"
 EXPORTER_FILE = "spark/kraftctl_spark/log/client_config.py"
 
 FAULTS = (
     PlantedFault(
         "a-blocking-client-checks-no-host-name",
-        CONNECTION_FILE,
-        "            self._socket = context.wrap_socket(self._socket, server_hostname=self.endpoint[0])\n",
-        "            context.check_hostname = False\n"
-        "            self._socket = context.wrap_socket(self._socket)\n",
+        ATTEMPT_FILE,
+        "        self.missing = NOT_ENCRYPTED\n",
+        "        self.missing = NOT_ENCRYPTED\n        self._context.check_hostname = False\n",
         (f"{BLOCKING}::test_what_ssl_does_not_accept_names_the_key",),
         "Any holder of a certificate of the authority is taken for the controller.",
     ),

@@ -22,6 +22,7 @@ from kraftctl_protocol.generated.describe_cluster_request import DescribeCluster
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
+from kraftctl_security.addresses.known_hosts import KnownHosts
 from kraftctl_security.authentication_failures import SECURITY_PROTOCOL, AuthenticationFailedError
 from kraftctl_security.blocking_connection import (
     BlockingConnection,
@@ -65,6 +66,7 @@ class AdminClient:
         self._to_controllers = to_controllers
         self._config = config
         self._clock = clock
+        self._hosts = KnownHosts()
         self._connections: dict[Endpoint, BlockingConnection] = {}
         self._known: list[Endpoint] = []
         """What DescribeCluster has named, the active controller first."""
@@ -192,6 +194,7 @@ class AdminClient:
             security=self._config.security,
             setup_timeout_s=setup_s,
             timeout_s=timeout_s,
+            known=self._hosts.host(*endpoint),
         )
 
     def _failed(self, endpoint: Endpoint, error: Exception, *, is_cut_short: bool = False) -> None:

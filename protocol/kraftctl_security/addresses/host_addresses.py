@@ -31,7 +31,7 @@ NOT_ANSWERED: Final = "a connection was accepted, but ApiVersions was not answer
 NOT_AUTHENTICATED: Final = "ApiVersions was answered, but SASL was not"
 """What had not happened when the time was over."""
 
-SASL_PATIENCE_SECONDS: Final = 1.0
+SASL_SECONDS_MAX: Final = 1.0
 """How long SASL may take at an address when there are others that were not silent."""
 
 NAMED_MAX: Final = 8
@@ -49,7 +49,7 @@ class Address(NamedTuple):
     """As getaddrinfo has it: family, and host, port and what else the family needs."""
 
     family: int
-    place: tuple[str | int, ...]
+    place: tuple[str | int | bytes, ...]
 
     def __str__(self) -> str:
         return str(self.place[0])

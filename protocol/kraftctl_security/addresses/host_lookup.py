@@ -1,4 +1,4 @@
-"""Asks the resolver of the system for the addresses of a name, on a thread that nobody has to wait for.
+"""Asks the resolver of the system for the addresses of a name, on a thread that no caller has to wait for.
 
 `getaddrinfo` cannot be interrupted: with name servers that do not answer it takes half a minute, and the
 thread pools of event loops are full after a few such calls.

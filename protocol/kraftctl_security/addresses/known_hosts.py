@@ -14,7 +14,7 @@ HOSTS_MAX: Final = 64
 NO_SUCH_NAME: Final = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 """The resolver says that there is no such name, or that it has no address."""
 
-LOOKUP_PATIENCE_SECONDS: Final = 1.0
+LOOKUP_SECONDS_MAX: Final = 1.0
 """How long the resolver may take when the name already has addresses."""
 
 
