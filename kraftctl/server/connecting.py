@@ -177,7 +177,7 @@ class Race(Generic[C]):
         for address in self._running.values():
             seconds = self._loop.time() - self._began_at.get(address, self._loop.time())
             if seconds >= ATTEMPT_DELAY_SECONDS or not self._host.addresses.has_several():
-                self._note(address, f"{self._missing[address]} within {seconds:.3g} s")
+                self._note(address, f"{self._missing[address]} within {seconds:.1f} s")
 
     def _note(self, address: Address, reason: str) -> None:
         now = self._loop.time()

@@ -259,7 +259,7 @@ class Destination:
         if connection is None:
             return str(error) or self._known.reasons() or type(error).__name__
         is_silent = isinstance(error, TimeoutError)
-        reason = f"{connection.missing} within {seconds:.3g} s" if is_silent else ""
+        reason = f"{connection.missing} within {seconds:.1f} s" if is_silent else ""
         reason = reason or str(error) or type(error).__name__
         if is_silent or not connection.has_served:
             failure = Failure(reason, seconds if is_silent else 0.0, self._loop.time())

@@ -117,7 +117,7 @@ class BlockingConnection:
         if payload is None:
             versions = f" in version {lowest_version} or later" if lowest_version else ""
             raise UnservedRequestError(f"it does not serve this {request.NAME}{versions}")
-        with self._noted(f"{request.NAME} was not answered within {timeout_s:.3g} s"):
+        with self._noted(f"{request.NAME} was not answered within {timeout_s:.1f} s"):
             response = self._codec.decode(self._exchange(payload, deadline))
         self._has_served = True
         self._known.addresses.served(self.address)
@@ -129,7 +129,7 @@ class BlockingConnection:
             return
         exchange = SaslExchange(self._codec, self._security.new_sasl_client)
         answer: bytes | None = None
-        with self._noted(f"{NOT_AUTHENTICATED} within {timeout_s:.3g} s"):
+        with self._noted(f"{NOT_AUTHENTICATED} within {timeout_s:.1f} s"):
             while (payload := exchange.advance(answer)) is not None:
                 answer = self._exchange(payload, deadline)
         renewed_after_s = exchange.renewed_after_seconds

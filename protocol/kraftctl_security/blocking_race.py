@@ -119,7 +119,7 @@ class BlockingRace:
         for attempt in [each for each in self._running if min(each.deadline, self._deadline) <= now]:
             self._selector.unregister(attempt.socket)
             attempt.close()
-            reason = f"{attempt.missing} within {now - attempt.began_at:.3g} s"
+            reason = f"{attempt.missing} within {now - attempt.began_at:.1f} s"
             self._ended(attempt, TimeoutError(reason))
         return None
 

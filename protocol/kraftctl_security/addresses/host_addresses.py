@@ -20,7 +20,10 @@ ATTEMPT_DELAY_SECONDS: Final = 0.25
 """How long an address may be silent before the next one is tried beside it: RFC 8305, section 8."""
 
 ADDRESSES_MAX: Final = 64
-"""Of one name at a time. Those that have failed give way to others when the name has more."""
+"""That one attempt may try. Those that have failed give way to others when the name has more."""
+
+REMEMBERED_MAX: Final = 1_024
+"""Addresses of one name of which failures are remembered; others are ignored. DNS over UDP has 28 of IPv4."""
 
 RACING_MAX: Final = 16
 """Connections of one attempt at a time: as many as begin within four seconds."""
@@ -80,7 +83,8 @@ class HostAddresses:
 
     def resolved(self, found: Iterable[Address]) -> None:
         """The name has these addresses now. What is known of others is forgotten."""
-        all_found = _families_in_turn(list(dict.fromkeys(found)))
+        distinct = _families_in_turn(list(dict.fromkeys(found)))
+        all_found = distinct[:REMEMBERED_MAX]
         current = set(all_found)
         self._failures = {each: why for each, why in self._failures.items() if each in current}
         self._own &= current
@@ -89,7 +93,7 @@ class HostAddresses:
         # In this order, an excess of addresses consists of those that failed last.
         kept = set(sorted(all_found, key=self._rank)[:ADDRESSES_MAX])
         self._found = [each for each in all_found if each in kept]
-        self._is_whole = len(kept) == len(all_found)
+        self._is_whole = len(kept) == len(distinct)
 
     def is_known(self) -> bool:
         """Whether the name had addresses when it was resolved last."""

@@ -46,7 +46,7 @@ class KnownHost:
 
     def is_unresolved(self, seconds: float) -> None:
         """The lookup has not ended within this time."""
-        self._problem = f"no name server has said within {seconds:.3g} s which address {self.host} has"
+        self._problem = f"no name server has said within {seconds:.1f} s which address {self.host} has"
 
     def reasons(self) -> str:
         """Why there was no answer yet."""
