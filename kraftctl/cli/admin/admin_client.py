@@ -15,6 +15,7 @@ from typing import TypeVar
 from kraftctl import __version__
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError, UnavailableError
+from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.config.endpoints import parse_host_port
 from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
@@ -126,15 +127,10 @@ class AdminClient:
                     raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
                 self._problems[endpoint] = error.name
             if self._without_api.issuperset(endpoints):
-                raise UnavailableError(
-                    f"No node serves {request.NAME}: {self._reasons()}."
-                    " Next step: ask nodes of a later release."
-                )
+                raise UnavailableError(no_node_serves(request.NAME, self._reasons()))
             if self._keys_to_check.keys() >= set(endpoints):
-                raise UnavailableError(
-                    f"No node was asked {request.NAME}: {self._reasons()}."
-                    f" Next step: check {self._keys_in_doubt()} of --command-config."
-                )
+                keys = self._keys_to_check.values()
+                raise UnavailableError(no_node_was_asked(request.NAME, self._reasons(), keys))
             if self._clock.now_ms() + self._config.retry_backoff_ms >= deadline_ms:
                 raise UnavailableError(self._why_unavailable(request))
             self._known = []
