@@ -44,9 +44,9 @@ class QuorumSurvey:
         self._bootstrap = bootstrap
         self._to_controllers = to_controllers
         self._config = config
-        self._wait_ms = wait_ms
         self._with_cluster_id = with_cluster_id
-        self._deadline = time.monotonic() + wait_ms / 1000
+        self._began_at = time.monotonic()
+        self._deadline = self._began_at + wait_ms / 1000
         self._stop = Event()
         self._findings: SimpleQueue[Finding] = SimpleQueue()
         self._threads: dict[Endpoint, Thread] = {}
@@ -115,14 +115,15 @@ class QuorumSurvey:
         return "; ".join(f"{endpoint_text(each.endpoint)} {each.text}" for each in self._said.values())
 
     def _text(self) -> str:
-        silence = f"has said nothing within {self._wait_ms / 1000:.1f} s"
+        seconds = time.monotonic() - self._began_at
+        silence = f"has said nothing within {seconds:.1f} s"
         lines = [
             f"  {endpoint_text(endpoint)} {said.text if (said := self._said.get(endpoint)) else silence}"
             for endpoint in self._threads
         ]
         return "\n".join(
             [
-                f"The quorum has no leader that answers: none was found within {self._wait_ms} ms.",
+                f"The quorum has no leader that answers: none was found within {seconds:.1f} s.",
                 *lines,
                 f"Next step: {self._next_step()}",
             ]
