@@ -90,7 +90,6 @@ class Driver:
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = threads or StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._node_loop = NodeLoop(
             node,
             clock=clock,
@@ -106,7 +105,7 @@ class Driver:
             network=self._network,
             clock=clock,
             scheduler=self._threads,
-            notices=self._notices,
+            notices=LoggedNotices(loop.time, loop.call_later, audit_log),
             inbox=self._node_loop,
             probe=self.probe,
             pace=TurnPace(clock.now_ns),
@@ -114,8 +113,7 @@ class Driver:
             retention_ms=retention_ms,
         )
         self._node_loop.attach(self._executor)
-        self.requests = RequestIntake(node, self._network, self._node_loop)
-        """For connections."""
+        self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def start(self) -> None:
         self.offer(events.Started())

@@ -324,7 +324,7 @@ def test_a_resolver_that_fails_does_not_take_away_what_is_known(
 
 
 def test_a_name_may_have_other_addresses_later(situation: Situations) -> None:
-    """As of a pod that was started again: the former address is somebody else's, or nobody's."""
+    """As of a pod that was started again: the former address is that of another one by then."""
     there = situation(PLAINTEXT)
     there.names.addresses[NAME] = [V4]
     former = there.good(V4)

@@ -52,6 +52,7 @@ class Session:
             self.bootstrap,
             to_controllers=self.to_controllers,
             config=self.config,
+            clock=self.clock,
             wait_ms=limit_ms if is_given else min(limit_ms, LEADER_WAIT_MS),
             with_cluster_id=with_cluster_id,
         ).run()

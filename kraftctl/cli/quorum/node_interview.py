@@ -6,7 +6,6 @@ without an id, which leaves no trace, is refused with the epoch of the node and 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
@@ -17,6 +16,7 @@ from kraftctl.cli.admin.admin_client import BROKER_ENDPOINTS, CONTROLLER_ENDPOIN
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import AdminError, RefusedError
 from kraftctl.cli.quorum.quorum_info import QuorumInfo, error_in, quorum_info_of, quorum_request
+from kraftctl.server.clock import Clock
 from kraftctl_protocol.errors import Errors, error_of
 from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
 from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
@@ -95,16 +95,17 @@ class NodeInterview:
         config: ClientConfig,
         to_controllers: bool,
         with_cluster_id: bool,
-        deadline: float,
+        clock: Clock,
+        deadline_ms: int,
         stop: Event,
     ) -> None:
-        """`deadline` is a time of time.monotonic."""
         self._endpoint = endpoint
         self._report = report
         self._config = config
         self._to_controllers = to_controllers
         self._with_cluster_id = with_cluster_id
-        self._deadline = deadline
+        self._clock = clock
+        self._deadline_ms = deadline_ms
         self._stop = stop
         self._known = KnownHost(*endpoint)
         self._connection: BlockingConnection | None = None
@@ -209,7 +210,7 @@ class NodeInterview:
         self._report(Statement(self._endpoint, text, is_unserved, keys_to_check))
 
     def _left_s(self) -> float:
-        return self._deadline - time.monotonic()
+        return (self._deadline_ms - self._clock.now_ms()) / 1000
 
     def _timeout_s(self) -> float:
         return max(0.0, min(self._config.request_timeout_ms / 1000, self._left_s()))

@@ -7,7 +7,6 @@ reached.
 
 from __future__ import annotations
 
-import time
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final, assert_never
@@ -16,12 +15,13 @@ from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
 from kraftctl.cli.admin.unavailable import no_node_serves, no_node_was_asked
 from kraftctl.cli.quorum.node_interview import Described, Finding, Named, NodeInterview, Refused, Statement
+from kraftctl.server.clock import Clock
 from kraftctl_security.blocking_connection import Endpoint, endpoint_text
 
 LEADER_WAIT_MS: Final = 3_500
 """An election takes a second or two, and the whole command is to answer within five."""
 
-LATE_SECONDS: Final = 0.3
+LATE_MS: Final = 300
 """How much later than the others a thread may report."""
 
 NODES_MAX: Final = 32
@@ -37,6 +37,7 @@ class QuorumSurvey:
         *,
         to_controllers: bool,
         config: ClientConfig,
+        clock: Clock,
         wait_ms: int,
         with_cluster_id: bool,
     ) -> None:
@@ -45,8 +46,9 @@ class QuorumSurvey:
         self._to_controllers = to_controllers
         self._config = config
         self._with_cluster_id = with_cluster_id
-        self._began_at = time.monotonic()
-        self._deadline = self._began_at + wait_ms / 1000
+        self._clock = clock
+        self._began_ms = clock.now_ms()
+        self._deadline_ms = self._began_ms + wait_ms
         self._stop = Event()
         self._findings: SimpleQueue[Finding] = SimpleQueue()
         self._threads: dict[Endpoint, Thread] = {}
@@ -83,7 +85,8 @@ class QuorumSurvey:
                 config=self._config,
                 to_controllers=self._to_controllers,
                 with_cluster_id=self._with_cluster_id,
-                deadline=self._deadline,
+                clock=self._clock,
+                deadline_ms=self._deadline_ms,
                 stop=self._stop,
             )
             # Nothing waits for them: one that hangs in the resolver does not delay the end of the process.
@@ -95,7 +98,7 @@ class QuorumSurvey:
         """None when the time is over, or no thread is left that could report."""
         while True:
             is_last = not any(thread.is_alive() for thread in self._threads.values())
-            left_s = self._deadline + LATE_SECONDS - time.monotonic()
+            left_s = (self._deadline_ms + LATE_MS - self._clock.now_ms()) / 1000
             try:
                 return self._findings.get(timeout=0.0 if is_last else max(0.0, min(left_s, 0.05)))
             except Empty:
@@ -115,7 +118,7 @@ class QuorumSurvey:
         return "; ".join(f"{endpoint_text(each.endpoint)} {each.text}" for each in self._said.values())
 
     def _text(self) -> str:
-        seconds = time.monotonic() - self._began_at
+        seconds = (self._clock.now_ms() - self._began_ms) / 1000
         silence = f"has said nothing within {seconds:.1f} s"
         lines = [
             f"  {endpoint_text(endpoint)} {said.text if (said := self._said.get(endpoint)) else silence}"
