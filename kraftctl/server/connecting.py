@@ -19,12 +19,14 @@ from kraftctl_security.addresses.host_addresses import (
     NOT_ANSWERED,
     NOT_CONNECTED,
     NOT_ENCRYPTED,
-    RACING_MAX,
     Address,
     Failure,
 )
 from kraftctl_security.addresses.known_hosts import LOOKUP_SECONDS_MAX, KnownHost
 from kraftctl_security.authentication_failures import AuthenticationFailedError, failure_of_ssl
+
+RACING_MAX: Final = 3
+"""Connections of one attempt at a time. `descriptors.py` reserves what two for each controller need."""
 
 CannotConnect: Final = (OSError, EOFError, DecodeError, AuthenticationFailedError)
 """How an attempt at one address fails."""
@@ -97,8 +99,11 @@ class Race(Generic[C]):
         except asyncio.CancelledError:
             self._host.is_unresolved(self._loop.time() - began_at)
             raise
-        if lookup.done():
-            self._host.take(lookup.result())
+        else:
+            if lookup.done():
+                self._host.take(lookup.result())
+        finally:
+            lookup.cancel()  # Of a lookup that has not ended, the next attempt gets the answer.
 
     async def _first(self, left: deque[Address]) -> C:
         """The next one begins when one has failed, or has been silent for a while."""

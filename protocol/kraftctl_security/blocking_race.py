@@ -8,18 +8,17 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as NotDone
+from typing import Final
 
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_security.addresses.host_addresses import (
-    ATTEMPT_DELAY_SECONDS,
-    RACING_MAX,
-    Address,
-    Failure,
-)
+from kraftctl_security.addresses.host_addresses import ATTEMPT_DELAY_SECONDS, Address, Failure
 from kraftctl_security.addresses.known_hosts import LOOKUP_SECONDS_MAX, KnownHost
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_attempt import BlockingAttempt
 from kraftctl_security.peer_codec import PeerCodec
+
+RACING_MAX: Final = 16
+"""Connections of one attempt at a time: as many as begin within four seconds."""
 
 
 class BlockingRace:

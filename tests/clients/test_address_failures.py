@@ -13,7 +13,7 @@ import pytest
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
-from kraftctl.server import connecting
+from kraftctl.server import connecting, peers
 from kraftctl.server.clock import Clock
 from kraftctl_protocol.message import Message
 from kraftctl_spark.log.log_reader import ObserverError
@@ -277,6 +277,23 @@ def test_what_is_no_name_of_a_host_is_an_error_as_others(host: str) -> None:
     with AdminClient([(host, 1)], to_controllers=False, config=config, clock=Clock()) as admin:
         with pytest.raises(UnavailableError, match="is no name of a host"):
             admin.cluster_id()
+
+
+def test_another_address_answers_sasl_in_the_same_attempt(
+    situation: Situations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "SASL_SECONDS_MAX", 0.05)
+    there = situation(SASL)
+    there.names.addresses[NAME] = [V4, V6]
+    there.spoil("no-answer-to-sasl", V4)
+    there.good(V6)
+
+    async def controller() -> None:
+        asker = asker_of(there)
+        assert await ask(asker, 1) == ANSWERED
+        await asker.peers.stop()
+
+    run(controller)
 
 
 def test_one_lookup_at_a_time_and_its_late_answer_is_used(situation: Situations) -> None:

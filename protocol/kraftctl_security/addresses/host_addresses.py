@@ -25,9 +25,6 @@ ADDRESSES_MAX: Final = 64
 REMEMBERED_MAX: Final = 1_024
 """Addresses of one name of which failures are remembered; others are ignored. DNS over UDP has 28 of IPv4."""
 
-RACING_MAX: Final = 16
-"""Connections of one attempt at a time: as many as begin within four seconds."""
-
 NOT_CONNECTED: Final = "no connection was accepted"
 NOT_ENCRYPTED: Final = "a connection was accepted, but SSL did not begin"
 NOT_ANSWERED: Final = "a connection was accepted, but ApiVersions was not answered"

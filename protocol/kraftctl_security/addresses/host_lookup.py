@@ -31,8 +31,9 @@ class HostLookup:
         return self._running
 
     def taken(self) -> None:
-        """The answer was read; the next `start` asks anew."""
-        self._running = None
+        """An answer was read; the next `start` asks anew, unless that is being done already."""
+        if self._running is not None and self._running.done():
+            self._running = None
 
     def _new(self) -> Future[Found]:
         future: Future[Found] = Future()
