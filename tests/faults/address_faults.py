@@ -22,8 +22,8 @@ FAULTS = (
     PlantedFault(
         "all-addresses-of-a-family-come-first",
         ADDRESSES_FILE,
-        "    return [each for _, each in sorted(turns, key=lambda entry: (entry[0], families[entry[1].family]))]\n",
-        "    return [each for _, each in sorted(turns, key=lambda entry: families[entry[1].family])]\n",
+        "key=lambda entry: (entry[0], families[entry[1].family])",
+        "key=lambda entry: families[entry[1].family]",
         (f"{ORDER}::test_families_take_turns",),
         "RFC 8305, section 4: with IPv6 that leads nowhere, IPv4 is tried after all of its addresses.",
     ),
@@ -54,8 +54,8 @@ FAULTS = (
     PlantedFault(
         "an-address-that-served-once-stays-the-first",
         ADDRESSES_FILE,
-        "        if address == self._served:\n            self._served = None\n        self._failures[address]",
-        "        self._failures[address]",
+        "            self._served = None\n        self._failures[address]",
+        "            pass\n        self._failures[address]",
         (f"{ORDER}::test_what_served_is_tried_first_until_it_fails",),
         "A connection that has become silent is opened to the same address again and again.",
     ),
