@@ -22,10 +22,13 @@ from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.connecting import Race, RefusedError
 from kraftctl.server.sockets_first import answered_before
+from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
+from kraftctl_protocol.generated.fetch_response import FetchResponse
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
 from kraftctl_security.addresses.host_addresses import (
+    ATTEMPT_DELAY_SECONDS,
     NOT_AUTHENTICATED,
     SASL_SECONDS_MAX,
     Address,
@@ -53,6 +56,9 @@ DESTINATIONS_MAX: Final = 64
 """Addresses with a connection or a backoff: two for each of 32 controllers. Controllers may change theirs."""
 
 RECONNECT_BACKOFF_SECONDS_MAX: Final = 0.5
+
+USELESS_SECONDS: Final = 1.0
+"""For so long a bootstrap server may know no leader before another address of its name is tried."""
 
 WARNING_SECONDS: Final = 60.0
 """How often a line says that a peer and this node do not accept each other."""
@@ -198,7 +204,17 @@ class Destination:
         self._warned_at = None
         connection.has_served = True
         self._known.addresses.served(connection.address)
+        if waiting.effect.destination_id < 0 and knows_no_leader(response):
+            self._try_another_address(connection)
         return ResponseReceived(send_id, response)
+
+    def _try_another_address(self, connection: PeerConnection) -> None:
+        """The name of a bootstrap server may be that of all controllers, one of which knows the leader."""
+        now = self._loop.time()
+        if len(self._known.addresses.to_try()) > 1 and now >= connection.opened_at + USELESS_SECONDS:
+            failure = Failure("it knows no leader", ATTEMPT_DELAY_SECONDS, now)
+            self._known.addresses.failed(connection.address, failure)
+            self._disconnect()
 
     async def _may_connect_before(self, deadline: float) -> bool:
         """Wait until the backoff is over, or until `deadline`.
@@ -312,6 +328,7 @@ class PeerConnection:
         """Whether a request was answered: its end says nothing against the address any more."""
         self.missing = ""
         """What has not happened yet."""
+        self.opened_at = asyncio.get_running_loop().time()
         self._reader = reader
         self._writer = writer
         self._codec = PeerCodec(client_id, SOFTWARE)
@@ -365,3 +382,14 @@ class PeerConnection:
         if not 0 <= size <= FRAME_BYTES_MAX_DEFAULT:
             raise DecodeError(f"a response of {size} bytes")
         return await self._reader.readexactly(size)
+
+
+def knows_no_leader(response: Message) -> bool:
+    """Whether a Fetch was answered without records, and without a leader to fetch from."""
+    if not isinstance(response, FetchResponse):
+        return False
+    return response.error_code != Errors.NONE or any(
+        partition.error_code != Errors.NONE and partition.current_leader.leader_id < 0
+        for topic in response.responses
+        for partition in topic.partitions
+    )

@@ -10,7 +10,12 @@ from contextlib import contextmanager
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, FrameDecoder, encode_frame
 from kraftctl_protocol.message import Message
 from kraftctl_protocol.primitives import DecodeError
-from kraftctl_security.addresses.host_addresses import NOT_AUTHENTICATED, SASL_SECONDS_MAX, Failure
+from kraftctl_security.addresses.host_addresses import (
+    ATTEMPT_DELAY_SECONDS,
+    NOT_AUTHENTICATED,
+    SASL_SECONDS_MAX,
+    Failure,
+)
 from kraftctl_security.addresses.known_hosts import KnownHost
 from kraftctl_security.authentication_failures import AuthenticationFailedError
 from kraftctl_security.blocking_attempt import RECEIVE_BYTES, closed_by_node
@@ -104,6 +109,14 @@ class BlockingConnection:
     def close(self) -> None:
         """Never raises."""
         self._socket.close()
+
+    def try_another_address(self, reason: str) -> bool:
+        """Whether the next connection is to another address: the name may be that of several nodes."""
+        if len(self._known.addresses.to_try()) < 2:
+            return False
+        failure = Failure(reason, ATTEMPT_DELAY_SECONDS, time.monotonic())
+        self._known.addresses.failed(self.address, failure)
+        return True
 
     def ask(self, request: Message, timeout_s: float, lowest_version: int = 0) -> Message:
         """The response, in the highest common version, which is not before `lowest_version`.

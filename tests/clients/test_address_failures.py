@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import socket
+import time
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -13,11 +14,32 @@ import pytest
 from kraftctl.cli.admin.admin_client import AdminClient
 from kraftctl.cli.admin.client_config import ClientConfig
 from kraftctl.cli.admin.errors import UnavailableError
+from kraftctl.raft.effects import SendRequest
 from kraftctl.server import connecting, peers
 from kraftctl.server.clock import Clock
+from kraftctl_protocol.errors import Errors
+from kraftctl_protocol.generated.describe_cluster_request import DescribeClusterRequest
+from kraftctl_protocol.generated.describe_cluster_response import DescribeClusterResponse
+from kraftctl_protocol.generated.fetch_request import FetchRequest
+from kraftctl_protocol.generated.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    LeaderIdAndEpoch,
+)
+from kraftctl_protocol.generated.fetch_response import PartitionData as FetchedPartition
 from kraftctl_protocol.message import Message
 from kraftctl_spark.log.log_reader import ObserverError
-from tests.clients.situation import ANSWERED, PLAINTEXT, SASL, SSL, Situation, admin_of, asker_of, observer_of
+from tests.clients.situation import (
+    ANSWERED,
+    CLUSTER,
+    PLAINTEXT,
+    SASL,
+    SSL,
+    Situation,
+    admin_of,
+    asker_of,
+    observer_of,
+)
 from tests.server.serving import both_loops, run, serving, unregister
 from tests.server.ssl_serving import identity, serving_ssl
 from tests.server.test_peers import Asker
@@ -184,6 +206,87 @@ def test_what_was_silent_is_remembered_by_each_client(situation: Situations) -> 
         assert observer._ask_cluster_id() == "c1"
         observer.close()
     assert bad.accepted_count == 3
+
+
+@pytest.mark.parametrize("client", ["cli", "exporter"])
+def test_the_next_address_is_tried_beside_one_that_is_silent(client: str, situation: Situations) -> None:
+    """With Kafka's default timeouts, of half a minute, and those of the exporter."""
+    there = situation(PLAINTEXT)
+    there.names.addresses[NAME] = [V4, V6]
+    there.spoil("silent", V4)
+    there.good(V6)
+    began_at = time.monotonic()
+    if client == "cli":
+        with admin_of(there, timeout_ms=60_000, request_timeout_ms=30_000) as admin:
+            assert admin.cluster_id() == "c1"
+    else:
+        observer = observer_of(there, 60.0)
+        assert observer.cluster_id() == "c1"
+        observer.close()
+    assert time.monotonic() - began_at < 10.0
+
+
+def not_leading() -> Message:
+    partition = FetchedPartition(
+        error_code=Errors.NOT_LEADER_OR_FOLLOWER, current_leader=LeaderIdAndEpoch(-1, 3)
+    )
+    return FetchResponse(responses=[FetchableTopicResponse(partitions=[partition])])
+
+
+def test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address(
+    situation: Situations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that join would ask each other for ever, and never the third one, which leads."""
+    monkeypatch.setattr(peers, "USELESS_SECONDS", 0.0)
+    there = situation(PLAINTEXT)
+    there.names.addresses[NAME] = [V4, V6]
+    joining = there.good(V4, {FetchRequest: lambda _: not_leading()})
+    leader = there.good(V6, {FetchRequest: lambda _: FetchResponse()})
+
+    async def controller() -> None:
+        asker = asker_of(there)
+        for send_id, destination_id in enumerate([-2, -2, -2, 7]):
+            request = FetchRequest()
+            effect = SendRequest(send_id, destination_id, NAME, there.port, request.API_KEY, request)
+            asker.peers.send(effect)
+            assert await asker.answer_to(send_id) is not None
+        await asker.peers.stop()
+
+    run(controller)
+    assert (len(joining.requests), len(leader.requests)) == (1, 3)
+
+
+def test_a_voter_that_knows_no_leader_is_asked_again_at_its_address(situation: Situations) -> None:
+    there = situation(PLAINTEXT)
+    there.names.addresses[NAME] = [V4, V6]
+    voter = there.good(V4, {FetchRequest: lambda _: not_leading()})
+    there.good(V6)
+
+    async def controller() -> None:
+        asker = asker_of(there)
+        for send_id in range(3):
+            request = FetchRequest()
+            asker.peers.send(SendRequest(send_id, 2, NAME, there.port, request.API_KEY, request))
+            assert await asker.answer_to(send_id) is not None
+        await asker.peers.stop()
+
+    run(controller)
+    assert len(voter.requests) == 3
+
+
+def test_blocking_clients_ask_each_address_for_the_leader(situation: Situations) -> None:
+    there = situation(PLAINTEXT)
+    there.names.addresses[NAME] = [V4, V6]
+    refused = DescribeClusterResponse(error_code=Errors.NOT_CONTROLLER)
+    there.good(V4, {DescribeClusterRequest: lambda _: refused, FetchRequest: lambda _: not_leading()})
+    fetched = FetchedPartition(high_watermark=9, current_leader=LeaderIdAndEpoch(1, 3), records=b"")
+    response = FetchResponse(responses=[FetchableTopicResponse(partitions=[fetched])])
+    there.good(V6, {DescribeClusterRequest: lambda _: CLUSTER, FetchRequest: lambda _: response})
+    with admin_of(there) as admin:
+        assert admin.cluster_id() == "c1"
+    observer = observer_of(there)
+    assert observer.position(0, 0).high_watermark == 9
+    observer.close()
 
 
 ALL_BAD = [

@@ -88,7 +88,7 @@ FAULTS = (
         RACE_FILE,
         "            if self._running and now < self._next_at:\n",
         "            if self._running:\n",
-        (f"{REACHED}[PLAINTEXT-silent-cli-ipv6-first]",),
+        (f"{FAILURES}::test_the_next_address_is_tried_beside_one_that_is_silent",),
         "An address that is silent takes the whole time of a request.",
     ),
     PlantedFault(
@@ -130,6 +130,14 @@ FAULTS = (
         "            if self._has_served:\n",
         (f"{REACHED}[PLAINTEXT-answers-only-versions-cli-ipv6-first]",),
         "A proxy that answers ApiVersions and nothing else is asked again and again.",
+    ),
+    PlantedFault(
+        "a-bootstrap-name-means-one-controller",
+        PEERS_FILE,
+        "        if waiting.effect.destination_id < 0 and knows_no_leader(response):\n",
+        "        if waiting.effect.destination_id == 0 and knows_no_leader(response):\n",
+        (f"{FAILURES}::test_a_bootstrap_name_of_all_controllers_is_asked_at_each_address",),
+        "Two controllers that join ask each other for ever, and never the leader.",
     ),
     PlantedFault(
         "each-attempt-asks-the-resolver-anew",

@@ -126,6 +126,7 @@ class AdminClient:
                 if error not in NOT_ACTIVE:
                     raise RefusedError(f"{request.NAME} at {endpoint_text(endpoint)}", error, message)
                 self._problems[endpoint] = error.name
+                self._try_another_address(endpoint, error.name)
             if self._without_api.issuperset(endpoints):
                 raise UnavailableError(no_node_serves(request.NAME, self._reasons()))
             if self._keys_to_check.keys() >= set(endpoints):
@@ -200,6 +201,12 @@ class AdminClient:
         dropped = self._connections.pop(endpoint, None)
         if dropped is not None:
             dropped.close()
+
+    def _try_another_address(self, endpoint: Endpoint, reason: str) -> None:
+        connection = self._connections.get(endpoint)
+        if connection is not None and connection.try_another_address(reason):
+            del self._connections[endpoint]
+            connection.close()
 
     def _why_unavailable(self, request: Message) -> str:
         return (

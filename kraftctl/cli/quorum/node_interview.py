@@ -52,6 +52,8 @@ class Statement:
 
     endpoint: Endpoint
     text: str
+    address: str = ""
+    """Which of those of its name, when there are several."""
     is_unserved: bool = False
     """It does not serve the request, and is not asked again."""
     keys_to_check: str | None = None
@@ -121,13 +123,12 @@ class NodeInterview:
                 self._say(str(error), is_unserved=True)
                 break
             except AuthenticationFailedError as error:
-                self._disconnect()
                 self._say(f"was not asked: {error}", keys_to_check=error.keys)
-            except (OSError, DecodeError) as error:
-                connected = self._connection is not None
                 self._disconnect()
+            except (OSError, DecodeError) as error:
                 reason = str(error) or type(error).__name__
-                self._say(f"gives no answer: {reason}" if connected else f"is not reached: {reason}")
+                self._say(f"{'is not reached' if self._connection is None else 'gives no answer'}: {reason}")
+                self._disconnect()
             except RefusedError as error:
                 self._report(Refused(error))
                 break
@@ -144,11 +145,14 @@ class NodeInterview:
             self._stop.set()
         elif error not in WAITING:
             raise RefusedError(self._what("DescribeQuorumRequest"), error, message)
-        elif self._to_controllers:
-            self._ask_epoch()
-            self._ask_for_others()
         else:
-            self._say(f"answers {error.name}: it does not reach the leader of the controllers")
+            if self._to_controllers:
+                self._ask_epoch()
+                self._ask_for_others()
+            else:
+                self._say(f"answers {error.name}: it does not reach the leader of the controllers")
+            if self._connected().try_another_address(error.name):
+                self._disconnect()
 
     def _ask_epoch(self) -> None:
         partition = FetchPartition(partition=METADATA_PARTITION)
@@ -207,7 +211,9 @@ class NodeInterview:
 
     def _say(self, text: str, *, is_unserved: bool = False, keys_to_check: str | None = None) -> None:
         self._has_said = True
-        self._report(Statement(self._endpoint, text, is_unserved, keys_to_check))
+        has_several = self._known.addresses.has_several()
+        address = str(self._connection.address) if has_several and self._connection is not None else ""
+        self._report(Statement(self._endpoint, text, address, is_unserved, keys_to_check))
 
     def _left_s(self) -> float:
         return (self._deadline_ms - self._clock.now_ms()) / 1000

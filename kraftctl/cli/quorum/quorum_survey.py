@@ -52,7 +52,8 @@ class QuorumSurvey:
         self._stop = Event()
         self._findings: SimpleQueue[Finding] = SimpleQueue()
         self._threads: dict[Endpoint, Thread] = {}
-        self._said: dict[Endpoint, Statement] = {}
+        self._said: dict[Endpoint, dict[str, Statement]] = {}
+        """By address, where a name has several."""
 
     def run(self) -> Described:
         """Raises AdminError: the first refusal, or what each node says when the time is over."""
@@ -67,7 +68,7 @@ class QuorumSurvey:
                     case Named(endpoints):
                         self._interview(endpoints)
                     case Statement():
-                        self._said[finding.endpoint] = finding
+                        self._said.setdefault(finding.endpoint, {})[finding.address] = finding
                         self._end_if_hopeless()
                     case _:
                         assert_never(finding)
@@ -107,23 +108,35 @@ class QuorumSurvey:
 
     def _end_if_hopeless(self) -> None:
         """When no attempt can have another result: all have said so."""
-        said = [self._said.get(endpoint) for endpoint in self._threads]
-        if all(each is not None and each.is_unserved for each in said):
-            raise UnavailableError(no_node_serves("DescribeQuorumRequest", self._reasons()))
-        keys = [each.keys_to_check for each in said if each is not None and each.keys_to_check is not None]
+        if self._said.keys() != self._threads.keys():
+            return
+        said = self._statements()
+        if all(each.is_unserved for each in said):
+            raise UnavailableError(no_node_serves("DescribeQuorumRequest", "; ".join(self._lines())))
+        keys = [each.keys_to_check for each in said if each.keys_to_check is not None]
         if len(keys) == len(said):
-            raise UnavailableError(no_node_was_asked("DescribeQuorumRequest", self._reasons(), keys))
+            raise UnavailableError(no_node_was_asked("DescribeQuorumRequest", "; ".join(self._lines()), keys))
 
-    def _reasons(self) -> str:
-        return "; ".join(f"{endpoint_text(each.endpoint)} {each.text}" for each in self._said.values())
+    def _statements(self) -> list[Statement]:
+        return [each for said in self._said.values() for each in said.values()]
+
+    def _lines(self) -> list[str]:
+        """One of each node, in the order in which they were named."""
+        seconds = (self._clock.now_ms() - self._began_ms) / 1000
+        lines: list[str] = []
+        for endpoint in self._threads:
+            node = endpoint_text(endpoint)
+            said = self._said.get(endpoint)
+            if said is None:
+                lines.append(f"{node} has said nothing within {seconds:.1f} s")
+                continue
+            for address, statement in said.items():
+                lines.append(f"{node} {f'({address}) ' if address else ''}{statement.text}")
+        return lines
 
     def _text(self) -> str:
         seconds = (self._clock.now_ms() - self._began_ms) / 1000
-        silence = f"has said nothing within {seconds:.1f} s"
-        lines = [
-            f"  {endpoint_text(endpoint)} {said.text if (said := self._said.get(endpoint)) else silence}"
-            for endpoint in self._threads
-        ]
+        lines = [f"  {line}" for line in self._lines()]
         return "\n".join(
             [
                 f"The quorum has no leader that answers: none was found within {seconds:.1f} s.",
@@ -133,7 +146,7 @@ class QuorumSurvey:
         )
 
     def _next_step(self) -> str:
-        keys = [each.keys_to_check for each in self._said.values() if each.keys_to_check is not None]
+        keys = [each.keys_to_check for each in self._statements() if each.keys_to_check is not None]
         checks = f"check {', '.join(dict.fromkeys(keys))} of --command-config; " if keys else ""
         if not self._to_controllers:
             return (

@@ -354,6 +354,8 @@ class QuorumObserver:
             f"is {leader_id} of epoch {leader_epoch}"
         )
         log.debug("%s, at %s", self._problem, found)
+        if found is None and self._connection is not None:
+            self._connection.try_another_address("it knows no leader")
         if found is None or self._connection is None or found != self._connection.endpoint:
             self._forget_connection()
             self._leader = found
