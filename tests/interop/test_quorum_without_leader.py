@@ -15,7 +15,7 @@ from kraftctl.dev.nodes import kraftctl_command
 from kraftctl.dev.settings import replication_for
 from tests.support.processes.mixed_quorum import JAVA, KRAFTCTL, await_leader, mixed_cluster
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow]
+pytestmark = [pytest.mark.interop, pytest.mark.slow, pytest.mark.long]
 
 ANSWER_SECONDS_MAX = 5.0
 
@@ -24,7 +24,7 @@ KNOWS = r"does not lead, (?:knows no leader of epoch \d+|says that controller \d
 """KIP-996: one that asks for pre-votes keeps the leader that it had."""
 
 
-@pytest.fixture(params=[pytest.param(KRAFTCTL, marks=pytest.mark.long), JAVA])
+@pytest.fixture(params=[KRAFTCTL, JAVA])
 def without_majority(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cluster]:
     """One broker, and the second of two controllers is gone; the first is of this kind."""
     kinds = [request.param, KRAFTCTL]
