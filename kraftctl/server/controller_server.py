@@ -79,6 +79,7 @@ async def run_controller(
             request_timeout_ms=config.controller_quorum_request_timeout_ms,
             retry_backoff_ms=config.controller_quorum_retry_backoff_ms,
             has_room=server.has_room,
+            is_own=server.listens_at,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,

@@ -66,6 +66,7 @@ class Driver:
         request_timeout_ms: int,
         retry_backoff_ms: int,
         has_room: Callable[[], bool] = lambda: True,
+        is_own: Callable[[str, int], bool] = lambda _host, _port: False,
         ssl_context: ssl.SSLContext | None = None,
         new_sasl_client: NewSaslClient | None = None,
         audit_log: AuditLog | None = None,
@@ -84,11 +85,11 @@ class Driver:
             offer=self.offer,
             ssl_context=ssl_context,
             new_sasl_client=new_sasl_client,
+            is_own=is_own,
         )
         self._network = ControllerNetwork(self._peers, has_room)
         self._threads = threads or StorageThreads(loop)
         self._downloads = SnapshotDownloads(storage.snapshots)
-        self._notices = LoggedNotices(loop.time, loop.call_later, audit_log)
         self._node_loop = NodeLoop(
             node,
             clock=clock,
@@ -104,7 +105,7 @@ class Driver:
             network=self._network,
             clock=clock,
             scheduler=self._threads,
-            notices=self._notices,
+            notices=LoggedNotices(loop.time, loop.call_later, audit_log),
             inbox=self._node_loop,
             probe=self.probe,
             pace=TurnPace(clock.now_ns),
@@ -112,8 +113,7 @@ class Driver:
             retention_ms=retention_ms,
         )
         self._node_loop.attach(self._executor)
-        self.requests = RequestIntake(node, self._network, self._node_loop)
-        """For connections."""
+        self.requests = RequestIntake(node, self._network, self._node_loop)  # For connections.
 
     def start(self) -> None:
         self.offer(events.Started())

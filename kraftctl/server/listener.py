@@ -108,6 +108,13 @@ class Listener:
         self._bound = await bind_endpoint(asyncio.get_running_loop(), self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
+    def covers(self, host: str, port: int) -> bool:
+        """Whether it is bound to this address, or to all addresses with this port."""
+        if self._bound is None or port != self.port:
+            return False
+        bound_host = self._bound.getsockname()[0]
+        return bound_host in (host, "::") or (bound_host == "0.0.0.0" and ":" not in host)
+
     def accept(self, handler: RequestHandler, *, is_late: bool = False) -> None:
         """Every request goes to `handler` from now on. With `is_late`, `start` comes later."""
         assert self._bound is not None, "bind comes first"
@@ -222,6 +229,10 @@ class SocketServer:
     def bound_ports(self) -> dict[str, int]:
         """Listener name -> the port it is bound to; differs from the configured one where that is 0."""
         return {listener.listener_name: listener.port for listener in self.listeners}
+
+    def listens_at(self, host: str, port: int) -> bool:
+        """Whether a connection to this address of this machine is one to this process."""
+        return any(listener.covers(host, port) for listener in self.listeners)
 
     def ssl_listener(self, endpoint: Endpoint) -> SslListener | None:
         """What a listener that uses SSL needs; None for the others."""

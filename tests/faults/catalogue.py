@@ -7,6 +7,7 @@ tests that it names to fail: this finds tests that cannot fail.
 from __future__ import annotations
 
 from tests.faults import (
+    address_faults,
     audit_faults,
     bench_faults,
     bound_faults,
@@ -72,6 +73,7 @@ CATALOGUE: tuple[PlantedFault, ...] = (
     *history_faults.FAULTS,
     *export_faults.FAULTS,
     *client_faults.FAULTS,
+    *address_faults.FAULTS,
     *sasl_connection_faults.FAULTS,
     *sasl_mechanism_faults.FAULTS,
     *audit_faults.FAULTS,

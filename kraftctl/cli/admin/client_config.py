@@ -12,6 +12,8 @@ from kraftctl.cli.admin.errors import AdminError
 from kraftctl_security.client_config import ClientSecurity, read_client_security
 from kraftctl_security.config_values import ConfigException, ConfigValues
 
+DEFAULT_API_TIMEOUT_MS = "default.api.timeout.ms"
+
 
 @dataclass(frozen=True)
 class ClientConfig:
@@ -38,7 +40,7 @@ def parse_client_config(properties: dict[str, str]) -> ClientConfig:
         ),
         request_timeout_ms=_milliseconds(properties, "request.timeout.ms", default.request_timeout_ms),
         default_api_timeout_ms=_milliseconds(
-            properties, "default.api.timeout.ms", default.default_api_timeout_ms
+            properties, DEFAULT_API_TIMEOUT_MS, default.default_api_timeout_ms
         ),
         retry_backoff_ms=_milliseconds(properties, "retry.backoff.ms", default.retry_backoff_ms),
         security=_security(properties),

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kraftctl.cli.admin.admin_client import AdminClient, parse_bootstrap
-from kraftctl.cli.admin.client_config import parse_client_config
+from kraftctl.cli.admin.client_config import DEFAULT_API_TIMEOUT_MS, ClientConfig, parse_client_config
 from kraftctl.cli.admin.errors import AdminError
 from kraftctl.cli.config_file import read_config_file
 from kraftctl.cli.parser import KAFKAS_USAGE_STATUS, KafkaToolParser, Parser
 from kraftctl.cli.quorum.controller_properties import read_controller_properties
 from kraftctl.cli.quorum.describe import replication_text, status_text
-from kraftctl.cli.quorum.quorum_info import describe_quorum
+from kraftctl.cli.quorum.node_interview import Described
+from kraftctl.cli.quorum.quorum_survey import LEADER_WAIT_MS, QuorumSurvey
 from kraftctl.cli.quorum.replace_voter import VoterReplacement
 from kraftctl.cli.quorum.voter_changes import add_voter, added_text, remove_voter, removed_text
 from kraftctl.cli.unknown_keys import unknown_keys_of_client
@@ -42,6 +43,22 @@ class Session:
     client: AdminClient
     properties: dict[str, str] | None
     clock: Clock
+    config: ClientConfig
+    bootstrap: list[tuple[str, int]]
+    to_controllers: bool
+
+    def survey(self, *, with_cluster_id: bool) -> Described:
+        """The quorum as its leader describes it; AdminError has what each node says if there is no leader."""
+        limit_ms = self.config.default_api_timeout_ms
+        is_given = self.properties is not None and DEFAULT_API_TIMEOUT_MS in self.properties
+        return QuorumSurvey(
+            self.bootstrap,
+            to_controllers=self.to_controllers,
+            config=self.config,
+            clock=self.clock,
+            wait_ms=limit_ms if is_given else min(limit_ms, LEADER_WAIT_MS),
+            with_cluster_id=with_cluster_id,
+        ).run()
 
 
 Operation = Callable[[argparse.Namespace, Session], None]
@@ -87,7 +104,7 @@ def _run(args: argparse.Namespace, properties: ResolvedProperties | None) -> Non
     bootstrap, to_controllers = _bootstrap(args)
     clock = Clock()
     with AdminClient(bootstrap, to_controllers=to_controllers, config=config, clock=clock) as client:
-        operation(args, Session(client, properties, clock))
+        operation(args, Session(client, properties, clock, config, bootstrap, to_controllers))
 
 
 def _add_connection_flags(parser: argparse.ArgumentParser, default: str | None) -> None:
@@ -128,12 +145,12 @@ def _describe(args: argparse.Namespace, session: Session) -> None:
         raise AdminError("describe needs either --status or --replication.")
     if args.status and args.human_readable:
         raise AdminError("--human-readable is for --replication only.")
+    described = session.survey(with_cluster_id=args.status)
     if args.status:
-        cluster_id = session.client.cluster_id()
-        print(status_text(cluster_id, describe_quorum(session.client)))
+        print(status_text(described.cluster_id, described.quorum))
         return
-    quorum = describe_quorum(session.client)
-    print(replication_text(quorum, session.clock.wall_ms(), human_readable=args.human_readable))
+    wall_ms = session.clock.wall_ms()
+    print(replication_text(described.quorum, wall_ms, human_readable=args.human_readable))
 
 
 def _add_add_controller(parser: argparse.ArgumentParser) -> None:
