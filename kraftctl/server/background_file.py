@@ -39,8 +39,10 @@ CLOSE_STEPS_MAX: Final = 3
 class LineFile(Protocol):
     """Is used by one thread at a time. `open` and `write` raise OSError, and may wait."""
 
-    path: object
-    """Its name, for messages."""
+    @property
+    def path(self) -> object:
+        """Its name, for messages."""
+        ...
 
     kept_bytes: int
     """What the file has of the call that failed last; whole lines."""
@@ -53,7 +55,7 @@ class LineFile(Protocol):
 
 
 class LeftOut:
-    """A gap in the file: how many lines are missing, since when, and why; without a reason for lack of room."""
+    """A gap: how many lines are missing, since when, and why. Without a reason, for lack of room."""
 
     __slots__ = ("count", "reason", "since_wall_ms")
 

@@ -99,8 +99,10 @@ def stop_logging() -> None:
 
 def _handler(stream: TextIO | None) -> logging.Handler:
     descriptor = descriptor_of(sys.stderr if sys.stdout is None else sys.stdout)
-    if stream is not None or descriptor is None:
-        return logging.StreamHandler(stream or sys.stdout)
+    if stream is not None:
+        return logging.StreamHandler(stream)
+    if descriptor is None:
+        return logging.NullHandler() if sys.stdout is None else logging.StreamHandler(sys.stdout)
     for handler in logging.getLogger().handlers:
         if isinstance(handler, BackgroundHandler) and handler.descriptor == descriptor:
             return handler

@@ -42,6 +42,7 @@ class PrintedLines(io.TextIOBase):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._begun = ""
+        self._inside = threading.local()
 
     def writable(self) -> bool:
         return True
@@ -52,9 +53,12 @@ class PrintedLines(io.TextIOBase):
             if len(self._begun) > LINE_LENGTH_MAX:
                 lines.append(self._begun)
                 self._begun = ""
-        for line in lines:
-            if line.strip():
-                logger.warning("%s", line)
+        if not getattr(self._inside, "logs", False):
+            self._inside.logs = True  # a handler of the log may print, too
+            for line in lines:
+                if line.strip():
+                    logger.warning("%s", line)
+            self._inside.logs = False
         return len(text)
 
 

@@ -97,7 +97,7 @@ def are_the_same(first: int | None, second: int | None) -> bool:
 
 
 def occupy_closed_descriptors() -> None:
-    """A file that is opened later must not become standard output: the lines of the log would end up in it."""
+    """A file that is opened later must not become standard output: it would get the lines of the log."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
