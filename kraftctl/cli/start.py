@@ -45,6 +45,7 @@ from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
+PRINTS_ONLY = False
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
 ALMOST_THE_SAME = 0.9
 """A ratio of difflib: one or two letters differ in a key of Kafka's usual length."""

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import TextIO
 
 from kraftctl.server.log_handler import BackgroundHandler
-from kraftctl.server.shared_output import BLOCK_BYTES_MAX, SharedOutput, descriptor_of
+from kraftctl.server.shared_output import BLOCK_BYTES_MAX, SharedOutput
+from kraftctl_security.standard_output import descriptor_of
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 

@@ -15,7 +15,7 @@ import os
 import stat
 from pathlib import Path
 
-from kraftctl.server.shared_output import write_whole
+from kraftctl_security.standard_output import write_whole
 
 MODE = 0o600
 

@@ -7,8 +7,8 @@ have to wait for a reader.
 from __future__ import annotations
 
 import os
-import select
-from typing import TextIO
+
+from kraftctl_security.standard_output import PartlyWrittenError, write_whole
 
 BLOCK_BYTES_MAX = 64 * 1024
 """As much as a pipe holds: what a reader takes is seen soon."""
@@ -45,45 +45,6 @@ class SharedOutput:
 
     def close(self) -> None:
         """Nothing is buffered."""
-
-
-class PartlyWrittenError(OSError):
-    """The error of the call that failed, and what was written before."""
-
-    def __init__(self, error: OSError, written_bytes: int) -> None:
-        super().__init__(error.errno, error.strerror)
-        self.written_bytes = written_bytes
-
-
-def write_whole(descriptor: int, data: bytes) -> None:
-    """Write all of it, as soon as there is room: also where another process has set O_NONBLOCK.
-
-    Raises PartlyWrittenError.
-    """
-    position = 0
-    rest = memoryview(data)
-    while position < len(data):
-        try:
-            position += os.write(descriptor, rest[position:])
-        except BlockingIOError:
-            _await_room(descriptor)
-        except OSError as error:
-            raise PartlyWrittenError(error, position) from error
-
-
-def _await_room(descriptor: int) -> None:
-    """Or the end of its reader, which the next call reports."""
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    poll.poll()
-
-
-def descriptor_of(stream: TextIO | None) -> int | None:
-    """None where it was closed before the process began, or is replaced by an object without one."""
-    try:
-        return None if stream is None else stream.fileno()
-    except (OSError, ValueError):
-        return None
 
 
 def are_the_same(first: int | None, second: int | None) -> bool:

@@ -142,7 +142,8 @@ def test_requests_are_answered_while_the_log_is_not_read(
 def test_it_stops_while_the_log_is_not_read(controller: Controller, tmp_path: Path, stream: str) -> None:
     """A supervisor that waits ten seconds need not kill it."""
     with full_pipe(tmp_path) as output:
-        controller.start(*(output if stream in (each, "both") else None for each in ("output", "error")))
+        output_of = {each: output if stream in (each, "both") else None for each in ("output", "error")}
+        controller.start(output_of["output"], output_of["error"])
         controller.serve()
         controller.signal(signal.SIGTERM)
         assert controller.ended() == 0

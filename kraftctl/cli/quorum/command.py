@@ -27,6 +27,7 @@ from kraftctl_protocol.java_properties import PropertiesError
 from kraftctl_protocol.uuids import uuid_from_string
 
 NAME = "quorum"
+PRINTS_ONLY = False
 
 STALL_TIMEOUT_MS = 600_000
 """Long enough to start a process by hand."""
