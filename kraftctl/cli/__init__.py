@@ -26,7 +26,7 @@ class Command(Protocol):
     NAME: str
 
     PRINTS_ONLY: bool
-    """Ends when nobody reads what it prints (`| head`). Others do the rest of their work."""
+    """Ends without a reader of what it prints (`| head`). Others do the rest of their work."""
 
     def add_arguments(self, parser: Parser) -> None: ...
 

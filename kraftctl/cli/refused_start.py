@@ -1,6 +1,6 @@
 """Says why `kraftctl start` ends with status 1: in the log, as Kafka does, and on standard error.
 
-Whoever keeps the log of a container may keep standard output alone. Where both lead to the same file, the
+What keeps the logs of containers may keep standard output alone. Where both lead to the same file, the
 log has the reason once; at a terminal it is one short line.
 """
 

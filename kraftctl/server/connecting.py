@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 
+from kraftctl.server.name_lookup import addresses_of
 from kraftctl_security.authentication_failures import failure_of_ssl
 
 
@@ -24,7 +25,7 @@ async def connect(
     """
     loop = asyncio.get_running_loop()
     errors: list[OSError] = []
-    for family, kind, protocol, _, address in await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+    for family, kind, protocol, _, address in await addresses_of(host, port):
         try:
             sock = socket.socket(family, kind, protocol)
         except OSError as error:

@@ -14,6 +14,7 @@ from typing import Final
 from kraftctl.config.controller_config import SCRAM_USERS_PATH, ConfigException, ControllerConfig
 from kraftctl_protocol.scram import MECHANISM_NUMBERS
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
+from kraftctl_security.small_files import read_small_file
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -39,7 +40,7 @@ def _read(path: Path) -> ScramUsers:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
         if path.stat().st_mode & OTHERS:
             logger.warning("Other accounts may read the passwords in %s. Next step: chmod 600", path)
-        return parse_scram_users(path.read_text(encoding="utf-8"))
+        return parse_scram_users(read_small_file(path, FILE_BYTES_MAX).decode())
     except ScramUserError as error:
         raise ConfigException([f"{SCRAM_USERS_PATH}: {path}, {error}"]) from None
     except UnicodeDecodeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from pathlib import Path
 
@@ -67,9 +68,12 @@ class LogFiles:
         try:
             file.start()
         except OSError as error:
+            has_no_reader = error.errno == errno.ENXIO
+            next_step = "name a file in a directory that exists and may be written"
             raise StorageError(
-                f"{config.path_key}={config.path}: the file cannot be opened: {error.strerror}. "
-                "Next step: name a file in a directory that exists and may be written"
+                f"{config.path_key}={config.path}: the file cannot be opened: "
+                f"{'it is a FIFO without a reader' if has_no_reader else error.strerror}. "
+                f"Next step: {'start its reader first' if has_no_reader else next_step}"
             ) from error
         self._files.append(file)
 

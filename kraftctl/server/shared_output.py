@@ -1,7 +1,7 @@
 """SharedOutput: standard output or standard error, which other processes hold, too.
 
-Its settings are theirs as well, so they stay as they are: it may be blocking, or not. Whoever calls it may
-have to wait for a reader.
+Its settings are theirs as well, so they stay as they are: it may be blocking, or not. Its caller may have
+to wait for a reader.
 """
 
 from __future__ import annotations

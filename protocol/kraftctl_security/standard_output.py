@@ -1,7 +1,7 @@
 """What a command prints: a reader that goes away (`| head`), a full disk, and descriptors that do not block.
 
 A command that changes something works to its end without a reader, as Kafka's tools do: half of a change is
-worse than an output that nobody has. One that only prints ends.
+worse than a lost output. One that only prints ends.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class GuardedOutput(io.RawIOBase):
 def guarded(command: str) -> Iterator[GuardedOutput | None]:
     """Standard output and standard error of the process are written like this meanwhile.
 
-    None without a standard output. Raises SystemExit: with READER_GONE_STATUS after OutputEndedError, and with
-    1 when standard output failed otherwise; then standard error has the reason.
+    None without a standard output. Raises SystemExit: with READER_GONE_STATUS after OutputEndedError, with 1
+    when standard output failed otherwise; then standard error has the reason.
     """
     before = sys.stdout, sys.stderr
     output = _guarded_output(before[0])

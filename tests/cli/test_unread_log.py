@@ -150,7 +150,7 @@ def test_it_stops_while_the_log_is_not_read(controller: Controller, tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", _some_are_long(GONE, "a-pipe-without-reader", "closed"))
-def test_requests_are_answered_when_nobody_can_read_the_log(
+def test_requests_are_answered_when_the_log_cannot_be_read(
     controller: Controller, tmp_path: Path, kind: str
 ) -> None:
     with GONE[kind](tmp_path) as output:

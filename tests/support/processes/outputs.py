@@ -1,4 +1,4 @@
-"""What standard output or standard error of a process may be, when nobody takes what is written to it."""
+"""What standard output or standard error of a process may be, when what is written to it is not taken."""
 
 from __future__ import annotations
 
