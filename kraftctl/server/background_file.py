@@ -145,8 +145,8 @@ class BackgroundFile:
             self._changed.notify()
 
     def _run(self) -> None:
-        is_done = False
-        while not is_done:
+        is_last = False
+        while not is_last:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
                 is_backlog = self._waiting_bytes >= self._write_bytes_max
@@ -154,11 +154,11 @@ class BackgroundFile:
                 self._closing.wait(LINGER_SECONDS)
             with self._changed:
                 missing, lines, taken_bytes = self._take()
+                is_last = self._closing.is_set() and not self._waiting
             if missing or lines:
                 self._write_or_leave_out(missing, lines)
             with self._changed:
                 self._waiting_bytes -= taken_bytes
-                is_done = self._closing.is_set() and not self._waiting
         self._file.close()
 
     def _take(self) -> tuple[LeftOut | None, list[bytes], int]:

@@ -166,3 +166,5 @@ GONE = {
     "closed": closed,
 }
 """Writing fails."""
+
+CLOSED = "closed"
