@@ -33,6 +33,13 @@ class BackgroundHandler(logging.Handler):
         self.descriptor: int | None = None
         """The one that it writes to, if that is not its own."""
 
+    def handle(self, record: logging.LogRecord) -> bool:
+        """Without the handler's lock: a thread that holds it may have to wait for a processor."""
+        is_shown = bool(self.filter(record))
+        if is_shown:
+            self.emit(record)
+        return is_shown
+
     def emit(self, record: logging.LogRecord) -> None:
         try:
             line = self.format(record)

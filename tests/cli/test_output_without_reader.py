@@ -130,7 +130,7 @@ def test_dump_waits_for_a_reader_that_is_slow(tmp_path: Path, capfd: pytest.Capt
     with full_nonblocking_pipe(tmp_path) as output:
         found: list[str] = []
         reader = threading.Thread(
-            target=lambda: [found.append(output.await_text(r"SNAPSHOT_FOOTER[^\n]*\n")) for _ in files]
+            target=lambda: found.extend(output.await_text(r"SNAPSHOT_FOOTER[^\n]*\n") for _ in files)
         )
         with outputs(output):
             reader.start()

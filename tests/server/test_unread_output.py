@@ -256,7 +256,7 @@ def test_the_last_lines_are_written_while_the_reader_takes_some() -> None:
     background = stuck(file, 1 << 20, write_bytes_max=10)
     for number in range(20):
         background.write(b"line %04d\n" % number)
-    slow = threading.Thread(target=lambda: [file.allow() for _ in range(30)])
+    slow = threading.Thread(target=file.allow, args=(30,))
     slow.start()
     assert background.close()
     slow.join()
