@@ -34,9 +34,8 @@ FAULTS = (
         "what-fails-is-tried-again-for-ever",
         BACKGROUND,
         "            self._missing = gap if gap.count else None\n",
-        "            self._missing = gap if gap.count else None\n"
-        "            self._waiting.appendleft(LeftOut(0, 0))\n",
-        (f"{UNREAD}::test_a_failure_is_counted_before_the_next_line_that_can_be_written",),
+        "            self._waiting.appendleft(gap)\n",
+        (f"{UNREAD}::test_what_takes_nothing_is_tried_with_the_next_line_only",),
         "A controller whose log has no reader takes a processor to find that out.",
     ),
     PlantedFault(
@@ -59,7 +58,7 @@ FAULTS = (
         "a-line-that-cannot-be-formatted-ends-its-request",
         "kraftctl/server/log_handler.py",
         "            line = self.format(_unformatted(record, error))\n",
-        "            raise error\n",
+        "            line = 'lost'\n",
         (f"{UNREAD}::test_a_line_that_cannot_be_formatted_is_named",),
         "A wrong call of the logger fails what it is about.",
     ),

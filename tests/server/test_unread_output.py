@@ -116,6 +116,22 @@ def test_what_cannot_be_written_is_counted_and_not_tried_again_and_again(tmp_pat
         assert sum(tries) < 2 * len(b"".join(LINES))
 
 
+def test_what_takes_nothing_is_tried_with_the_next_line_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_file, "LINGER_SECONDS", 0.0)
+    file = Gated()
+    file.allow(10_000)
+    file.fail(*[OSError(errno.EPIPE, "Broken pipe")] * 10_000)
+    background = BackgroundFile(file, left_out_line, logs_trouble=False)
+    background.start()
+    for _ in range(20):
+        file.asked.clear()
+        background.write(b"line\n")
+        assert file.asked.wait(20.0)
+    background.close()
+    assert file.tries <= 21
+    assert background.left_out_count == 20
+
+
 def test_a_part_of_a_line_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk behind standard output has room for one line and a half; later there is room again."""
     path = tmp_path / "log"
