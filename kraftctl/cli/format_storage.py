@@ -23,6 +23,7 @@ from kraftctl_security.config_values import ConfigException
 from kraftctl_security.sasl.jaas_file import read_jaas_file
 
 NAME = "format"
+PRINTS_ONLY = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

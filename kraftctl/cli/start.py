@@ -1,7 +1,7 @@
 """`kraftctl start server.properties`: check everything that can be checked, then run until a signal.
 
-An error in the file, the directory or the port is one line on standard error with the next step, and exit
-status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
+An error in the file, the directory or the port is one line in the log and on standard error with the next
+step, and exit status 1. SIGTERM or SIGINT is a clean stop: status 0. Other signals are in `signals`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import logging
 import random
-import sys
 from pathlib import Path
 
 import uvloop
@@ -18,9 +17,11 @@ import uvloop
 import kraftctl
 from kraftctl.cli import signals
 from kraftctl.cli.config_file import read_config_file
+from kraftctl.cli.refused_start import refuse
 from kraftctl.cli.unknown_keys import unknown_keys_of_node
 from kraftctl.config.controller_config import ConfigException, ControllerConfig
 from kraftctl.node import controller_node
+from kraftctl.server import printed_lines
 from kraftctl.server.bound_sockets import ListenError
 from kraftctl.server.clock import Clock
 from kraftctl.server.collector import Collector
@@ -29,7 +30,8 @@ from kraftctl.server.descriptors import raise_limit
 from kraftctl.server.driver import turn_probe
 from kraftctl.server.interpreter_lock import released_between_turns
 from kraftctl.server.log_files import LogFiles
-from kraftctl.server.logging import LEVELS, configure_logging
+from kraftctl.server.logging import LEVELS, configure_logging, stop_logging
+from kraftctl.server.shared_output import occupy_closed_descriptors
 from kraftctl.storage.directory_lock import DirectoryLock
 from kraftctl.storage.errors import StorageError
 from kraftctl.storage.meta_properties import (
@@ -43,6 +45,7 @@ from kraftctl_security.sasl.jaas_file import read_jaas_file
 from kraftctl_security.tls.store_error import StoreError
 
 NAME = "start"
+PRINTS_ONLY = False
 FORMAT = "for a quorum of one, run `kraftctl format --standalone -t CLUSTER_ID -c FILE`."
 logger = logging.getLogger("kraftctl.server")
 
@@ -63,16 +66,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    occupy_closed_descriptors()
+    configure_logging(None, args.log_level)
     try:
         config = load_config(args.file, args.override, strict=args.strict)
         configure_logging(config.node_id, args.log_level)
-        with signals.survived():
+        with signals.survived(), printed_lines.logged():
             _start(config)
     except ConfigException as error:
-        return _refuse(*error.errors)
+        return refuse(error.errors)
     except (StorageError, ListenError, StoreError, PropertiesError, OSError) as error:
-        return _refuse(str(error))
+        return refuse([str(error)])
     logger.info("Stopped")
+    stop_logging()
     return 0
 
 
@@ -156,9 +162,3 @@ def announce(config: ControllerConfig, meta: MetaProperties) -> None:
         logger.info("Configuration keys that a controller does not use: %s", ", ".join(unused))
     for sentence in unknown.values():
         logger.warning("%s", sentence)
-
-
-def _refuse(*reasons: str) -> int:
-    for reason in reasons:
-        print(f"kraftctl start: {reason}", file=sys.stderr)
-    return 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import socket
 import ssl
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -27,6 +26,7 @@ from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
+from kraftctl.server.name_lookup import own_name
 from kraftctl.server.own_rights import OwnRights
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
@@ -69,8 +69,9 @@ async def run_controller(
         for notice in partition.notices:
             storage_logger.warning("%s", notice)
         await server.bind()
+        own_host = "" if all(each.host for each in config.advertised_listeners) else await own_name()
         driver = Driver(
-            build_node(config, meta, partition, server.bound_ports, rng),
+            build_node(config, meta, partition, server.bound_ports, rng, own_host),
             partition,
             clock,
             retention_bytes=config.metadata_max_retention_bytes,
@@ -161,11 +162,15 @@ def build_node(
     partition: MetadataPartition,
     bound_ports: dict[str, int],
     rng: random.Random,
+    own_host: str,
 ) -> ControllerNode:
-    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError."""
+    """The pure node, in its state after recovery; `rng` decides all that is random. Raises StorageError.
+
+    `own_host` is advertised for listeners without a host of their own.
+    """
     assert meta.cluster_id is not None
     assert meta.directory_id is not None
-    endpoints = advertised_endpoints(config, bound_ports)
+    endpoints = advertised_endpoints(config, bound_ports, own_host)
     history = read_control_history(partition.log, partition.snapshots)
     if history.voters:
         replica = ReplicaKey(config.node_id, meta.directory_id)
@@ -220,14 +225,14 @@ def _static_voters(config: ControllerConfig) -> VoterSet:
     return static_voter_set(config.controller_listener_names[0], config.controller_quorum_voters)
 
 
-def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int]) -> Endpoints:
+def advertised_endpoints(config: ControllerConfig, bound_ports: dict[str, int], own_host: str) -> Endpoints:
     """Listener name -> the address that others connect to: never a wildcard host, never port 0.
 
     In the order of controller.listener.names: controllers reach each other by the first of them.
     """
     known = {
         endpoint.listener: (
-            endpoint.host or socket.getfqdn(),
+            endpoint.host or own_host,
             endpoint.port or bound_ports[endpoint.listener],
         )
         for endpoint in config.advertised_listeners

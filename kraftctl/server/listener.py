@@ -105,7 +105,7 @@ class Listener:
 
     async def bind(self) -> None:
         """Take the port; clients cannot connect yet."""
-        self._bound = await bind_endpoint(asyncio.get_running_loop(), self.endpoint, self._server.config)
+        self._bound = await bind_endpoint(self.endpoint, self._server.config)
         self.port = self._bound.getsockname()[1]
 
     def covers(self, host: str, port: int) -> bool:

@@ -15,6 +15,7 @@ from kraftctl.config.controller_config import SCRAM_USERS_PATH, ConfigException,
 from kraftctl_protocol.scram import MECHANISM_NUMBERS
 from kraftctl_security.config_providers.variables import provider_begun
 from kraftctl_security.sasl.scram_users import ScramUserError, ScramUsers, parse_scram_users
+from kraftctl_security.small_files import read_small_file
 
 logger = logging.getLogger("kraftctl.server")
 
@@ -40,7 +41,7 @@ def _read(path: Path) -> ScramUsers:
             raise ConfigException([f"{SCRAM_USERS_PATH}: {path} has more than {FILE_BYTES_MAX:,} bytes"])
         if path.stat().st_mode & OTHERS:
             logger.warning("Other accounts may read the passwords in %s. Next step: chmod 600", path)
-        text = path.read_text(encoding="utf-8")
+        text = read_small_file(path, FILE_BYTES_MAX).decode()
         _refuse_variables(path, text)
         return parse_scram_users(text)
     except ScramUserError as error:

@@ -13,6 +13,7 @@ import logging
 import ssl
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from kraftctl import __version__
@@ -21,6 +22,7 @@ from kraftctl.controller.failures import reason_of
 from kraftctl.raft.effects import SendRequest
 from kraftctl.raft.events import ResponseReceived
 from kraftctl.server.connecting import Race, RefusedError
+from kraftctl.server.detached_calls import call_detached
 from kraftctl.server.sockets_first import answered_before
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.frames import FRAME_BYTES_MAX_DEFAULT, SIZE_PREFIX_BYTES, encode_frame
@@ -356,7 +358,7 @@ class PeerConnection:
         exchange = SaslExchange(self._codec, new_client)
         answer: bytes | None = None
         # Hashes take milliseconds, and a token server may take seconds: the loop must not wait for either.
-        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:
+        while (payload := await call_detached(partial(exchange.advance, answer))) is not None:
             answer = await self._exchange(payload)
         renewed_after_seconds = exchange.renewed_after_seconds
         self._renew_at = None if renewed_after_seconds is None else self._loop.time() + renewed_after_seconds

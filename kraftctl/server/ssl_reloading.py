@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from kraftctl.controller.failures import reason_of
+from kraftctl.server.detached_calls import call_detached
 from kraftctl.server.expiry_lines import ExpiryLines
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.watched_stores import Replacement, WatchedStores
@@ -80,7 +81,7 @@ class SslReloading:
         now = datetime.datetime.fromtimestamp(self._wall_ms() / 1000, datetime.UTC)
         try:
             dynamic = self._driver.dynamic_configs()
-            replacement = await asyncio.to_thread(partial(stores.look, dynamic, now, forced=forced))
+            replacement = await call_detached(partial(stores.look, dynamic, now, forced=forced))
         except (StoreError, ConfigException) as error:
             self._failed(stores, str(error))
         except Exception as error:  # noqa: BLE001 - otherwise nothing would ever be read again

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kraftctl_protocol.java_properties import PropertiesError, decode_properties
+from kraftctl_security.small_files import read_once
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -14,7 +15,7 @@ def read_properties(path: Path) -> dict[str, str]:
     when it cannot be parsed.
     """
     try:
-        data = path.read_bytes()
+        data = read_once(path)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"there is no file {path}. Next step: name the properties file") from error
     try:

@@ -67,11 +67,17 @@ def free_port() -> int:
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What standard error says when `kraftctl start` refuses."""
+    """What standard error says when `kraftctl start` refuses; the log has the same reasons."""
     assert main(["start", *arguments]) == 1
-    error = capsys.readouterr().err
+    output, error = capsys.readouterr()
     assert error.startswith("kraftctl start: ")
     assert "Traceback" not in error
+    logged = re.findall(
+        r"^\[[-0-9: ,]{23}\] FATAL (?:\[ControllerServer id=\d+\] )?Exiting: (.*) \(kraftctl\.server\)$",
+        output,
+        re.MULTILINE,
+    )
+    assert logged == [line.removeprefix("kraftctl start: ") for line in error.splitlines()]
     return error
 
 

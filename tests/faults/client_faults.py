@@ -129,7 +129,7 @@ FAULTS = (
     PlantedFault(
         "a-mechanism-runs-on-the-loop",
         PEERS_FILE,
-        "        while (payload := await asyncio.to_thread(exchange.advance, answer)) is not None:\n",
+        "        while (payload := await call_detached(partial(exchange.advance, answer))) is not None:\n",
         "        while (payload := exchange.advance(answer)) is not None:\n",
         (f"{PEERS}::test_a_mechanism_that_computes_does_not_stop_the_loop",),
         "A token server that does not answer stops the controller.",

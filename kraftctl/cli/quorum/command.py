@@ -31,6 +31,7 @@ from kraftctl_security.config_values import ConfigException
 from kraftctl_security.resolved_properties import ResolvedProperties
 
 NAME = "quorum"
+PRINTS_ONLY = False
 
 STALL_TIMEOUT_MS = 600_000
 """Long enough to start a process by hand."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from cryptography import x509
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import pkcs12
 
+from kraftctl_security.small_files import read_small_file
 from kraftctl_security.tls.ssl_stores import PEM, KeyStoreConfig, TrustStoreConfig
 from kraftctl_security.tls.store_error import StoreError
 
@@ -87,7 +87,7 @@ def load_truststore(config: TrustStoreConfig) -> list[x509.Certificate]:
 
 def _read(location: str, source: str) -> bytes:
     try:
-        return Path(location).read_bytes()
+        return read_small_file(location)
     except OSError as error:
         raise StoreError(f"cannot read {source}: {error.strerror or error}") from error
 
