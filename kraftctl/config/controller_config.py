@@ -8,6 +8,7 @@ well) and named in `unused_keys`, for one line in the log.
 from __future__ import annotations
 
 from kraftctl.config.audit_config import AuditConfig
+from kraftctl.config.connection_limits import ConnectionLimits
 from kraftctl.config.endpoints import (
     SASL_PROTOCOLS,
     SSL_PROTOCOLS,
@@ -20,7 +21,7 @@ from kraftctl.config.endpoints import (
     read_voters,
     require_different_ports,
 )
-from kraftctl_security.config_values import INT_MAX, LONG_MAX, ConfigException, ConfigValues
+from kraftctl_security.config_values import LONG_MAX, ConfigException, ConfigValues
 from kraftctl_security.sasl.login_configuration import LoginConfiguration
 from kraftctl_security.sasl.sasl_config import (
     SaslListenerConfig,
@@ -131,6 +132,8 @@ class ControllerConfig:
     max_connections: int
     max_connections_per_ip: int
     max_connections_per_ip_overrides: dict[str, int]
+    connection_limits: ConnectionLimits
+    """These and those of each listener. Dynamic configs may replace them while the controller runs."""
     connections_max_idle_ms: int
     connection_failed_authentication_delay_ms: int
     queued_max_requests: int
@@ -395,9 +398,11 @@ class ControllerConfig:
         self.socket_receive_buffer_bytes = values.int32("socket.receive.buffer.bytes", 100 * 1024)
         self.socket_request_max_bytes = values.int32("socket.request.max.bytes", 100 * MIB, 1)
         self.socket_listen_backlog_size = values.int32("socket.listen.backlog.size", 50, 1)
-        self.max_connections = values.int32("max.connections", INT_MAX, 0)
-        self.max_connections_per_ip = values.int32("max.connections.per.ip", INT_MAX, 0)
-        self.max_connections_per_ip_overrides = self._read_per_ip_overrides(values)
+        limits = ConnectionLimits(values, [each.listener for each in self.listeners])
+        self.max_connections = limits.max_connections
+        self.max_connections_per_ip = limits.max_connections_per_ip
+        self.max_connections_per_ip_overrides = limits.max_connections_per_ip_overrides
+        self.connection_limits = limits
         self.connections_max_idle_ms = values.int64("connections.max.idle.ms", 10 * MINUTE_MS)
         self._read_failed_authentication_delay(values)
         self.queued_max_requests = values.int32("queued.max.requests", 500, 1)
@@ -419,19 +424,6 @@ class ControllerConfig:
                 str(delay_ms),
                 f"must be less than connections.max.idle.ms, which is {self.connections_max_idle_ms}",
             )
-
-    def _read_per_ip_overrides(self, values: ConfigValues) -> dict[str, int]:
-        key = "max.connections.per.ip.overrides"
-        overrides: dict[str, int] = {}
-        for entry in values.names(key):
-            host, colon, count = entry.rpartition(":")
-            if not colon or not host or not count.isdigit():
-                values.refuse(key, values.text(key), f"expected host:count entries, got '{entry}'")
-                continue
-            overrides[host.strip("[]")] = int(count)
-        if self.max_connections_per_ip == 0 and not overrides:
-            values.refuse("max.connections.per.ip", "0", f"zero is for use together with {key}")
-        return overrides
 
     def _read_security(self, values: ConfigValues) -> None:
         self.authorizer_class_name = values.choice("authorizer.class.name", "", ["", STANDARD_AUTHORIZER])

@@ -27,7 +27,9 @@ from kraftctl.server.credential_lookup import CredentialLookup
 from kraftctl.server.driver import Driver
 from kraftctl.server.listener import SocketServer
 from kraftctl.server.local_users import read_local_users
+from kraftctl.server.log_levels import current_log_levels
 from kraftctl.server.own_rights import OwnRights
+from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.bootstrap_checkpoint import check_bootstrap, read_bootstrap_checkpoint
 from kraftctl.storage.control_history import read_control_history
@@ -83,6 +85,7 @@ async def run_controller(
             new_sasl_client=new_sasl_client,
             audit_log=audit_log,
             probe=probe,
+            settings=RunningSettings(server),
         )
         credentials = LocalUsersFirst(local_users, CredentialLookup(driver.credentials, clock.wall_ms))
         await server.accept(driver.requests, driver.has_rules, credentials)
@@ -192,6 +195,7 @@ def build_node(
     )
     bootstrap = _bootstrap_metadata(config, partition)
     controller = QuorumController(config, meta.cluster_id, rng, bootstrap.records, endpoints)
+    controller.state.log_levels = current_log_levels()
     snapshots = SnapshotPolicy(
         config.metadata_log_max_record_bytes_between_snapshots, config.metadata_log_max_snapshot_interval_ms
     )

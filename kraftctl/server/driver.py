@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from kraftctl.controller.committed_credentials import CommittedCredentials
 from kraftctl.controller.security.authorization import Authorizer
+from kraftctl.node.committed_configs import committed_configs
 from kraftctl.node.controller_node import ControllerNode
 from kraftctl.node.events import NodeEvent
 from kraftctl.raft import events
@@ -23,12 +24,12 @@ from kraftctl.server.node_loop import NodeLoop
 from kraftctl.server.notice_log import LoggedNotices
 from kraftctl.server.peers import Peers
 from kraftctl.server.request_intake import RequestIntake
+from kraftctl.server.running_settings import RunningSettings
 from kraftctl.server.snapshot_downloads import SnapshotDownloads
 from kraftctl.server.storage_threads import StorageThreads
 from kraftctl.server.turn_pace import TurnPace
 from kraftctl.server.turn_probe import TurnProbe
 from kraftctl.storage.metadata_partition import MetadataPartition
-from kraftctl_protocol.config_resource import BROKER
 from kraftctl_security.sasl.mechanism import NewSaslClient
 
 logger = logging.getLogger("kraftctl.server.driver")
@@ -47,7 +48,7 @@ class Driver:
 
     `has_room` says whether clients have read most of their answers. With an `ssl_context`, other controllers
     are reached over SSL; with a `new_sasl_client`, this side authenticates to them by SASL. The `audit_log`
-    has a line for each request that asks for a change.
+    has a line for each request that asks for a change. `settings` are changed by dynamic configs.
 
     After a failure of storage or a broken invariant, `failed` is completed with the exception, nothing
     is answered any more, and the process has to stop. What was acknowledged is on disk; clients do not
@@ -71,6 +72,7 @@ class Driver:
         audit_log: AuditLog | None = None,
         probe: TurnProbe | None = None,
         threads: StorageThreads | None = None,
+        settings: RunningSettings | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
         self._node = node
@@ -110,6 +112,7 @@ class Driver:
             pace=TurnPace(clock.now_ns),
             retention_bytes=retention_bytes,
             retention_ms=retention_ms,
+            settings=settings,
         )
         self._node_loop.attach(self._executor)
         self.requests = RequestIntake(node, self._network, self._node_loop)
@@ -145,11 +148,7 @@ class Driver:
         controller, high_watermark = self._node.controller, self._node.raft.high_watermark
         if not controller.active and not 0 <= high_watermark <= controller.next_replay_offset:
             return None
-        image, node_id = controller.image, controller.state.config.node_id
-        view = image.journal.open_view(controller.last_stable_offset + 1)
-        configs = dict(image.configurations.config_in_view(view, (BROKER, str(node_id))))
-        image.journal.close_view(view)
-        return configs
+        return committed_configs(controller, controller.last_stable_offset).own
 
     async def stop(self) -> None:
         """Resign if this node leads, finish what is being written, stop the timer."""

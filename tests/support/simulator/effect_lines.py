@@ -11,6 +11,8 @@ from kraftctl.node.events import (
     ClientRequest,
     CloseConnection,
     DecodeBody,
+    LogLevelsChanged,
+    NodeConfigsChanged,
     NodeEffect,
     NodeEvent,
     ReadLog,
@@ -102,6 +104,10 @@ def effect_line(effect: RaftEffect | NodeEffect) -> str:
             return f"audit {effect.entry.context.api.name}: {effect.entry.outcome}"
         case AuthorizerLines():
             return "\n".join(line.text for line in effect.lines)
+        case NodeConfigsChanged():
+            return f"obey {effect.own} and {effect.cluster}"
+        case LogLevelsChanged():
+            return f"log levels {effect.levels}"
         case WriteSnapshotPart() | WriteSnapshot() | AbandonSnapshot():
             return _line_of_a_snapshot(effect)
         case ReadLog() | ReadSnapshot() | TakeTurn() | CloseConnection() | RequestFailed():
