@@ -57,9 +57,7 @@ class RunningSettings:
         server.quotas.use(limits)
         for name, value in now.items():
             if value != before[name]:
-                logger.info(
-                    "Updating %s from %s to %s: the dynamic configs have changed", name, before[name], value
-                )
+                logger.info("Updating %s from %s to %s by dynamic configs", name, before[name], value)
 
     def _name_unused(self, lines: list[str]) -> None:
         """Once each, as long as they are stored."""
@@ -76,9 +74,7 @@ def _described(limits: ConnectionLimits) -> dict[str, str]:
     described = {
         "max.connections": _number(limits.max_connections),
         "max.connections.per.ip": _number(limits.max_connections_per_ip),
-        "max.connections.per.ip.overrides": ",".join(
-            f"{host}:{overrides[host]}" for host in sorted(overrides)
-        ),
+        "max.connections.per.ip.overrides": ",".join(f"{host}:{count}" for host, count in overrides),
         "max.connection.creation.rate": _number(limits.max_connection_creation_rate),
     }
     for name, of_listener in limits.listeners.items():

@@ -151,7 +151,7 @@ def _type_of(name: str) -> str | None:
     """Of a key, or of the key that it is with the prefix of a listener; None if Kafka has neither."""
     if name in REPLICATION_QUOTAS:
         return LONG
-    for synonym in _synonym_names(name):
+    for synonym in (name, *_synonym_names(name)):
         definition = BROKER_CONFIG_KEYS.get(synonym)
         if definition is not None:
             return definition.type
