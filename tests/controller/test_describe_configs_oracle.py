@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kraftctl.dev.kafka_distribution import QUICK_JAVA_OPTIONS
+from kraftctl.metadata import features
 from kraftctl.metadata.config_definitions.config_key import BOOLEAN, DOUBLE, INT, LONG, PASSWORD
 from kraftctl.metadata.config_definitions.generated.broker_config_data import BROKER_CONFIG_KEYS
 from kraftctl_protocol import config_resource
@@ -27,6 +28,9 @@ OWN = str(NODE_ID)
 
 Asked = tuple[str, list[str] | None, bool]
 """Name of the resource, keys, and whether synonyms are wanted."""
+
+Case = tuple[dict[str, str], dict[str, str], dict[str, str], list[Asked]]
+"""Properties of the file, dynamic configs of the cluster and of the node, and what is asked."""
 
 ALL: list[Asked] = [
     (OWN, None, True),
@@ -72,7 +76,7 @@ DYNAMIC: list[tuple[dict[str, str], dict[str, str]]] = [
     ({"max.connections.per.ip": "3"}, {"max.connections.per.ip.overrides": "127.0.0.1:5"}),
     ({"min.insync.replicas": "2"}, {"min.insync.replicas": "3"}),
     ({"unclean.leader.election.enable": "true"}, {"unclean.leader.election.enable": "false"}),
-    ({"max.connections.per.ip": "x"}, {"max.connections.per.ip": "-1"}),
+    ({}, {"max.connections.per.ip": "-1", "listener.name.controller.max.connections": "x"}),
     ({"log.retention.ms": "5", "message.max.bytes": "2000000"}, {}),
 ]
 """Of the cluster and of the node: what a controller obeys, and what Kafka ignores as well."""
@@ -97,9 +101,9 @@ def random_file(rng: random.Random) -> dict[str, str]:
     return file
 
 
-def cases() -> list[tuple[dict[str, str], dict[str, str], dict[str, str], list[Asked]]]:
+def cases() -> list[Case]:
     rng = random.Random(20261127)
-    fixed = [(file, {}, {}, ALL) for file in FILES]
+    fixed: list[Case] = [(file, {}, {}, ALL) for file in FILES]
     layered = [(rng.choice(FILES[:5]), cluster, own, ALL) for cluster, own in DYNAMIC]
     generated = [(random_file(rng), *rng.choice(DYNAMIC), ALL[:5]) for _ in range(20)]
     return [*fixed, *layered, *generated]
@@ -116,9 +120,7 @@ def lines_of(file: dict[str, str], cluster: dict[str, str], own: dict[str, str],
 
 
 def mine(file: dict[str, str], cluster: dict[str, str], own: dict[str, str], asked: list[Asked]) -> list[str]:
-    active = ActiveController(
-        **{name.replace(".", "_"): value for name, value in file.items() if "_" not in name}
-    )
+    active = ActiveController(features.LATEST_PRODUCTION, 1, **file)
     active.controller.image.configurations.replay(
         ConfigRecord(config_resource.BROKER, "", "min.insync.replicas", None)
     )
